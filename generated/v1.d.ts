@@ -733,6 +733,11 @@ export interface components {
              * @example 787
              */
             readonly failed_count?: number;
+            /**
+             * @description `true` when only reports say so whose sender was not authenticated: anybody can send such a mail. Else absent.
+             * @example true
+             */
+            readonly unauthenticated?: boolean;
             readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /**
@@ -762,6 +767,11 @@ export interface components {
              * @example 7.64
              */
             readonly previous_daily_average: number;
+            /**
+             * @description `true` when only reports say so whose sender was not authenticated: anybody can send such a mail. Else absent.
+             * @example true
+             */
+            readonly unauthenticated?: boolean;
             readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /**
@@ -828,6 +838,11 @@ export interface components {
              * @example 0
              */
             readonly additional_sources: number;
+            /**
+             * @description `true` when only reports say so whose sender was not authenticated: anybody can send such a mail. Else absent.
+             * @example true
+             */
+            readonly unauthenticated?: boolean;
             readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /** @description A source address, and what it sent in the domain's name on the day. */

@@ -8,16 +8,17 @@ import {
   type Outcome,
   type ReceivedDocument,
 } from '../src/store/documents/documents.ts';
+import type { Sender } from '../src/store/documents/senders.ts';
 import type { Db } from '../src/store/engine/database.ts';
 
 /** An input whose documents are known without reading it. */
 export interface MadeUpInput {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly documents: readonly {
+  readonly documents: readonly (Sender & {
     readonly member: readonly string[];
     readonly content: AggregateReport | Refusal;
-  }[];
+  })[];
 }
 
 /** The only document of an input has the whole input as its original. Of several, none is kept. */

@@ -77,19 +77,19 @@ async function evaluateDomain(
 ): Promise<Changed> {
   const query = { domainId, now: toInstant(now()), thresholds };
   const seen = await findFacts(store.reader, query);
-  if (seen === undefined || decide(seen.facts, thresholds).length === 0)
+  if (seen === undefined || decide(seen.views, thresholds).length === 0)
     return { fired: 0, resolved: 0 };
   return await store.db.write(async (tx) => {
     await lockDomain(tx, domainId);
     const domain = await findFacts(toReader(tx), query);
     if (domain === undefined) return { fired: 0, resolved: 0 };
-    return await carryOut(tx, domain, decide(domain.facts, thresholds));
+    return await carryOut(tx, domain, decide(domain.views, thresholds));
   });
 }
 
 async function carryOut(
   tx: Tx,
-  { id, accountId, facts: { now } }: WatchedDomain,
+  { id, accountId, views: [{ now }] }: WatchedDomain,
   decisions: readonly Decision[],
 ): Promise<Changed> {
   let [fired, resolved] = [0, 0];

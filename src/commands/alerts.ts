@@ -73,11 +73,12 @@ async function explain(reader: Reader, { id: domainId, name, status }: DomainRow
   const { type } = rule;
   const thresholds = readConfig(process.env).alertThresholds;
   const domain = await findFacts(reader, { domainId, now: toInstant(new Date()), thresholds });
-  const open = domain?.facts.alerts.some((alert) => alert.type === type && alert.isOpen) ?? false;
+  const open =
+    domain?.views[0].alerts.some((alert) => alert.type === type && alert.isOpen) ?? false;
   const explanation =
     domain === undefined
       ? [`${name} is ${status}: no alert fires for it.`]
-      : explainRule(rule, domain.facts, thresholds);
+      : explainRule(rule, domain.views[0], thresholds);
   return { domain: name, type, open, explanation };
 }
 

@@ -1,6 +1,6 @@
 import { DEFAULT_THRESHOLDS as DEFAULTS, type Thresholds } from '../domain/alerts/thresholds.ts';
 import type { Environment } from './environment.ts';
-import { decimal, type Variable, whole } from './variable.ts';
+import { choice, decimal, type Variable, whole } from './variable.ts';
 
 /** A rule that looks back on more days would read too much of the database at each evaluation. */
 const DAYS = { min: 1, max: 366, why: 'rules look back on a year at most' };
@@ -9,6 +9,7 @@ const MESSAGES = { min: 1, max: 1_000_000_000 };
 const POINTS = { min: 0.01, max: 100 };
 
 const VARIABLES = {
+  unauthenticated: choice('PLUMBLINE_ALERT_UNAUTHENTICATED', ['on', 'off'], 'on'),
   maxAgeDays: whole('PLUMBLINE_ALERT_MAX_AGE_DAYS', DEFAULTS.maxAgeDays, DAYS),
   dropPoints: decimal('PLUMBLINE_ALERT_DROP_POINTS', DEFAULTS.dropPoints, POINTS),
   recoveryPoints: decimal('PLUMBLINE_ALERT_RECOVERY_POINTS', DEFAULTS.recoveryPoints, POINTS),
@@ -49,7 +50,7 @@ const VARIABLES = {
     max: 1440,
     why: 'at most a day',
   }),
-} satisfies Record<keyof Thresholds, Variable<number>>;
+} satisfies Record<keyof Thresholds, Variable<number | 'on' | 'off'>>;
 
 /** Refuses a threshold that contradicts another one, so that its alert could never fire or never stay open. */
 export function readThresholds(environment: Environment): Thresholds {

@@ -4,13 +4,14 @@ import { type Day, toDay, toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
 import { Refusal, type RefusalReason } from '../domain/reports/refusal.ts';
-import { findReporter } from '../domain/reports/reporters.ts';
+import { findReporter, listClaimed } from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import {
   insertReceived,
   type Outcome,
   type ReceivedDocument,
 } from '../store/documents/documents.ts';
+import type { Sender } from '../store/documents/senders.ts';
 import type { Db } from '../store/engine/database.ts';
 import { NOTHING } from './containers/finding.ts';
 import { estimateSize, type IntakeDocument } from './intake-document.ts';
@@ -80,8 +81,7 @@ interface ReadDocument {
   /** Where it came in; undefined when it is not stored: something beside a report, or an input that cannot be read. */
   readonly place: DocumentPlace | undefined;
   readonly document: IntakeDocument;
-  /** As `ReceivedDocument` has it. */
-  readonly authenticated?: string | null;
+  readonly sender?: Sender;
 }
 
 async function* readAll(
@@ -119,8 +119,8 @@ async function* readInput(
     else if (input.isMail && isNothing(document))
       yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
     else {
-      const authenticated = await authenticate(input, document);
-      yield { input: input.name, ...(await locate(input, base, document)), authenticated };
+      const sender = await authenticate(input, document);
+      yield { input: input.name, ...(await locate(input, base, document)), sender };
     }
   }
 }
@@ -135,11 +135,14 @@ function refuseOld(document: IntakeDocument, firstDay: Day | undefined): IntakeD
   return { ...place, kind: 'rejected', refusal: new Refusal('too_old', message) };
 }
 
-async function authenticate({ senders }: Input, document: KeptDocument): Promise<string | null> {
-  if (senders === undefined) return null;
-  if (senders.length === 0 || document.kind !== 'report') return '';
+async function authenticate({ senders }: Input, document: KeptDocument): Promise<Sender> {
+  if (senders === undefined) return { authenticated: null };
+  if (document.kind !== 'report') return { authenticated: '' };
   const toOrganizationalDomain = await loadOrganizationalDomains();
-  return findReporter(senders, document.report.metadata, toOrganizationalDomain) ?? '';
+  const { metadata } = document.report;
+  const authenticated = findReporter(senders, metadata, toOrganizationalDomain);
+  if (authenticated !== undefined) return { authenticated };
+  return { authenticated: '', claimed: listClaimed(metadata, toOrganizationalDomain) };
 }
 
 /** What is beside a report is not stored, nor that an input could not be read this time. */
@@ -229,14 +232,10 @@ async function* store(
     yield toIngested(document, received[i] && (outcomes.next().value as Outcome));
 }
 
-function toReceived({
-  place,
-  document,
-  authenticated,
-}: ReadDocument): ReceivedDocument | undefined {
+function toReceived({ place, document, sender }: ReadDocument): ReceivedDocument | undefined {
   if (place === undefined || document.kind === 'ignored') return undefined;
   const content = document.kind === 'report' ? document.report : document.refusal;
-  return { ...place, original: document.original ?? null, content, authenticated };
+  return { ...place, original: document.original ?? null, content, ...sender };
 }
 
 function toIngested(

@@ -90,8 +90,11 @@ describe('a domain with 20,000 days of data and 1,000 failing addresses on each 
     const asked = { domainId: world.id, now: NOW, thresholds: DEFAULT_THRESHOLDS };
     const found = await findFacts(reader, asked);
     // 2026-03-16 and later days are fresh, and the addresses began to send before.
-    expect(found?.facts.failingSources).toHaveLength(5_000);
-    expect(found?.facts.failingSources[0]).toMatchObject({ absentDays: 0, laterFailingDays: [] });
+    expect(found?.views[0].failingSources).toHaveLength(5_000);
+    expect(found?.views[0].failingSources[0]).toMatchObject({
+      absentDays: 0,
+      laterFailingDays: [],
+    });
     expect(rows()).toBeLessThan(300);
   });
 });
@@ -174,7 +177,7 @@ describe('sums of messages', () => {
     await fill(store, world.id, days);
     const asked = { domainId: world.id, now: NOW, thresholds: DEFAULT_THRESHOLDS };
     const found = await findFacts(store.reader, asked);
-    const addresses = found?.facts.failingSources.map(({ address }) => address);
+    const addresses = found?.views[0].failingSources.map(({ address }) => address);
     expect(addresses).toEqual(['192.0.2.1']);
   });
 });

@@ -52,7 +52,7 @@ async function readFigures(id: string) {
   const page = toReadable(text);
   const find = (pattern: RegExp) => pattern.exec(page)?.slice(1);
   const facts = await findFacts(api.store.reader, { domainId: id, now: NOW, thresholds });
-  const said = facts === undefined ? [] : explainRule(regression, facts.facts, thresholds);
+  const said = facts === undefined ? [] : explainRule(regression, facts.views[0], thresholds);
   const explained =
     /on 2026-03-14 ([\d.]+) % of (\d+) messages passed, ([\d.]+) points under the ([\d.]+) %/;
   const alerts = await api.get(`/v1/external/alerts?domain_id=${id}`, account);

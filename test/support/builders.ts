@@ -14,6 +14,7 @@ import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
 import type { Outcome, ReceivedDocument } from '../../src/store/documents/documents.ts';
+import type { Sender } from '../../src/store/documents/senders.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
 
@@ -163,11 +164,13 @@ export async function receive(
   db: Db,
   contents: readonly ReceivedDocument['content'][],
   receivedAt: Instant = NOW,
+  sender: Sender = {},
 ): Promise<Outcome[]> {
   const sources = contents.map((content) => ({
     name: 'test',
-    bytes: Buffer.from(`file ${next()}`),
-    documents: [{ member: [], content }],
+    // Two processes must not make the same file with different reports.
+    bytes: Buffer.from(`file ${process.pid} ${next()}`),
+    documents: [{ member: [], content, ...sender }],
   }));
   return await receiveInputs(db, sources, receivedAt);
 }

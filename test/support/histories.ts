@@ -29,11 +29,20 @@ const content = fc
 
 const at = fc.constantFrom('2026-02-01T00:00:00Z', '2026-02-01T09:00:00Z', '2026-02-03T00:00:00Z');
 
+/** Of a file, of a mail that nobody authenticated, in two names, and of a mail that was authenticated. */
+const sender = fc.constantFrom(
+  {},
+  { authenticated: '', claimed: ['stranger.example'] },
+  { authenticated: '', claimed: ['provider.example'] },
+  { authenticated: 'provider.example' },
+);
+
 export const step = fc.oneof(
   fc.record({
     kind: fc.constant('receive' as const),
     contents: fc.array(content, { maxLength: 8 }),
     at,
+    sender,
   }),
   fc.record({
     kind: fc.constantFrom('prefer' as const, 'removeReport' as const, 'removeConflict' as const),
@@ -45,7 +54,8 @@ export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /** Takes a step; a step without a matching row changes nothing. */
 export async function take({ db }: Store, taken: Step): Promise<void> {
-  if (taken.kind === 'receive') return void (await receive(db, taken.contents, taken.at));
+  if (taken.kind === 'receive')
+    return void (await receive(db, taken.contents, taken.at, taken.sender));
   if (taken.kind === 'prune') {
     const before = taken.before.slice(0, 10);
     return void (await pruneReports(db, { before, daysKept: 1, mayGoOn: async () => true }));

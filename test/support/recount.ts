@@ -25,9 +25,26 @@ const PAIRS = {
     sql`select domain_id, date(begin_date), count(*), ${sumOf('total_messages')},
       ${sumOf('aligned_messages')} from report group by 1, 2`,
   ],
+  // A row may be left of a day of which the last such report was removed or authenticated later.
+  alert_day: [
+    sql`select domain_id, day, view, reports, messages, aligned from alert_day`,
+    sql`select a.domain_id, a.day, a.view, count(report.seq), coalesce(${sumOf('total_messages')}, 0),
+      coalesce(${sumOf('aligned_messages')}, 0) from alert_day as a left join report
+      on report.domain_id = a.domain_id and date(report.begin_date) = a.day and (authenticated is null or
+      (authenticated <> 'disputed' and (view = 'undisputed' or authenticated <> ''))) group by 1, 2, 3`,
+  ],
+  alert_day_missing: [
+    sql`select domain_id, day, view from (select distinct domain_id, date(begin_date) as day, 'authenticated' as view
+      from report where authenticated in ('', 'disputed')
+      union select distinct domain_id, date(begin_date), 'undisputed' from report where authenticated = 'disputed') as x
+      where not exists (select 1 from alert_day as a
+      where a.domain_id = x.domain_id and a.day = x.day and a.view = x.view)`,
+    sql`select domain_id, day, view from alert_day where 1 = 0`,
+  ],
   domain_receipt: [
-    sql`select domain_id, day, reports, bytes from domain_receipt`,
-    sql`select domain_id, date(received_at), count(*), sum(${BYTES} + coalesce(conflicts, 0)) from report
+    sql`select domain_id, day, reports, unauthenticated, bytes from domain_receipt`,
+    sql`select domain_id, date(received_at), count(*),
+      sum(case when authenticated in ('', 'disputed') then 1 else 0 end), sum(${BYTES} + coalesce(conflicts, 0)) from report
       left join (select report_id as id, sum(${BYTES}) as conflicts from conflict group by 1) as c
       on c.id = report.id group by 1, 2`,
   ],

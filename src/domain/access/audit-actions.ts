@@ -34,6 +34,7 @@ export const AUDIT_ACTIONS = {
   ],
   alert: ['alert_fired', 'alert_resolved'],
   source: ['source_marked'],
+  report: ['report_replaced', 'report_authenticated'],
   webhook: [
     'webhook_created',
     'webhook_enabled',

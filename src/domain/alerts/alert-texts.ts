@@ -50,13 +50,19 @@ const TEXTS: Readonly<Record<AlertType, AlertText>> = {
 
 /** A type that this version does not know is its own title. */
 export function findAlertText(type: string): AlertText {
-  return isAlertType(type)
-    ? TEXTS[type]
-    : {
-        title: toSafeText(type),
-        describe: describeContext,
-        advice: 'An alert is open: look at it.',
-      };
+  const text = isAlertType(type) ? TEXTS[type] : toUnknownText(type);
+  return { ...text, describe: (context) => `${text.describe(context)}${describeDoubt(context)}` };
+}
+
+function toUnknownText(type: string): AlertText {
+  const title = toSafeText(type);
+  return { title, describe: describeContext, advice: 'An alert is open: look at it.' };
+}
+
+function describeDoubt({ unauthenticated }: Context): string {
+  return unauthenticated === true
+    ? ' Only reports say so whose sender nobody has authenticated: anybody can send such a mail.'
+    : '';
 }
 
 function describeRegression(context: Context): string {

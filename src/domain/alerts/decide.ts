@@ -1,4 +1,5 @@
 import type { Facts, KnownAlert } from './facts.ts';
+import { findOccurrences, type Views } from './occurrences.ts';
 import { RULES } from './registry.ts';
 import type { Resolution } from './resolution.ts';
 import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
@@ -20,15 +21,16 @@ export type Decision =
     };
 
 /** Decisions for one domain. After they are carried out, the same facts lead to no further decision. */
-export function decide(facts: Facts, thresholds: Thresholds): Decision[] {
-  return RULES.flatMap((rule) => decideType(rule, facts, thresholds));
+export function decide(views: Views, thresholds: Thresholds): Decision[] {
+  return RULES.flatMap((rule) => decideType(rule, views, thresholds));
 }
 
-function decideType(rule: AlertRule, facts: Facts, thresholds: Thresholds): Decision[] {
+function decideType(rule: AlertRule, views: Views, thresholds: Thresholds): Decision[] {
   const { type } = rule;
+  const [facts] = views;
   const known = alertsOf(facts, type);
   const open = known.filter(({ isOpen }) => isOpen);
-  const occurrences = rule.findOccurrences(facts, thresholds);
+  const occurrences = findOccurrences(rule, views, thresholds);
   // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen it.
   const unknown = occurrences.filter(
     (occurrence) =>

@@ -11,6 +11,7 @@ const TYPE = 'alert.reports_missing';
  */
 export const reportsMissing: AlertRule<typeof TYPE> = {
   type: TYPE,
+  isSingle: true,
   findOccurrences: (facts, thresholds) => {
     const silence = findSilence(facts, thresholds);
     if (silence === undefined || silence.hours < thresholds.silenceHours) return [];

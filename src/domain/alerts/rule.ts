@@ -14,6 +14,8 @@ export interface Occurrence {
 
 export interface AlertRule<Type extends string = string> {
   readonly type: Type;
+  /** Whether a domain has at most one at a time, whatever its subject. */
+  readonly isSingle?: boolean;
   /** The occurrences that may have fired by now, oldest first. An open alert without one is resolved. */
   readonly findOccurrences: (facts: Facts, thresholds: Thresholds) => readonly Occurrence[];
   /**

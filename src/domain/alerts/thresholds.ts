@@ -1,5 +1,7 @@
 /** The defaults of the variables `PLUMBLINE_ALERT_…`. Points are of a pass rate from 0 to 100. */
 export const DEFAULT_THRESHOLDS = {
+  /** Whether reports that are not authenticated can fire an alert. */
+  unauthenticated: 'on',
   /** A day older than this fires nothing. */
   maxAgeDays: 4,
   dropPoints: 10,
@@ -19,7 +21,10 @@ export const DEFAULT_THRESHOLDS = {
   dnsConfirmMinutes: 10,
 } as const;
 
-export type Thresholds = Readonly<Record<keyof typeof DEFAULT_THRESHOLDS, number>>;
+type Defaults = Omit<typeof DEFAULT_THRESHOLDS, 'unauthenticated'>;
+export type Thresholds = Readonly<Record<keyof Defaults, number>> & {
+  readonly unauthenticated: 'on' | 'off';
+};
 
 /** The largest number of data days that a rule looks back on. */
 export function daysNeeded(t: Thresholds): number {

@@ -30,18 +30,42 @@ const KNOWN: readonly KnownReporter[] = [
  */
 export function findReporter(
   senders: readonly string[],
-  { orgName, email }: Pick<ReportMetadata, 'orgName' | 'email'>,
+  { orgName, email }: Named,
   toOrganizationalDomain: ToOrganizationalDomain,
 ): string | undefined {
-  const name = (orgName ?? '').trim().toLowerCase();
-  const known = KNOWN.find(({ names }) => names.includes(name));
-  const named = [name, (email ?? '').slice((email ?? '').lastIndexOf('@') + 1)]
-    .flatMap((text) => parseDomainName(text) ?? [])
-    .map(toOrganizationalDomain);
+  const known = findKnown(orgName);
+  const named = listNamed({ orgName, email }, toOrganizationalDomain);
   const sender = senders.find((sender) =>
     known === undefined
       ? named.includes(toOrganizationalDomain(sender))
       : known.senders.some((one) => sender === one || sender.endsWith(`.${one}`)),
   );
   return sender && toOrganizationalDomain(sender);
+}
+
+/** The organisational domains of the reporters in whose name a report is, whoever sent it. */
+export function listClaimed(
+  { orgName, email }: Named,
+  toOrganizationalDomain: ToOrganizationalDomain,
+): readonly string[] {
+  const senders = findKnown(orgName)?.senders ?? [];
+  const named = listNamed({ orgName, email }, toOrganizationalDomain);
+  return [...new Set([...senders.map(toOrganizationalDomain), ...named])];
+}
+
+type Named = Pick<ReportMetadata, 'orgName' | 'email'>;
+
+const toName = (orgName: string | null): string => (orgName ?? '').trim().toLowerCase();
+
+function findKnown(orgName: string | null): KnownReporter | undefined {
+  return KNOWN.find(({ names }) => names.includes(toName(orgName)));
+}
+
+function listNamed(
+  { orgName, email }: Named,
+  toOrganizationalDomain: ToOrganizationalDomain,
+): string[] {
+  return [toName(orgName), (email ?? '').slice((email ?? '').lastIndexOf('@') + 1)]
+    .flatMap((text) => parseDomainName(text) ?? [])
+    .map(toOrganizationalDomain);
 }

@@ -105,6 +105,7 @@ const KIND_LABELS = {
   domain: 'Domains',
   alert: 'Alerts',
   source: 'Sources',
+  report: 'Reports',
   webhook: 'Webhooks',
 } as const satisfies Record<AuditKind, string>;
 
@@ -145,6 +146,8 @@ export const VERBS = {
   alert_fired: 'fired an alert of',
   alert_resolved: 'resolved an alert of',
   source_marked: 'marked the source',
+  report_replaced: 'preferred, because its mail was authenticated, another report of',
+  report_authenticated: 'took as authenticated, because it came again, a report of',
   webhook_created: 'made the webhook to',
   webhook_enabled: 'turned on the webhook to',
   webhook_disabled: 'turned off the webhook to',

@@ -22,6 +22,8 @@ export interface ReportedDomain {
   readonly position: number;
   readonly nonce: string;
   readonly generation: number;
+  /** Whether alerts count some of its days differently (documents/alert-days.ts). */
+  readonly hasAlertDays: 0 | 1;
   /** Whether anybody receives events of its account. */
   readonly isReceived: SqlBool;
 }
@@ -106,7 +108,7 @@ const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param
     .selectFrom('domain')
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select(['reports_position as position', 'reports_nonce as nonce'])
-    .select('reports_generation as generation')
+    .select(['reports_generation as generation', 'has_alert_days as hasAlertDays'])
     .select(hasReceivers(sql.ref('account_id')).as('isReceived'))
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
     .orderBy('name')

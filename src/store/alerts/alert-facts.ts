@@ -1,17 +1,21 @@
 import { sql } from 'kysely';
 import type { DataDay, Facts, KnownAlert } from '../../domain/alerts/facts.ts';
+import type { Views } from '../../domain/alerts/occurrences.ts';
 import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
+import type { View } from '../../domain/reports/authentication.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
 import { listFailingSources } from './failing-sources.ts';
+import { selectViewDays } from './view-days.ts';
 
 /** A domain that alerts are about: an account's, and not paused. */
 export interface WatchedDomain {
   readonly id: string;
   readonly accountId: string;
-  readonly facts: Facts;
+  /** The domain as alerts look at it (domain/reports/authentication.ts). Often there is no difference: then one. */
+  readonly views: Views;
 }
 
 interface FactsQuery {
@@ -37,14 +41,60 @@ export async function findFacts(
     ),
   );
   if (domain === undefined) return undefined;
-  const days = latest.reverse().map(toDataDay);
-  const from = days[0]?.day ?? until;
-  const alerts = (await reader.readAll(knownAlerts({ domainId, from }))).map(toKnownAlert);
-  const query = { domainId, now, thresholds, alerts, days, from };
-  const failingSources = await listFailingSources(reader, query);
-  const { id, accountId, ...known } = domain;
-  const facts = { now, ...known, days, receipts: receipts.reverse(), failingSources, alerts };
-  return { id, accountId, facts: { ...facts, dns: toDnsFacts(dns) } };
+  const { id, accountId, hasAlertDays, ...known } = domain;
+  const dnsFacts = toDnsFacts(dns);
+  const findView = async (data: DomainData): Promise<Facts> => {
+    const days = data.latest.toReversed().map(toDataDay);
+    const from = days[0]?.day ?? until;
+    const alerts = (await reader.readAll(knownAlerts({ domainId, from }))).map(toKnownAlert);
+    const query = { domainId, now, thresholds, alerts, days, from, view: data.view };
+    const failingSources = await listFailingSources(reader, query);
+    const { lastReportAt = known.lastReportAt, receipts } = data;
+    const facts = { now, ...known, lastReportAt, days, receipts: receipts.toReversed() };
+    return { ...facts, failingSources, alerts, dns: dnsFacts };
+  };
+  if (hasAlertDays === 0)
+    return { id, accountId, views: [await findView({ latest, receipts, view: undefined })] };
+  const query = { domainId, until, limit, lastReportAt: known.lastReportAt };
+  const authenticated = await findView(await readAuthenticated(reader, query, thresholds));
+  if (thresholds.unauthenticated === 'off') return { id, accountId, views: [authenticated] };
+  const view = 'undisputed';
+  const undisputed = await reader.readAll(latestDaysOfView({ domainId, until, limit, view }));
+  const all = await findView({ latest: undisputed, receipts, view });
+  return { id, accountId, views: [all, authenticated] };
+}
+
+interface DomainData {
+  readonly latest: readonly RowOfQuery<typeof latestDays>[];
+  readonly receipts: Facts['receipts'];
+  readonly view: View | undefined;
+  readonly lastReportAt?: Instant | null;
+}
+
+/** What files and mails that were authenticated say. */
+async function readAuthenticated(
+  reader: Reader,
+  { domainId, until, limit, lastReportAt }: Latest & { readonly lastReportAt: Instant | null },
+  { silenceWindowDays }: Thresholds,
+): Promise<DomainData> {
+  const view = 'authenticated';
+  const [latest, receipts] = await reader.readPlan(() =>
+    askAll(
+      latestDaysOfView({ domainId, until, limit, view }),
+      authenticatedReceipts({ domainId, until, limit: silenceWindowDays }),
+    ),
+  );
+  return { latest, receipts, view, lastReportAt: toLastReport(receipts[0], lastReportAt) };
+}
+
+/** Only the day is known when others came in on it as well: then its end is taken, and an alert fires a little later. */
+function toLastReport(
+  last: { readonly day: Day; readonly others: number } | undefined,
+  lastReportAt: Instant | null,
+): Instant | null {
+  if (last === undefined || lastReportAt === null) return null;
+  const end = `${last.day}T23:59:59Z`;
+  return lastReportAt < end && last.others === 0 ? lastReportAt : end;
 }
 
 const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
@@ -52,7 +102,7 @@ const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
     .selectFrom('domain')
     .select(['id', 'name as domain', 'watched_since as watchedSince'])
     .select((eb) => eb.ref('account_id').$notNull().as('accountId'))
-    .select('last_report_at as lastReportAt')
+    .select(['last_report_at as lastReportAt', 'has_alert_days as hasAlertDays'])
     .where('id', '=', param('domainId'))
     .where('account_id', 'is not', null)
     .where('status', '=', 'active'),
@@ -71,6 +121,16 @@ const latestDays = prepareQuery((db, param: Param<Latest>) =>
     .limit(param('limit')),
 );
 
+const latestDaysOfView = prepareQuery((db, param: Param<Latest & { view: View }>) =>
+  selectViewDays(db, param('view'))
+    .select(['day', 'messages', 'aligned'])
+    .select(sql<0 | 1>`case when sources is null then 0 else 1 end`.as('has_sources'))
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '<=', param('until'))
+    .orderBy('day', 'desc')
+    .limit(param('limit')),
+);
+
 function toDataDay({ has_sources, ...day }: RowOfQuery<typeof latestDays>): DataDay {
   return { ...day, hasSources: has_sources === 1 };
 }
@@ -81,6 +141,18 @@ const latestReceipts = prepareQuery((db, param: Param<Latest>) =>
     .select(['day', 'reports'])
     .where('domain_id', '=', param('domainId'))
     .where('day', '<=', param('until'))
+    .orderBy('day', 'desc')
+    .limit(param('limit')),
+);
+
+const authenticatedReceipts = prepareQuery((db, param: Param<Latest>) =>
+  db
+    .selectFrom('domain_receipt')
+    .select(['day', 'unauthenticated as others'])
+    .select(sql<number>`reports - unauthenticated`.as('reports'))
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '<=', param('until'))
+    .whereRef('reports', '>', 'unauthenticated')
     .orderBy('day', 'desc')
     .limit(param('limit')),
 );

@@ -7,10 +7,12 @@ import type {
 import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
+import type { View } from '../../domain/reports/authentication.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
 import { eachSource } from '../../domain/sources/packed-sources.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
-import { type DataDay, daysBefore, daysOf } from '../sources/days.ts';
+import { daysOf as allDaysOf, type DataDay, type DaysQuery, daysBefore } from '../sources/days.ts';
+import { viewDaysBefore, viewDaysOf } from './view-days.ts';
 
 /*
  * The cost is bounded: a day keeps at most 1,000 sources, and only days that may fire and days of known alerts are
@@ -24,6 +26,8 @@ interface FailingQuery {
   readonly alerts: readonly KnownAlert[];
   /** The latest days that have data. */
   readonly days: readonly CountedDay[];
+  /** Without one, the days as they are. */
+  readonly view: View | undefined;
   /** Failing days before this one are not needed any more. */
   readonly from: Day;
 }
@@ -53,20 +57,23 @@ function daysToRead({ now, thresholds, alerts, days }: FailingQuery): Set<Day> {
 
 function* planDay(
   day: Day,
-  { domainId, now, thresholds, from }: FailingQuery,
+  { domainId, now, thresholds, from, view }: FailingQuery,
 ): Plan<FailingSource[]> {
-  const [own] = yield* ask(daysOf({ domainId, from: day, to: day }));
+  const daysOf = (days: Omit<DaysQuery, 'domainId'>) =>
+    view === undefined ? allDaysOf({ domainId, ...days }) : viewDaysOf({ domainId, view, ...days });
+  const [own] = yield* ask(daysOf({ from: day, to: day }));
   const failing = own === undefined ? [] : findFailing(own, thresholds);
   if (failing.length === 0) return [];
   const keys = new Set(failing.map(({ key }) => key));
-  const before = yield* ask(daysBefore({ domainId, before: day, limit: thresholds.newSourceDays }));
+  const earlier = { domainId, before: day, limit: thresholds.newSourceDays };
+  const before = yield* ask(
+    view === undefined ? daysBefore(earlier) : viewDaysBefore({ ...earlier, view }),
+  );
   const absent = countAbsentDays(before, keys);
   const unseen = keys.difference(absent);
   const after = day < from ? from : addDays(day, 1);
   const later =
-    unseen.size === 0
-      ? []
-      : yield* ask(daysOf({ domainId, from: after, to: addDays(toDay(now), 1) }));
+    unseen.size === 0 ? [] : yield* ask(daysOf({ from: after, to: addDays(toDay(now), 1) }));
   const failingLater = listLaterFailing(later, unseen, thresholds);
   return failing.map(({ key, ...counts }) => ({
     day,

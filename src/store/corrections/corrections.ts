@@ -116,7 +116,8 @@ async function measureReport(tx: Tx, report: ReportRow): Promise<number> {
   return measured?.bytes ?? 0;
 }
 
-async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow): Promise<void> {
+/** The conflict gets the report's content, and the report the conflict's, at the end of the order of arrival. */
+export async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow): Promise<void> {
   const { policyPublished, records } = unpackContent(conflict.content);
   const bytes = await measureReport(tx, report);
   const arrivals = new Arrivals(conflict.received_at);

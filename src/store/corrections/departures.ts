@@ -1,10 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
+import { isAuthenticated } from '../../domain/reports/authentication.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
 import { isIntact, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { deleteAlertDays, recountAlertDays } from '../documents/alert-days.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Measured } from '../documents/stored-bytes.ts';
 import type { Tx } from '../engine/database.ts';
@@ -50,7 +52,14 @@ export async function uncountReports(
   const [newest] = reports.toSorted((a, b) => (a.received_at > b.received_at ? -1 : 1));
   if (newest === undefined) return;
   const at = { domainId: newest.domain_id, day: toDay(newest.begin_date) };
-  if (await uncountDay(tx, at, reports)) await uncountSources(tx, at, reports);
+  if (await uncountDay(tx, at, reports)) {
+    await uncountSources(tx, at, reports);
+    await recountAlertDays(
+      tx,
+      at,
+      reports.map(({ seq }) => seq),
+    );
+  } else await deleteAlertDays(tx, at);
   await deleteMonth(tx, at);
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest, replacedAt);
@@ -121,19 +130,23 @@ async function uncountReceipts(
   const byDay = Map.groupBy(departed, ({ report }) => toDay(report.received_at));
   for (const [day, gone] of byDay) {
     const bytes = gone.reduce((sum, one) => sum + one.bytes, 0);
-    await uncountReceipt(tx, { domainId, day }, { reports: gone.length, bytes });
+    const unauthenticated = gone.filter(
+      ({ report }) => !isAuthenticated(report.authenticated),
+    ).length;
+    await uncountReceipt(tx, { domainId, day }, { reports: gone.length, unauthenticated, bytes });
   }
 }
 
 async function uncountReceipt(
   tx: Tx,
   { domainId: domain_id, day }: DomainDay,
-  gone: { readonly reports: number; readonly bytes: number },
+  gone: { readonly reports: number; readonly unauthenticated: number; readonly bytes: number },
 ): Promise<void> {
   const receipts = tx.updateTable('domain_receipt').where('domain_id', '=', domain_id);
   await receipts
     .set((eb) => ({
       reports: eb('reports', '-', gone.reports),
+      unauthenticated: eb('unauthenticated', '-', gone.unauthenticated),
       bytes: eb('bytes', '-', gone.bytes),
     }))
     .where('day', '=', day)

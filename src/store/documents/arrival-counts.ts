@@ -18,6 +18,7 @@ import { insertEvents, type NewEvent } from '../notify/events.ts';
 import type { DomainDay } from '../sources/days.ts';
 import { recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
+import { countAlertDays } from './alert-days.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
 
 /**
@@ -28,12 +29,11 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
   const days = byDomain.flatMap(toDays);
   const receivedOn = toDay(receivedAt);
-  const receipts = byDomain.map(({ domain, reports, bytes }) => ({
-    domain_id: domain.id,
-    day: receivedOn,
-    reports,
-    bytes,
+  const receipts = byDomain.map(({ domain, reports, unauthenticated, bytes }) => ({
+    ...{ domain_id: domain.id, day: receivedOn },
+    ...{ reports, unauthenticated, bytes },
   }));
+  await countAlertDays(tx, byDomain);
   await runAllPrepared(tx, [
     ...dayUpserts(await addStoredSources(tx, days)),
     ...receiptUpserts(receipts),
@@ -70,7 +70,7 @@ async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promis
     days.map(({ domainId, day }) => sourcesOfDay({ domainId, day })),
   );
   const rows: DayRow[] = [];
-  for (const [i, { domainId, day, sources, ...counts }] of days.entries()) {
+  for (const [i, { domainId, day, sources, hidden: _, ...counts }] of days.entries()) {
     const known = stored[i]?.[0] ?? null;
     // The added reports are stored already.
     const all = isIntact(known) ? unpackSources(known) : await recountDay(tx, { domainId, day });
@@ -109,7 +109,7 @@ const dayUpserts = prepareRows<DayRow, never>(
 
 /** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
 const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
-  ['domain_id', 'day', 'reports', 'bytes'],
+  ['domain_id', 'day', 'reports', 'unauthenticated', 'bytes'],
   (db, rows) =>
     db
       .insertInto('domain_receipt')
@@ -117,6 +117,11 @@ const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
       .onConflict((oc) =>
         oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
           reports: eb('domain_receipt.reports', '+', eb.ref('excluded.reports')),
+          unauthenticated: eb(
+            'domain_receipt.unauthenticated',
+            '+',
+            eb.ref('excluded.unauthenticated'),
+          ),
           bytes: eb('domain_receipt.bytes', '+', eb.ref('excluded.bytes')),
         })),
       ),

@@ -1,5 +1,11 @@
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
+import {
+  isAuthenticated,
+  isInView,
+  VIEWS,
+  type View,
+} from '../../domain/reports/authentication.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
 import {
@@ -13,24 +19,29 @@ import type { Tables } from '../tables.ts';
 
 type ArrivedReport = Pick<
   Tables['report'],
-  'reporter_org' | 'begin_date' | 'total_messages' | 'aligned_messages'
+  'reporter_org' | 'begin_date' | 'total_messages' | 'aligned_messages' | 'authenticated'
 >;
 
 /** What the counts of a day and of a domain cost to write, in source addresses of a report. */
 export const DAY_COST = 12;
 export const DOMAIN_COST = 25;
 
-/** What reports of one transaction add to a day of a domain. */
-export interface DayCount {
+export interface ReportSum {
   reports: number;
   messages: number;
   aligned: number;
-  /** Of the last report that states one. */
-  policy: string | null;
   readonly sources: DaySources;
 }
 
-const NOTHING = { reports: 0, messages: 0, aligned: 0, policy: null };
+/** What reports of one transaction add to a day of a domain. */
+export interface DayCount extends ReportSum {
+  /** Of the last report that states one. */
+  policy: string | null;
+  /** What of it the views of alerts do not count. */
+  readonly hidden: Map<View, ReportSum>;
+}
+
+const NOTHING = { reports: 0, messages: 0, aligned: 0 };
 
 interface ArrivedContent {
   readonly sources?: readonly SourceTally[] | undefined;
@@ -44,6 +55,8 @@ export interface DomainArrivals {
   readonly domain: ReportedDomain;
   readonly days: Map<Day, DayCount>;
   reports: number;
+  /** Those that are not authenticated. */
+  unauthenticated: number;
   /** Of all that is stored of the reports. */
   bytes: number;
 }
@@ -113,22 +126,38 @@ export class Arrivals {
     added.bytes += bytes;
     const day = toDay(report.begin_date);
     if (!days.has(day)) this.countCost += DAY_COST;
-    const count = days.get(day) ?? { ...NOTHING, sources: new Map() };
+    const count = days.get(day) ?? {
+      ...NOTHING,
+      policy: null,
+      sources: new Map(),
+      hidden: new Map(),
+    };
     days.set(day, count);
-    count.reports += 1;
-    count.messages = addSafely(count.messages, report.total_messages);
-    count.aligned = addSafely(count.aligned, report.aligned_messages);
     count.policy = policy ?? count.policy;
-    addReport(count.sources, { reporter: report.reporter_org, sources });
+    addTo(count, report, sources);
     this.countCost += sources.length;
+    if (isAuthenticated(report.authenticated)) return;
+    added.unauthenticated += 1;
+    for (const view of VIEWS.filter((view) => !isInView(view, report.authenticated))) {
+      const hidden = count.hidden.get(view) ?? { ...NOTHING, sources: new Map() };
+      count.hidden.set(view, hidden);
+      addTo(hidden, report, sources);
+    }
   }
 
   #findAdded(domain: ReportedDomain): DomainArrivals {
     const known = this.#added.get(domain.id);
     if (known !== undefined) return known;
-    const added = { domain, days: new Map(), reports: 0, bytes: 0 };
+    const added = { domain, days: new Map(), reports: 0, unauthenticated: 0, bytes: 0 };
     this.#added.set(domain.id, added);
     this.countCost += DOMAIN_COST;
     return added;
   }
+}
+
+function addTo(sum: ReportSum, report: ArrivedReport, sources: readonly SourceTally[]): void {
+  sum.reports += 1;
+  sum.messages = addSafely(sum.messages, report.total_messages);
+  sum.aligned = addSafely(sum.aligned, report.aligned_messages);
+  addReport(sum.sources, { reporter: report.reporter_org, sources });
 }

@@ -2,6 +2,8 @@ import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
+import { preferAuthenticated } from '../corrections/authenticated.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
@@ -18,14 +20,13 @@ import {
   planReports,
   type ReportOutcome,
 } from './reports.ts';
+import { judgeSenders, type Sender } from './senders.ts';
 import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
 
-export interface ReceivedDocument extends DocumentPlace {
+export interface ReceivedDocument extends DocumentPlace, Sender {
   /** null when it is too large to be kept, or stored already. */
   readonly original: Original | null;
   readonly content: AggregateReport | Refusal;
-  /** The organisational domain as which its mail was authenticated; empty when it was not; null for a file. */
-  readonly authenticated?: string | null | undefined;
 }
 
 export type Outcome = ReportOutcome | 'rejected';
@@ -61,9 +62,27 @@ export async function insertReceived(
   const order = toOrder(prepared);
   const sorted = order.map((i) => prepared[i] as ReceivedDocument);
   const outcomes: Outcome[] = [];
-  for (const [at, outcome] of (await insertSorted(db, sorted, receivedAt)).entries())
+  for (const [at, outcome] of (await insertSorted(db, sorted, receivedAt)).entries()) {
     outcomes[order[at] ?? 0] = outcome;
+    await preferSender(db, sorted[at] as ReceivedDocument, { outcome, receivedAt });
+  }
   return outcomes;
+}
+
+/** After a kill between the two, the mail is read again, and is a duplicate or a conflict again. */
+async function preferSender(
+  db: Db,
+  { content, authenticated }: ReceivedDocument,
+  { outcome, receivedAt }: { readonly outcome: Outcome; readonly receivedAt: Instant },
+): Promise<void> {
+  const isKnown = outcome === 'duplicate' || outcome === 'conflict';
+  if (!isKnown || !authenticated || isRefusal(content)) return;
+  const { payloadSha256 } = content;
+  await preferAuthenticated(
+    db,
+    { id: toReportId(content), payloadSha256, authenticated },
+    receivedAt,
+  );
 }
 
 /** By domain. All in the given order when the same bytes were read twice, with different domains: the last one counts. */
@@ -203,10 +222,12 @@ async function insertGroup(
   // A document that came in before may have the original that it came with then.
   const known = stored.flatMap((one, i) => (one?.isKnown && plans[i]?.added ? one.seq : []));
   const measured = known.length === 0 ? NONE_MEASURED : await measureDocuments(tx, known);
+  const senders = await judgeSenders(tx, documents, arrivals.receivedAt);
   const added = documents.flatMap((document, i) => {
     const documentSeq = stored[i]?.seq;
     if (documentSeq === undefined) return [];
-    const { original, authenticated = null } = document;
+    const { original } = document;
+    const authenticated = senders[i] ?? null;
     const originalBytes = measured.get(documentSeq) ?? original?.content.length;
     return toAdded(plans[i], { documentSeq, originalBytes, authenticated });
   });

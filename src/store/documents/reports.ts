@@ -2,6 +2,7 @@ import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import { toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { isAuthenticated } from '../../domain/reports/authentication.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Queries, Tx } from '../engine/database.ts';
@@ -159,8 +160,9 @@ export async function insertPlanned(
   const rows = reports.map(({ row, domain, report, documentSeq, authenticated, bytes }) => {
     const position = arrivals.nextPosition(domain);
     // Anybody can send a mail that states a policy.
-    const policy = authenticated === '' ? null : toPolicyTags(report.policyPublished);
-    arrivals.add(domain, row, { sources: report.sources, policy, bytes });
+    const policy = isAuthenticated(authenticated) ? toPolicyTags(report.policyPublished) : null;
+    const { sources } = report;
+    arrivals.add(domain, { ...row, authenticated }, { sources, policy, bytes });
     const stored = { document_seq: documentSeq, authenticated };
     return { ...row, ...stored, position, nonce: arrivals.nonce };
   });

@@ -1,3 +1,4 @@
+import type { View } from '../../domain/reports/authentication.ts';
 import {
   bytes,
   count,
@@ -6,6 +7,7 @@ import {
   instant,
   number,
   orNull,
+  orZero,
   seq,
   text,
   UPDATED_IN_PLACE,
@@ -88,7 +90,7 @@ export const REPORTS = {
       reporter_org: orNull(text()),
       reporter_email: orNull(text()),
       report_id: orNull(text()),
-      /** The organisational domain as which its mail was authenticated; empty when it was not; null for a file. */
+      /** Of its mail: domain/reports/authentication.ts. */
       authenticated: orNull(text()),
       /** JSON: a list of `Warning`. */
       warnings: text(),
@@ -174,6 +176,29 @@ export const REPORTS = {
   },
 
   /**
+   * A day as alerts look at it: without the reports that a view of them does not count (domain/reports/authentication.ts).
+   * Of each day that has a report that is not authenticated, at most two rows, which go with the day.
+   */
+  alert_day: {
+    columns: {
+      domain_id: id('references domain'),
+      day: day(),
+      reports: number(),
+      messages: count(),
+      aligned: count(),
+      view: text<View>(),
+      sources: orNull(bytes()),
+    },
+    keys: ['primary key (domain_id, day, view)'],
+    storage: 'fillfactor = 60',
+  },
+
+  /** An organisational domain as which a report was ever authenticated. Whoever has a domain adds one row; none goes. */
+  reporter: {
+    columns: { name: text('primary key'), authenticated_at: instant() },
+  },
+
+  /**
    * What the days of a month add up to, made when a page reads them. It is good while the days have so many reports: a
    * report that comes is one more, and removing one deletes the row. At most one for each month of days.
    */
@@ -198,6 +223,8 @@ export const REPORTS = {
       domain_id: id('references domain'),
       day: day(),
       reports: number(),
+      /** How many of them are not authenticated. */
+      unauthenticated: orZero(number()),
       /** Of all that is stored of them (documents/stored-bytes.ts). */
       bytes: count(),
     },

@@ -17,7 +17,7 @@ export interface ReportKey {
 
 export interface ListedReport extends ReportRow {
   readonly seq: number;
-  /** The domain as which its mail was authenticated; empty when it was not; null for a file. */
+  /** Of its mail: domain/reports/authentication.ts. */
   readonly authenticated: string | null;
 }
 
@@ -66,7 +66,7 @@ type Wanted = {
 
 /** The sender of a report, in a query of reports. */
 const SENDER = sql<Sender>`case when authenticated is null then 'file'
-  when authenticated = '' then 'not_authenticated' else 'authenticated' end`;
+  when authenticated in ('', 'disputed') then 'not_authenticated' else 'authenticated' end`;
 
 function selectBetween<P extends Bounds>(
   db: Kysely<Tables>,

@@ -1,3 +1,4 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
@@ -12,11 +13,15 @@ const MAX_RECORDS = 100_000;
 const REPORTS_AT_ONCE = 100;
 
 /** The caller has locked the domain. */
-export async function recountDay(tx: Tx, { domainId, day }: DomainDay): Promise<DaySources> {
+export async function recountDay(
+  tx: Tx,
+  { domainId, day }: DomainDay,
+  isCounted: Expression<SqlBool> = sql<SqlBool>`true`,
+): Promise<DaySources> {
   const sources: DaySources = new Map();
   let after = { begin_date: `${day}T00:00:00Z`, seq: 0 };
   for (let left = MAX_RECORDS; left > 0; ) {
-    const reports = await listReports(tx, { domainId, day }, after);
+    const reports = await listReports(tx, { domainId, day, isCounted }, after);
     for (const { reporter_org: reporter, content } of reports) {
       const records = findRecords(content);
       addReport(sources, { reporter, sources: countSources(records) });
@@ -31,7 +36,7 @@ export async function recountDay(tx: Tx, { domainId, day }: DomainDay): Promise<
 
 function listReports(
   tx: Tx,
-  { domainId, day }: DomainDay,
+  { domainId, day, isCounted }: DomainDay & { readonly isCounted: Expression<SqlBool> },
   after: { readonly begin_date: Instant; readonly seq: number },
 ) {
   return tx
@@ -39,6 +44,7 @@ function listReports(
     .select(['begin_date', 'seq', 'reporter_org', 'content'])
     .where('domain_id', '=', domainId)
     .where('begin_date', '<=', `${day}T23:59:59Z`)
+    .where(isCounted)
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('begin_date', 'seq'), '>', tuple(after.begin_date, after.seq)),
     )

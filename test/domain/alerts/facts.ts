@@ -49,7 +49,7 @@ export function occurrences(type: string, known: Facts): readonly Occurrence[] {
 /** The known alerts after the decisions were carried out. */
 export function carryOut(known: Facts): KnownAlert[] {
   const alerts = new Map(known.alerts.map((alert) => [alert.id, alert]));
-  for (const decision of decide(known, DEFAULT_THRESHOLDS)) {
+  for (const decision of decide([known], DEFAULT_THRESHOLDS)) {
     if (decision.kind === 'fire') {
       const { type, occurrence } = decision;
       const { subject, context, ending } = occurrence;

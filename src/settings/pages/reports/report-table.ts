@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { DISPUTED } from '../../../domain/reports/authentication.ts';
 import type { SortColumn } from '../../../store/reports/report-list-queries.ts';
 import type { ReportRow } from '../../../store/reports/reports.ts';
 import { renderTable, toSortHead } from '../../frame/elements.ts';
@@ -56,6 +57,7 @@ function renderRow(domainId: string, report: ShownReport): Html {
 }
 
 function renderDoubt({ authenticated }: ShownReport): Html | '' {
+  if (authenticated === DISPUTED) return html` <span class="badge bad">Disputed</span>`;
   return authenticated === '' ? html` <span class="badge warn">Not authenticated</span>` : '';
 }
 

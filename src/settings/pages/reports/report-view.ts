@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { toHex } from '../../../domain/hex.ts';
 import type { PolicyPublished, Warning } from '../../../domain/reports/aggregate-report.ts';
+import { DISPUTED } from '../../../domain/reports/authentication.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
 import { toSizeText } from '../../../domain/size.ts';
@@ -66,6 +67,9 @@ export function renderMetadata(
 /** A file has no sender. */
 function renderSender({ authenticated }: ReportOfAccount): Html | null {
   if (authenticated === null) return null;
+  if (authenticated === DISPUTED)
+    return html`<span class="badge bad">Disputed</span> This reporter authenticated its mails before, and this one is
+      not authenticated. It may be forged. Alerts do not count it.`;
   if (authenticated === '')
     return html`<span class="badge warn">Not authenticated</span> Nothing proves that it is from this reporter.`;
   return html`<span class="badge good">Authenticated</span> as ${renderText(authenticated, MAX_NAME)}`;

@@ -1,0 +1,53 @@
+import { type Expression, sql } from 'kysely';
+import type { Day } from '../../domain/instant.ts';
+import type { View } from '../../domain/reports/authentication.ts';
+import type { Queries } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import type { DataDay, DaysQuery } from '../sources/days.ts';
+
+/** The days that have reports in a view of alerts, with what these add up to (documents/alert-days.ts). */
+export function selectViewDays(db: Queries, view: Expression<View>) {
+  return db.selectFrom(
+    db
+      .selectFrom('domain_day as d')
+      .leftJoin('alert_day as a', (join) =>
+        join
+          .onRef('a.domain_id', '=', 'd.domain_id')
+          .onRef('a.day', '=', 'd.day')
+          .on('a.view', '=', view),
+      )
+      .select(['d.domain_id', 'd.day'])
+      .select(({ fn }) => [
+        fn.coalesce('a.reports', 'd.reports').as('reports'),
+        fn.coalesce('a.messages', 'd.messages').as('messages'),
+        fn.coalesce('a.aligned', 'd.aligned').as('aligned'),
+      ])
+      .select(
+        sql<Uint8Array | null>`case when a.day is null then d.sources else a.sources end`.as(
+          'sources',
+        ),
+      )
+      .where(({ fn, eb }) => eb(fn.coalesce('a.reports', 'd.reports'), '>', 0))
+      .as('v'),
+  );
+}
+
+export const viewDaysOf = prepareQuery<DaysQuery & { view: View }, DataDay>((db, param) =>
+  selectViewDays(db, param('view'))
+    .select(['day', 'reports', 'messages', 'sources'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to'))
+    .orderBy('day'),
+);
+
+type DaysBefore = { domainId: string; before: Day; limit: number; view: View };
+
+export const viewDaysBefore = prepareQuery<DaysBefore, DataDay>((db, param) =>
+  selectViewDays(db, param('view'))
+    .select(['day', 'reports', 'messages', 'sources'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '<', param('before'))
+    .orderBy('day', 'desc')
+    .limit(param('limit')),
+);

@@ -1,0 +1,155 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { VIEWS, type View } from '../../domain/reports/authentication.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
+import { addDay, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
+import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
+import type { Tx } from '../engine/database.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
+import type { DomainDay } from '../sources/days.ts';
+import { recountDay } from '../sources/recount.ts';
+import type { Tables } from '../tables.ts';
+import type { DayCount, DomainArrivals, ReportSum } from './arrivals.ts';
+
+/*
+ * Days as alerts look at them (domain/reports/authentication.ts). Most days have no such rows: they count as they are. A
+ * day gets them with its first report that a view does not count. They are sums of their own, not differences: nobody
+ * who sends reports without end pushes out what others say, or brings a sum to where it stops.
+ */
+
+type AlertDay = Tables['alert_day'];
+
+/** Before the days themselves are counted, and after the reports are stored. */
+export async function countAlertDays(tx: Tx, byDomain: readonly DomainArrivals[]): Promise<void> {
+  for (const { domain, days } of byDomain)
+    for (const [day, count] of days) {
+      if (domain.hasAlertDays === 0 && count.hidden.size === 0) continue;
+      await countAlertDay(tx, { domainId: domain.id, day }, count);
+      if (domain.hasAlertDays === 0) await noteAlertDays(tx, domain.id);
+    }
+}
+
+async function countAlertDay(tx: Tx, at: DomainDay, count: DayCount): Promise<void> {
+  const known = await listAlertDays(tx, at);
+  const rows: AlertDay[] = [];
+  for (const view of VIEWS) {
+    const stored = known.find((row) => row.view === view);
+    const hidden = count.hidden.get(view);
+    if (stored !== undefined || hidden !== undefined)
+      rows.push(await addToView(tx, { at, view, stored }, { count, hidden }));
+  }
+  await runAllPrepared(tx, alertDayUpserts(rows));
+}
+
+type Sum = Pick<AlertDay, 'reports' | 'messages' | 'aligned' | 'sources'>;
+
+const NO_DAY: Sum = { reports: 0, messages: 0, aligned: 0, sources: null };
+
+/** A view without a row of its own counts what the day has. */
+async function addToView(
+  tx: Tx,
+  { at, view, stored }: { at: DomainDay; view: View; stored: Sum | undefined },
+  { count, hidden }: { count: ReportSum; hidden: ReportSum | undefined },
+): Promise<AlertDay> {
+  const base = stored ?? (await findDay(tx, at)) ?? NO_DAY;
+  const sum = (name: 'reports' | 'messages' | 'aligned') =>
+    addSafely(Number(base[name]), count[name] - (hidden?.[name] ?? 0));
+  return {
+    ...{ domain_id: at.domainId, day: at.day, view },
+    ...{ reports: sum('reports'), messages: sum('messages'), aligned: sum('aligned') },
+    sources: packSources(await addSources(tx, { at, view, base }, { count, hidden })),
+  };
+}
+
+async function addSources(
+  tx: Tx,
+  { at, view, base }: { at: DomainDay; view: View; base: Sum },
+  { count, hidden }: { count: ReportSum; hidden: ReportSum | undefined },
+): Promise<DaySources> {
+  // The added reports are stored already.
+  if (!isIntact(base.sources)) return await recountDay(tx, at, isCounted(view));
+  const added: DaySources = new Map();
+  addDay(added, count.sources);
+  if (hidden !== undefined) subtractDay(added, hidden.sources);
+  const sources = unpackSources(base.sources);
+  addDay(sources, added);
+  for (const [key, { counts }] of sources) if (counts.messages === 0) sources.delete(key);
+  return sources;
+}
+
+function listAlertDays(tx: Tx, { domainId: domain_id, day }: DomainDay): Promise<AlertDay[]> {
+  const rows = tx.selectFrom('alert_day').selectAll();
+  return rows.where(({ and }) => and({ domain_id, day })).execute();
+}
+
+function findDay(tx: Tx, { domainId: domain_id, day }: DomainDay): Promise<Sum | undefined> {
+  const rows = tx.selectFrom('domain_day').select(['reports', 'messages', 'aligned', 'sources']);
+  return rows.where(({ and }) => and({ domain_id, day })).executeTakeFirst();
+}
+
+async function noteAlertDays(tx: Tx, id: string): Promise<void> {
+  await tx.updateTable('domain').set({ has_alert_days: 1 }).where('id', '=', id).execute();
+}
+
+const alertDayUpserts = prepareRows<AlertDay, never>(
+  ['domain_id', 'day', 'reports', 'messages', 'aligned', 'view', 'sources'],
+  (db, rows) =>
+    db
+      .insertInto('alert_day')
+      .values(rows)
+      .onConflict((oc) =>
+        oc.columns(['domain_id', 'day', 'view']).doUpdateSet((eb) => ({
+          reports: eb.ref('excluded.reports'),
+          messages: eb.ref('excluded.messages'),
+          aligned: eb.ref('excluded.aligned'),
+          sources: eb.ref('excluded.sources'),
+        })),
+      ),
+);
+
+/** Whether a view counts a row of `report`. */
+function isCounted(view: View): Expression<SqlBool> {
+  return view === 'authenticated'
+    ? sql<SqlBool>`(authenticated is null or authenticated not in ('', 'disputed'))`
+    : sql<SqlBool>`(authenticated is null or authenticated <> 'disputed')`;
+}
+
+/**
+ * Counts a day's rows again, without some reports: those that leave, or are exchanged and added afterwards. Without a
+ * report that is left there are no rows.
+ */
+export async function recountAlertDays(
+  tx: Tx,
+  at: DomainDay,
+  without: readonly number[] = [],
+): Promise<void> {
+  const { domainId: domain_id, day } = at;
+  for (const { view } of await listAlertDays(tx, at)) {
+    // 0 is the number of no report.
+    const isOther = sql<SqlBool>`${isCounted(view)} and seq not in (${sql.join([0, ...without])})`;
+    const { reports, messages, aligned } = await tx
+      .selectFrom('report')
+      .select(({ fn }) => [
+        fn.countAll<number>().as('reports'),
+        fn.sum<number | null>('total_messages').as('messages'),
+        fn.sum<number | null>('aligned_messages').as('aligned'),
+      ])
+      .where('domain_id', '=', domain_id)
+      .where('begin_date', '>=', `${day}T00:00:00Z`)
+      .where('begin_date', '<=', `${day}T23:59:59Z`)
+      .where(isOther)
+      .executeTakeFirstOrThrow();
+    const sources = packSources(await recountDay(tx, at, isOther));
+    const sum = { reports, messages: toSafe(messages), aligned: toSafe(aligned), sources };
+    const rows = tx.updateTable('alert_day').set(sum);
+    await rows.where(({ and }) => and({ domain_id, day, view })).execute();
+  }
+}
+
+const toSafe = (sum: number | null) => Math.min(Number(sum ?? 0), Number.MAX_SAFE_INTEGER);
+
+/** Of a day whose last report has gone. */
+export async function deleteAlertDays(tx: Tx, { domainId, day }: DomainDay): Promise<void> {
+  const rows = tx.deleteFrom('alert_day').where('domain_id', '=', domainId);
+  await rows.where('day', '=', day).execute();
+}

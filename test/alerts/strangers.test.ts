@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest';
+import { evaluate } from '../../src/alerts/evaluate.ts';
+import { findAlertText } from '../../src/domain/alerts/alert-texts.ts';
+import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
+import { loadOrganizationalDomains } from '../../src/domain/dns/organizational-domain.ts';
+import { listClaimed } from '../../src/domain/reports/reporters.ts';
+import { listAudit } from '../../src/store/accounts/audit.ts';
+import type { Sender } from '../../src/store/documents/senders.ts';
+import {
+  aBareAccount,
+  aDomain,
+  aReport,
+  aReportOf,
+  receive,
+  recordsOf,
+} from '../support/builders.ts';
+import { listMiscounts } from '../support/recount.ts';
+import { aStore } from '../support/store.ts';
+
+/* What somebody can do who can only send mail. Each attack is one that worked, or could have. */
+
+const GENUINE: Sender = { authenticated: 'provider.example' };
+const STRANGER: Sender = { authenticated: '', claimed: ['stranger.example'] };
+/** In the name of the reporter whose mails are authenticated. */
+const FORGER: Sender = { authenticated: '', claimed: ['provider.example'] };
+
+const TODAY = 20;
+const day = (number: number) => `2026-03-${String(number).padStart(2, '0')}`;
+const at = (number: number, hour = 12) => `${day(number)}T${String(hour).padStart(2, '0')}:00:00Z`;
+
+interface Said {
+  readonly messages?: number;
+  readonly failed?: number;
+  readonly from?: string;
+}
+
+async function aWorld(unauthenticated: 'on' | 'off' = 'on') {
+  const store = await aStore();
+  const { db } = store;
+  const accountId = await aBareAccount(db);
+  const { id: domainId, name: domain } = await aDomain(db, accountId);
+  let now = at(TODAY, 23);
+  let count = 0;
+  const say = async (
+    sender: Sender,
+    number: number,
+    { messages = 500, failed = 0, from = '192.0.2.1' }: Said = {},
+  ) => {
+    const wanted = { domain, begin: `${day(number)}T00:00:00Z`, reportId: `r${++count}` };
+    const report = aReportOf(recordsOf(from, messages, messages - failed), wanted);
+    await receive(db, [report], at(number), sender);
+  };
+  const thresholds = { ...DEFAULT_THRESHOLDS, unauthenticated };
+  const alerts = async () => {
+    await evaluate({ store, thresholds, now: () => new Date(now) }, [domainId]);
+    const rows = await db.selectFrom('alert').selectAll().orderBy('seq').execute();
+    expect(await listMiscounts(db)).toEqual({});
+    return rows.map(({ type, resolved_at, context }) => {
+      const isDoubtful = JSON.parse(context).unauthenticated === true;
+      const state = resolved_at === null ? 'open' : 'resolved';
+      return `${type.slice(6)} ${state}${isDoubtful ? ', unauthenticated' : ''}`;
+    });
+  };
+  for (let number = 1; number < TODAY; number += 1) await say(GENUINE, number);
+  return {
+    ...{ db, accountId, domainId, domain, say, alerts },
+    setNow: (instant: string) => {
+      now = instant;
+    },
+  };
+}
+
+const REGRESSION = 'alignment_regression open';
+
+test('a forged report in the name of a reporter that authenticates fires nothing', async () => {
+  const { say, alerts, db } = await aWorld();
+  await say(GENUINE, TODAY);
+  await say(FORGER, TODAY, { messages: 100_000, failed: 100_000, from: '198.51.100.7' });
+  expect(await alerts()).toEqual([]);
+  const disputed = db.selectFrom('report').select('id').where('authenticated', '=', 'disputed');
+  expect(await disputed.execute()).toHaveLength(1);
+});
+
+test('a stranger’s report fires, and the alert says that nobody else says so', async () => {
+  const { say, alerts, db } = await aWorld();
+  await say(GENUINE, TODAY);
+  await say(STRANGER, TODAY, { messages: 1_000, failed: 1_000, from: '198.51.100.7' });
+  expect(await alerts()).toEqual([
+    `${REGRESSION}, unauthenticated`,
+    'new_failing_source open, unauthenticated',
+  ]);
+  const { type, context } = await db
+    .selectFrom('alert')
+    .select(['type', 'context'])
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  expect(findAlertText(type).describe(JSON.parse(context))).toContain('anybody can send such');
+});
+
+test('it does not where the operator does not want that', async () => {
+  const { say, alerts } = await aWorld('off');
+  await say(GENUINE, TODAY);
+  await say(STRANGER, TODAY, { messages: 1_000, failed: 1_000, from: '198.51.100.7' });
+  expect(await alerts()).toEqual([]);
+});
+
+test.each([
+  ['a stranger', STRANGER],
+  ['a forger', FORGER],
+])('10⁹ messages that passed, by %s, do not hide a regression', async (_name, sender) => {
+  const { say, alerts } = await aWorld();
+  await say(sender, TODAY, { messages: 1e9 });
+  await say(GENUINE, TODAY, { failed: 400 });
+  await say(sender, TODAY, { messages: 1e9 });
+  expect(await alerts()).toEqual([REGRESSION]);
+});
+
+test.each([
+  ['a stranger', STRANGER],
+  ['a forger', FORGER],
+])('nor resolve it on a later day, by %s; genuine reports do', async (_name, sender) => {
+  const { say, alerts, setNow } = await aWorld();
+  await say(GENUINE, TODAY, { failed: 400 });
+  expect(await alerts()).toEqual([REGRESSION]);
+  await say(GENUINE, TODAY + 1, { failed: 400 });
+  await say(sender, TODAY + 1, { messages: 1e9 });
+  await say(sender, TODAY + 2, { messages: 1e9 });
+  setNow(at(TODAY + 2, 23));
+  expect(await alerts()).toEqual([REGRESSION]);
+  await say(GENUINE, TODAY + 2);
+  expect(await alerts()).toEqual(['alignment_regression resolved']);
+});
+
+test.each([
+  ['a stranger', STRANGER],
+  ['a forger', FORGER],
+])(
+  'mails each day by %s do not hide that genuine reports stopped, and do not resolve it',
+  async (_name, sender) => {
+    const { say, alerts, setNow } = await aWorld();
+    for (let number = TODAY; number < TODAY + 4; number += 1) await say(sender, number);
+    setNow(at(TODAY + 3, 13));
+    expect(await alerts()).toEqual(['reports_missing open']);
+    await say(sender, TODAY + 4);
+    setNow(at(TODAY + 4, 13));
+    expect(await alerts()).toEqual(['reports_missing open']);
+    await say(GENUINE, TODAY + 4);
+    expect(await alerts()).toEqual(['reports_missing resolved']);
+  },
+);
+
+test('an address that a stranger named weeks ago is new all the same when genuine reports name it', async () => {
+  const { say, alerts } = await aWorld();
+  await say(STRANGER, 5, { from: '198.51.100.7' });
+  await say(FORGER, 6, { from: '198.51.100.7' });
+  await say(GENUINE, TODAY);
+  await say(GENUINE, TODAY, { messages: 30, failed: 30, from: '198.51.100.7' });
+  expect(await alerts()).toEqual(['new_failing_source open']);
+});
+
+test('thousands of addresses by a stranger do not push out the one that genuine reports name', async () => {
+  const { say, alerts, db, domain } = await aWorld();
+  await say(GENUINE, TODAY);
+  const flood = Array.from({ length: 3_000 }, (_, i) =>
+    recordsOf(`2001:db8::${i.toString(16)}`, 1_000, 1_000),
+  );
+  const wanted = { domain, begin: `${day(TODAY)}T00:00:00Z` };
+  await receive(db, [aReportOf(flood.flat(), wanted)], at(TODAY), STRANGER);
+  await say(GENUINE, TODAY, { messages: 30, failed: 30, from: '198.51.100.7' });
+  expect(await alerts()).toEqual(['new_failing_source open']);
+});
+
+test('a report that comes first by a mail of somebody else gives way to the genuine one', async () => {
+  const { db, domain, accountId } = await aWorld();
+  const one = { domain, reportId: 'same', begin: `${day(TODAY)}T00:00:00Z` };
+  const forged = aReport({ ...one, payload: 'forged', totalMessages: 9, alignedMessages: 9 });
+  const genuine = aReport({ ...one, payload: 'genuine', totalMessages: 3, alignedMessages: 0 });
+  for (const sender of [STRANGER, FORGER]) {
+    const renamed = { ...one, reportId: `same ${sender.claimed}` };
+    const [first, second] = [forged, genuine].map(({ payloadSha256, tally }) =>
+      aReport({ ...renamed, ...tally, payload: payloadSha256 }),
+    );
+    expect(await receive(db, [first as typeof forged], at(TODAY), sender)).toEqual(['stored']);
+    expect(await receive(db, [second as typeof forged], at(TODAY), GENUINE)).toEqual(['conflict']);
+  }
+  const reports = db.selectFrom('report').select(['total_messages', 'authenticated']);
+  expect(await reports.where('report_id', 'like', 'same%').execute()).toEqual([
+    { total_messages: 3, authenticated: 'provider.example' },
+    { total_messages: 3, authenticated: 'provider.example' },
+  ]);
+  expect(await listMiscounts(db)).toEqual({});
+  const [entry] = await listAudit(db, accountId, { limit: 1 });
+  expect(entry).toMatchObject({ action: 'report_replaced', actor: 'plumbline', subject: domain });
+});
+
+test('it does not give way to another that nobody authenticated, or when it is authenticated itself', async () => {
+  const { db, domain } = await aWorld();
+  const one = { domain, reportId: 'same', begin: `${day(TODAY)}T00:00:00Z` };
+  await receive(db, [aReport({ ...one, payload: 'genuine' })], at(TODAY), GENUINE);
+  const other = { authenticated: 'other.example' };
+  for (const sender of [STRANGER, FORGER, other])
+    await receive(db, [aReport({ ...one, payload: `${sender.authenticated}` })], at(TODAY), sender);
+  const stored = db.selectFrom('report').select('authenticated').where('report_id', '=', 'same');
+  expect(await stored.execute()).toEqual([{ authenticated: 'provider.example' }]);
+});
+
+test('the same content by an authenticated mail makes the report authenticated', async () => {
+  const { db, domain, alerts, accountId } = await aWorld();
+  const report = aReportOf(recordsOf('192.0.2.1', 500, 0), {
+    domain,
+    begin: `${day(TODAY)}T00:00:00Z`,
+  });
+  await receive(db, [report], at(TODAY), STRANGER);
+  expect(await alerts()).toEqual([`${REGRESSION}, unauthenticated`]);
+  expect(await receive(db, [report], at(TODAY), GENUINE)).toEqual(['duplicate']);
+  expect(await alerts()).toEqual([REGRESSION]);
+  const [entry] = await listAudit(db, accountId, { limit: 1 });
+  expect(entry).toMatchObject({ action: 'report_authenticated' });
+});
+
+test('whoever names a reporter, by any of its names or a name below its domain, claims to be it', async () => {
+  const toOrganizationalDomain = await loadOrganizationalDomains();
+  const claimed = (orgName: string | null, email: string | null) =>
+    listClaimed({ orgName, email }, toOrganizationalDomain);
+  expect(claimed('Google Inc.', 'a@stranger.example')).toContain('google.com');
+  expect(claimed(' GOOGLE.COM ', null)).toContain('google.com');
+  expect(claimed('provider.example', null)).toEqual(['provider.example']);
+  expect(claimed('Somebody', 'a@reports.provider.example')).toEqual(['provider.example']);
+  expect(claimed('mail.provider.example', 'a@other.example')).toEqual([
+    'provider.example',
+    'other.example',
+  ]);
+  expect(claimed(null, null)).toEqual([]);
+});
