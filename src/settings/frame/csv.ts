@@ -19,6 +19,7 @@ interface CsvFile {
   readonly rows: AsyncIterable<readonly Cell[]>;
 }
 
+/** More are refused, not cut (decision 126). */
 export const MAX_ROWS = 100_000;
 
 /**

@@ -4,7 +4,7 @@ import type { Queries } from '../engine/database.ts';
 import { contains, type Sort, toPattern } from '../lists/search.ts';
 import { type AlertOfAccount, selectAccountAlerts } from './alerts.ts';
 
-/** Alerts of an account are searched and sorted among the latest of the chosen days: only their order has an index. */
+/** Alerts of an account are searched and sorted among the latest of the chosen days (decision 126). */
 export const MAX_SEARCHED = 5_000;
 
 const SORTED_BY = {

@@ -5,7 +5,7 @@ import { contains } from '../lists/search.ts';
 import type { Tables } from '../tables.ts';
 import type { ReportRow } from './reports.ts';
 
-/** How many reports are searched for one page of a reporter, and counted by reporter. */
+/** How many reports are searched and sorted for one page, and counted by reporter (decision 126). */
 export const MAX_SEARCHED = 5_000;
 const MAX_REPORTERS = 50;
 
