@@ -325,6 +325,30 @@ describe('a domain’s page', () => {
     expect(text).toContain('<circle class="mark resolved" cx="98.33%" cy="100%" r="0.55em"/>');
   });
 
+  test('shows an open alert, however many have fired and resolved since', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const owner = { accountId, domainId: id };
+    await anAlert(api.db, owner, { firedAt: '2026-01-01T04:00:00Z' });
+    for (let i = 0; i < 12; i++) {
+      const type = 'alert.new_failing_source';
+      await anAlert(api.db, owner, { type, context: {}, resolvedAt: NOW });
+    }
+    const text = await read(`/settings/domains/${id}`);
+    expect(text).toContain('Open alerts Open Alignment regression');
+    expect(text).toContain('10 alerts that resolved, of the latest 10');
+  });
+
+  test('leads to its sources and reports in the same range', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    for (const page of ['', '/sources', '/reports']) {
+      const { text } = await browser.get(`/settings/domains/${id}${page}?days=90`);
+      for (const other of ['', '/sources', '/reports'])
+        expect(text).toContain(
+          `href="/settings/domains/${id}${other}?days=90" ${other === page ? 'aria-current="page"' : ''}`,
+        );
+    }
+  });
+
   test('marks alerts that lasted into the range, however long ago they fired', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2025-04-01', 10, 10), day('2026-03-14', 10, 5)]);

@@ -9,7 +9,12 @@ import { toSourcePath } from './sources/source-labels.ts';
 /** Ten addresses fit in, and two long records. */
 const MAX_TEXT = 1_500;
 
-export function renderAlert(alert: ListedAlert & { readonly domain?: string }, now: Date): Html {
+type ShownAlert = Pick<
+  ListedAlert,
+  'type' | 'domain_id' | 'fired_at' | 'resolved_at' | 'context'
+> & { readonly domain?: string };
+
+export function renderAlert(alert: ShownAlert, now: Date): Html {
   const { title, describe } = findAlertText(alert.type);
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
@@ -30,7 +35,7 @@ export function renderAlert(alert: ListedAlert & { readonly domain?: string }, n
 }
 
 /** To the sources that failed on the day that the alert is about. */
-function renderDayLink({ domain_id, context: { day } }: ListedAlert): Html | '' {
+function renderDayLink({ domain_id, context: { day } }: ShownAlert): Html | '' {
   if (typeof day !== 'string' || !isDay(day)) return '';
   return html`<p><a href="${toSourcePath(domain_id)}?failing=1&from=${day}&to=${day}">See who failed on ${formatDay(day)}</a></p>`;
 }
@@ -38,7 +43,7 @@ function renderDayLink({ domain_id, context: { day } }: ListedAlert): Html | '' 
 /** The days that a link from an alert shows: the data days of a month, up to the alert's own day. */
 const LINKED_DAYS = 30;
 
-function renderSourceLinks({ domain_id, context }: ListedAlert): Html | '' {
+function renderSourceLinks({ domain_id, context }: ShownAlert): Html | '' {
   const { day } = context;
   const range =
     typeof day === 'string' && isDay(day) ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}` : '';

@@ -25,6 +25,7 @@ import {
   renderRanges,
   toRangeQuery,
 } from '../frame/range.ts';
+import { renderTabs } from '../frame/tabs.ts';
 import {
   formatDomainName,
   type Html,
@@ -42,7 +43,7 @@ import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
 
-const LATEST_REPORTS = { limit: 20, offset: 0 };
+const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
 
 type Read = Awaited<ReturnType<typeof readDomain>>;
@@ -63,12 +64,11 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
   const results = toMailResults(mail.sources);
   const judged = judge(read, mail, { range, window, now: at });
-  const { resolved = [], open = [] } = Object.groupBy(parseItems(alerts), (alert) =>
-    alert.resolved_at === null ? 'open' : 'resolved',
-  );
+  const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}
+    ${renderTabs(domain.id, 'Summary', range)}
     ${renderStep(findNextStep(judged.facts), { ...domain, address })}
-    ${renderAlerts(open, alerts.total, at)}
+    ${renderAlerts(read, alerts.total, at)}
     ${renderTraffic(read, range)}
     ${renderReadiness({ ...read, ...judged, ...results, domainId: domain.id })}
     ${await renderFailingSources(deps, scope, { range, days: read.days })}
@@ -128,13 +128,17 @@ function renderHead({ domain: { name, status, last_report_at }, ...known }: Read
     }</p>`;
 }
 
-function renderAlerts(open: readonly ListedAlert[], total: number, now: Date): Html {
+/** However long ago they fired. */
+function renderAlerts({ open, domain: { id } }: Read, total: number, now: Date): Html {
+  const shown = open.map((alert) =>
+    renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now),
+  );
   return html`<section class="card" aria-labelledby="alerts">
     <h2 id="alerts">Open alerts</h2>
     ${
       open.length === 0
         ? html`<p class="muted">${total === 0 ? 'No alert has fired yet.' : 'No alert is open.'} <a href="/docs/">What the API says of alerts</a></p>`
-        : html`<ul class="alerts">${open.map((alert) => renderAlert(alert, now))}</ul>`
+        : html`<ul class="alerts">${shown}</ul>`
     }
   </section>`;
 }
@@ -142,7 +146,7 @@ function renderAlerts(open: readonly ListedAlert[], total: number, now: Date): H
 /** Of the latest alerts. */
 function renderResolved(resolved: readonly ListedAlert[], now: Date): Html | '' {
   if (resolved.length === 0) return '';
-  return html`<details class="card"><summary>${pluralize(resolved.length, 'alert')} that resolved</summary>
+  return html`<details class="card"><summary>${pluralize(resolved.length, 'alert')} that resolved, of the latest ${LATEST_ALERTS.limit}</summary>
     <ul class="alerts">${resolved.map((alert) => renderAlert(alert, now))}</ul>
   </details>`;
 }

@@ -107,7 +107,12 @@ export async function readDomain(
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
   // Earlier alerts may exist that were not read.
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
-  const known = { openAlerts, record, statedOn: confirmed === undefined ? stated?.day : undefined };
+  const known = {
+    open,
+    openAlerts,
+    record,
+    statedOn: confirmed === undefined ? stated?.day : undefined,
+  };
   return { domain: requireDomain(found), days, latest, past, isPastCut, ...known };
 }
 

@@ -20,6 +20,7 @@ import {
   renderFilter,
   toRangeQuery,
 } from '../../frame/range.ts';
+import { renderTabs } from '../../frame/tabs.ts';
 import {
   formatCount,
   formatDay,
@@ -74,6 +75,7 @@ function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html
   return html`${renderTrail(domain, 'Reports')}
     <h1>Reports</h1>
     <p class="lead">${renderDomainName(domain.name)}, ${formatDay(range.from)} to ${formatDay(range.to)}</p>
+    ${renderTabs(domain.id, 'Reports', range)}
     <section class="card" aria-label="Reports">
       ${renderFilter(path, range, {
         ...{ other, hidden: toSortParameters(query.sort) },

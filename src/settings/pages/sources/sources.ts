@@ -8,6 +8,7 @@ import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
 import { ONE_YEAR, readRange, renderEmptyRange, renderRanges } from '../../frame/range.ts';
+import { renderTabs } from '../../frame/tabs.ts';
 import { formatDomainName, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, readQuery } from '../../request.ts';
 import { domainScopeOf, waitBriefly } from '../../visitor.ts';
@@ -30,6 +31,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const main = html`${renderTrail(domain, 'Sources')}
     <h1>Sources</h1>
     <p class="lead">Who sent in the name of ${renderDomainName(domain.name)}.</p>
+    ${renderTabs(domain.id, 'Sources', range)}
     <section class="card" aria-labelledby="list">
       ${renderRanges(path, range, parameters)}
       ${
