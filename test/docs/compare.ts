@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SANDBOX_DOMAIN_IDS } from '../../src/domain/sandbox.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const FIXED_IDS = new Set(Object.values(SANDBOX_DOMAIN_IDS));
 
@@ -30,6 +31,7 @@ function toKind(value: unknown): unknown {
   }
   if (typeof value !== 'string' || FIXED_IDS.has(value)) return value;
   if (INSTANT.test(value)) return 'a time';
+  if (DAY.test(value)) return 'a day';
   return UUID.test(value) ? 'an id' : value;
 }
 

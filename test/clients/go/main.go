@@ -162,7 +162,7 @@ func domainSources() {
 	source := page.Data[0]
 	want(source.AlignedMessages > 0, "%v", source)
 	want(!source.FirstDay.After(source.LastDay.Time), "%v", source)
-	want(source.Mark == nil && source.Network.Asn == nil, "%v", source)
+	want(source.Mark != nil && *source.Mark == "legitimate" && source.Network.Asn == nil, "%v", source)
 }
 
 func notModified() {

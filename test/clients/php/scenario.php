@@ -118,7 +118,8 @@ check("a domain's sources", static function () use ($domains): void {
     want($page->getTotal() > 1 && $page->getUnlistedMessages() === 0, 'another total');
     want($source->getAlignedMessages() > 0, 'nothing aligned');
     want($source->getFirstDay() <= $source->getLastDay(), 'days out of order');
-    want($source->getMark() === null && $source->getNetwork()->getAsn() === null, 'something known');
+    want($source->getMark() === 'legitimate', 'another mark');
+    want($source->getNetwork()->getAsn() === null, 'a network');
 });
 
 check('304 # an ApiException with this code', static function () use ($domains): void {

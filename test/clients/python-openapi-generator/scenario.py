@@ -113,7 +113,7 @@ def a_domains_sources() -> None:
     [source] = page.data
     assert page.total > 1 and page.unlisted_messages == 0, page
     assert source.aligned_messages > 0 and source.first_day <= source.last_day, source
-    assert source.mark is None and source.network.asn is None, source
+    assert source.mark == "legitimate" and source.network.asn is None, source
 
 
 def not_modified() -> None:

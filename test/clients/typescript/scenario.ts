@@ -139,7 +139,7 @@ await check("a domain's sources", async () => {
   assert(data && source && data.total > 1, 'no sources');
   assert.equal(data.unlisted_messages, 0);
   assert(source.aligned_messages > 0 && source.first_day <= source.last_day);
-  assert.deepEqual([source.mark, source.network.asn], [null, null]);
+  assert.deepEqual([source.mark, source.network.asn], ['legitimate', null]);
 });
 
 await check('304', async () => {

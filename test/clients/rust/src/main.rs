@@ -169,12 +169,16 @@ async fn domain_sources(client: &Client) -> Checked {
         .order(types::ListSourcesOrder::Messages)
         .send()
         .await?;
-    require(page.total > 1 && page.unlisted_messages == 0, "another total")?;
+    require(
+        page.total > 1 && page.unlisted_messages == 0,
+        "another total",
+    )?;
     let source = page.data.first().ok_or("no source")?;
     require(source.aligned_messages > 0, "nothing aligned")?;
     require(source.first_day <= source.last_day, "days out of order")?;
-    let is_unknown = source.mark.is_none() && source.network.asn.is_none();
-    require(is_unknown, "something known")
+    let mark = source.mark.as_deref();
+    require(mark == Some("legitimate"), "another mark")?;
+    require(source.network.asn.is_none(), "a network")
 }
 
 async fn not_modified(client: &Client) -> Checked {
