@@ -61,9 +61,9 @@ export async function aMailServer({ answer, answerTo, ...options }: Given = {}) 
       if (given !== 'never') callback(given);
     },
     onData: async (stream, session, callback) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of stream) chunks.push(chunk as Buffer);
-      const raw = Buffer.concat(chunks).toString('latin1');
+      const raw = await readAll(stream).catch(() => undefined);
+      // The client went away in the middle of it.
+      if (raw === undefined) return;
       const to = session.envelope.rcptTo.map(({ address }) => address);
       const one = {
         ...{ to, raw, subject: findField(raw, 'Subject') ?? '' },
@@ -84,6 +84,12 @@ export async function aMailServer({ answer, answerTo, ...options }: Given = {}) 
     from: { name: 'Plumbline', address: 'plumbline@mx.plumbline.example' },
   };
   return { port, config, received };
+}
+
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('latin1');
 }
 
 export function refusal(responseCode: number, message = 'No.'): Error {
