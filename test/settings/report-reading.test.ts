@@ -98,7 +98,9 @@ describe('a report', () => {
     expect((await browser.download(path)).status).toBe(503);
     expect((await other.download(path)).status).toBe(200);
     for (const { body } of held) await body?.cancel();
-    await expect.poll(async () => (await browser.download(path)).status).toBe(200);
+    await expect
+      .poll(async () => (await browser.download(path)).status, { timeout: 20_000 })
+      .toBe(200);
   });
 });
 
@@ -114,8 +116,9 @@ test('a person looks at 300 reports in fifteen minutes, whether or not there are
   }
   const path = await aReportIn(itself);
   for (const place of [path, `${path}/original`]) {
-    const { status, headers } = await eager.get(place);
+    const { status, headers, text } = await eager.get(place);
     expect([status, headers['retry-after']]).toEqual([429, '900']);
+    expect(toReadable(text)).toContain('Too many pages in a short time. Try again in 15 minutes.');
   }
   expect((await browser.get(path)).status).toBe(200);
 });

@@ -131,6 +131,11 @@ export async function openFor(
   return browser;
 }
 
+/** A page without its form token, which is another one each time. */
+export function withoutToken(text: string | undefined): string | undefined {
+  return text?.replaceAll(/form_token" value="[^"]+/g, '');
+}
+
 /** The readable text of a page, without markup. */
 export function toReadable(text: string): string {
   return text
