@@ -5,9 +5,12 @@ import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
+import { operator } from '../store/accounts/audit.ts';
+import { countBelongings, deleteAccount } from '../store/accounts/deleted-accounts.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
 import { updatePlan } from '../store/accounts/plan-change.ts';
 import { updateSecondFactorRequired } from '../store/people/people.ts';
+import { confirm } from './output/confirm.ts';
 import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
 import { withAccount, withNewStore, withStore } from './with-store.ts';
 
@@ -55,6 +58,40 @@ export function define(account: Command): void {
     .description('Say whether people who sign in with a password need a second factor.')
     .addArgument(new Argument('<demand>').choices(DEMANDS))
     .action(demandSecondFactor);
+
+  account
+    .command('delete <account>')
+    .description('Delete an account with all that is its own: domains, reports, people, audit.')
+    .option('--keep-reports', 'reports stay, of domains that no account has')
+    .option('--dry-run', 'only say what would go')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', DELETE_HELP)
+    .action(deleteOne);
+}
+
+const DELETE_HELP = `
+Its keys and its people are gone at once. What is left goes in small steps, while others are served: a deletion that was
+interrupted is done again, and comes to the end. Mails that came to its own address go as well, read or not.`;
+
+interface DeleteOptions extends OutputOptions {
+  readonly keepReports?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+async function deleteOne(account: string, options: DeleteOptions): Promise<void> {
+  const { keepReports: keepsReports = false, dryRun = false, yes = false, ...output } = options;
+  await withAccount(account, async (db, id) => {
+    const { account: name, ...counts } = await countBelongings(db, id);
+    const result = { id, name, ...counts, kept_reports: keepsReports, deleted: !dryRun };
+    const lists = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
+    const kept = keepsReports ? ' Its reports stay.' : '';
+    const sentence = `The account “${name}” has ${lists.join(', ')}.${kept}`;
+    if (dryRun) return printResult(result, [sentence], output);
+    if (!yes) await confirm(`${sentence} All of it is deleted.`, name);
+    await deleteAccount(db, id, { by: operator(), keepsReports });
+    printOne(result, output);
+  });
 }
 
 const ADDRESS_HELP = `

@@ -21,6 +21,7 @@ import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import { listRelatedDomains } from '../store/accounts/related-domains.ts';
 import { removeDomain } from '../store/accounts/removed-domains.ts';
 import { defineProposals } from './domain/proposals.ts';
+import { confirm } from './output/confirm.ts';
 import {
   hint,
   type OutputOptions,
@@ -87,14 +88,27 @@ export function define(domain: Command): void {
     .description(
       'Take a domain from its account, with its alerts and marks. Reports stay, unclaimed.',
     )
-    .action(async (name: string, options: OutputOptions) => {
-      const removed = await withStore(async ({ db }) =>
-        removeDomain(db, (await findNamedDomain(db, name)).id),
-      );
-      printOne({ id: removed.id, domain: removed.name, removed: true }, options);
-    });
+    .option('--delete-reports', 'delete its reports, too: it asks first')
+    .option('--yes', 'do not ask')
+    .action(removeOne);
 
   defineProposals(domain);
+}
+
+interface RemoveOptions extends OutputOptions {
+  readonly deleteReports?: boolean;
+  readonly yes?: boolean;
+}
+
+async function removeOne(given: string, options: RemoveOptions): Promise<void> {
+  const { deleteReports: deletesReports = false, yes = false, ...output } = options;
+  await withStore(async ({ db }) => {
+    const { id, name, reports_total: reports } = await findNamedDomain(db, given);
+    if (deletesReports && !yes)
+      await confirm(`${name} has ${reports} reports. They are deleted.`, name);
+    await removeDomain(db, id, { deletesReports });
+    printOne({ id, domain: name, removed: true }, output);
+  });
 }
 
 interface ListOptions extends OutputOptions {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { aReport, receive } from '../support/builders.ts';
 import { aProgram } from '../support/program.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -53,6 +54,35 @@ describe('plumbline account, domain, key', () => {
     expect(await json('domain', 'list', 'A')).toEqual([]);
     expect((await run(['domain', 'remove', 'example.com'])).status).toBe(1);
     expect((await json('domain', 'add', 'B', 'example.com')).id).toBe(id);
+  });
+
+  test('a domain is removed with its reports only when that is confirmed', async () => {
+    const { json, run, database } = aProgram();
+    await json('account', 'create', 'A');
+    await json('domain', 'add', 'A', 'example.com');
+    const store = await openStore(database);
+    await receive(store.db, [aReport({ domain: 'example.com' })]);
+    const removal = ['domain', 'remove', 'example.com', '--delete-reports'];
+    const { status, stderr } = await run(removal);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('example.com has 1 reports.')]);
+    expect(await store.db.selectFrom('report').select('id').execute()).toHaveLength(1);
+    expect(await json(...removal, '--yes')).toMatchObject({ domain: 'example.com', removed: true });
+    expect(await store.db.selectFrom('report').select('id').execute()).toEqual([]);
+    await store.close();
+  });
+
+  test('an account is deleted only when that is confirmed, and is gone then', async () => {
+    const { json, run } = aProgram();
+    const { id } = await json('account', 'create', 'A');
+    await json('domain', 'add', 'A', 'example.com');
+    const { status, stderr } = await run(['account', 'delete', 'A']);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('use --yes')]);
+    const counts = { domains: 1, reports: 0, keys: 0, people: 0, webhooks: 0, kept_reports: false };
+    const deletion = ['account', 'delete', 'A', '--yes'];
+    const wanted = { id, name: 'A', ...counts };
+    expect(await json(...deletion, '--dry-run')).toEqual({ ...wanted, deleted: false });
+    expect(await json(...deletion)).toEqual({ ...wanted, deleted: true });
+    expect(await json('account', 'list')).toEqual([]);
   });
 
   test('a proposed domain is listed, and ignored or added', async () => {

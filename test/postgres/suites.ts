@@ -34,7 +34,7 @@ export const SLOW_ON_POSTGRES = [
   'test/postgres/*.test.ts',
   'test/settings/{api-keys,attacks,domain-route,overview,people,second-factor,report-reading}.test.ts',
   'test/settings/{single-sign-on,single-sign-on-attacks}.test.ts',
-  'test/store/{api-keys,documents,histories,leases,migrations,points}.test.ts',
+  'test/store/{api-keys,deleted-accounts,documents,histories,leases,migrations,points}.test.ts',
   'test/store/inbox/deliver.test.ts',
 ];
 

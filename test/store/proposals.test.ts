@@ -129,11 +129,11 @@ describe('a domain whose record names an account’s address', () => {
     const { db, accountId, claim, domains, open } = await anAddress();
     await aDomain(db, accountId, { name: 'example.com' });
     const { id } = await aDomain(db, accountId, { name: 'old.example.com' });
-    await removeDomain(db, id, by);
+    await removeDomain(db, id, { by });
     expect(await claim('old.example.com')).toBe(false);
     expect(await claim('new.example.com')).toBe(true);
     expect([await domains(), await open()]).toEqual([['example.com', 'new.example.com'], []]);
     expect((await aDomain(db, accountId, { name: 'old.example.com' })).id).toBe(id);
-    await removeDomain(db, id, by);
+    await removeDomain(db, id, { by });
   });
 });

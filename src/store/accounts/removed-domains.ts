@@ -6,26 +6,42 @@ import type { Db, Tx } from '../engine/database.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { beginAfter, newGeneration } from '../lists/points.ts';
 import { alertList } from '../lists/timeline.ts';
+import { deleteDomain } from '../retention/eviction.ts';
+import { deleteOldest } from '../retention/old-reports.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
-import { type DomainRow, lockDomain, selectDomain } from './domains.ts';
+import { type DomainRow, lockDomain, selectDomain, updateDomainStatus } from './domains.ts';
 import { insertIgnored } from './proposals.ts';
 
 /** In one transaction. A domain has more only after years. */
 const ALERTS_AT_ONCE = 100;
 
+interface Removal {
+  readonly by?: Actor;
+  readonly deletesReports?: boolean;
+}
+
 /**
- * The account's alerts, marks and DNS states of the domain are deleted; its reports are unclaimed then. The account
- * gets it again only when somebody adds it. Throws `not_found`, also for a domain without account.
+ * The account's alerts, marks and DNS states of the domain are deleted; its reports are unclaimed then, or deleted in
+ * bounded transactions before. The account gets it again only when somebody adds it. Throws `not_found`, also for a
+ * domain without account.
  */
-export async function removeDomain(db: Db, id: string, by: Actor = operator()): Promise<DomainRow> {
+export async function removeDomain(
+  db: Db,
+  id: string,
+  { by = operator(), deletesReports = false }: Removal = {},
+): Promise<DomainRow> {
   const toOwnerDomain = await loadOwnerDomains();
+  // While its reports go, no alert fires and nobody is told of others that come.
+  if (deletesReports) await updateDomainStatus(db, id, 'paused', by.at, by);
   for (;;) {
     const removed = await db.write(async (tx) => {
       const domain = await lockOwned(tx, id);
       const { accountId } = domain;
+      if (deletesReports && (await deleteOldest(tx, id)).reports > 0) return undefined;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
       if (alerts === ALERTS_AT_ONCE) return undefined;
-      await release(tx, domain, by.at);
+      if (deletesReports) await deleteDomain(tx, id);
+      else await release(tx, domain, by.at);
       const { name } = domain;
       const organizationalDomain = toOwnerDomain(name);
       await insertIgnored(tx, { accountId, name, organizationalDomain, now: by.at });

@@ -41,7 +41,7 @@ const OPEN = 'where resolved_at is null';
 
 /** In the order in which they are made: a table comes after those that it refers to. */
 export const TABLES = {
-  /** Only the operator adds accounts; nothing deletes them. */
+  /** Only the operator adds accounts, and deletes them (accounts/deleted-accounts.ts). */
   account: {
     columns: {
       id: id('primary key'),

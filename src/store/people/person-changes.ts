@@ -93,13 +93,18 @@ export async function deletePerson(
     if (!isForced && !person.isInvited) throw toNotDeletable(person);
     // When nobody else is there, the next person is the account's owner.
     if (isOwner(person)) await requireOtherOwner(tx, person, { mayBeAlone: true });
-    await letNobodyIn(tx, id);
-    await removeSecondFactor(tx, id);
-    await deletePersonMail(tx, id);
-    await tx.deleteFrom('person').where('id', '=', id).execute();
+    await deletePersonRows(tx, id);
     await auditPerson(tx, by, person, 'person_deleted');
     return person;
   });
+}
+
+/** The caller has locked the person. */
+export async function deletePersonRows(tx: Tx, id: string): Promise<void> {
+  await letNobodyIn(tx, id);
+  await removeSecondFactor(tx, id);
+  await deletePersonMail(tx, id);
+  await tx.deleteFrom('person').where('id', '=', id).execute();
 }
 
 function toNotDeletable({ email }: Person): Failure {

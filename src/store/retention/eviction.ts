@@ -77,8 +77,8 @@ async function evict(tx: Tx, { report, documents, bytes }: Measured<ReportRow>):
   await deleteDocuments(tx, documents);
 }
 
-/** Its last report has gone, and its days with it. */
-async function deleteDomain(tx: Tx, id: string): Promise<void> {
+/** Its last report has gone, and its days with it; its alerts, too. */
+export async function deleteDomain(tx: Tx, id: string): Promise<void> {
   for (const table of ['domain_month', 'dns_record', 'source_name', 'source_mark'] as const)
     await tx.deleteFrom(table).where('domain_id', '=', id).execute();
   for (const table of ['list_gap', 'list_point', 'list_day'] as const)

@@ -1,11 +1,12 @@
-import { addDays, type Day } from '../../domain/instant.ts';
+import { addDays, type Day, END_OF_TIME, toDay } from '../../domain/instant.ts';
 import { lockDomain } from '../accounts/domains.ts';
 import { uncountReports } from '../corrections/departures.ts';
 import type { ReportRow } from '../corrections/rows.ts';
 import { deleteDocuments } from '../documents/originals.ts';
 import { measureReports } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { beginAfter, insertGaps, insertPoint } from '../lists/points.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
+import { beginAfter, insertGaps, pointInserts } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 
 /*
@@ -38,7 +39,7 @@ export async function pruneReports(db: Db, retention: Retention): Promise<Pruned
   for await (const { domainId, until } of listPrunable(db, retention)) {
     for (;;) {
       if (!(await retention.mayGoOn())) return { reports, bytes };
-      const gone = await db.write((tx) => pruneSome(tx, domainId, until));
+      const gone = await db.write((tx) => deleteOldest(tx, domainId, until));
       if (gone.reports === 0) break;
       reports += gone.reports;
       bytes += gone.bytes;
@@ -105,7 +106,12 @@ async function findLastOldDay(
   return first.day <= until ? until : undefined;
 }
 
-async function pruneSome(tx: Tx, domainId: string, until: Day): Promise<Pruned> {
+/** Some reports of a domain's oldest day, in the transaction of the caller. */
+export async function deleteOldest(
+  tx: Tx,
+  domainId: string,
+  until: Day = toDay(END_OF_TIME),
+): Promise<Pruned> {
   await lockDomain(tx, domainId);
   const oldest = await tx
     .selectFrom('domain_day')
@@ -174,15 +180,15 @@ async function leavePositions(
   reports: readonly ReportRow[],
 ): Promise<void> {
   const list = reportList(domainId);
-  // There is one: the newest days stay.
   const first = await tx
     .selectFrom('report')
     .select('position')
     .where('domain_id', '=', domainId)
     .orderBy('position')
     .limit(1)
-    .executeTakeFirstOrThrow();
-  const begin = Number(first.position) - 1;
+    .executeTakeFirst();
+  // None: the domain is deleted.
+  const begin = first === undefined ? -1 : Number(first.position) - 1;
   const left = reports.filter(({ position }) => Number(position) > begin);
   if (left.length > 0)
     await insertGaps(
@@ -190,7 +196,9 @@ async function leavePositions(
       list,
       left.map(({ position }) => Number(position)),
     );
-  for (const { position, nonce } of left)
-    await insertPoint(tx, list, { position: Number(position), nonce });
+  const points = left.map(({ position, nonce }) => {
+    return { listId: list, position: Number(position), nonce };
+  });
+  await runAllPrepared(tx, pointInserts(points));
   if (left.length < reports.length) await beginAfter(tx, list, begin);
 }

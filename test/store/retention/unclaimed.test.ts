@@ -156,7 +156,7 @@ describe('reports of domains that no account has', () => {
     const { db } = await aStore();
     const { id } = await aDomain(db, await aBareAccount(db), { name: 'had.example' });
     await receiveSized(db, 'had.example', { reports: 2, bytes: 50 * KIB, days: 300 });
-    await removeDomain(db, id, operator(daysAgo(80)));
+    await removeDomain(db, id, { by: operator(daysAgo(80)) });
     await trim(db, { bytes: 10 * KIB });
     expect(await listReports(db)).toHaveLength(2);
     await trim(db, { days: 79 });

@@ -1,0 +1,155 @@
+import { type RawBuilder, sql } from 'kysely';
+import { createMailToken } from '../../domain/access/mail-token.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { deleteParts } from '../inbox/parts.ts';
+import { alertList } from '../lists/timeline.ts';
+import { listWebhooks } from '../notify/webhooks.ts';
+import { listPeople, lockPersonRow } from '../people/people.ts';
+import { deletePersonRows } from '../people/person-changes.ts';
+import { readNow } from '../work/clock.ts';
+import { findAccount, lockAccount } from './accounts.ts';
+import type { Actor } from './audit.ts';
+import { listAllDomains } from './domains.ts';
+import { removeDomain } from './removed-domains.ts';
+
+/*
+ * Everything of an account goes, in bounded transactions. The first lets nobody in any more; the account's own row goes
+ * with the last one, so that a deletion that was killed is done again from its beginning and comes to the end.
+ */
+
+interface Deletion {
+  readonly by: Actor;
+  /** Reports stay, unclaimed. */
+  readonly keepsReports: boolean;
+}
+
+/** Throws `not_found`. */
+export async function deleteAccount(
+  db: Db,
+  accountId: string,
+  { by, keepsReports }: Deletion,
+): Promise<void> {
+  await db.write((tx) => closeAccount(tx, accountId));
+  do {
+    await deleteMails(db, accountId);
+    for (const { id } of await listAllDomains(db, accountId))
+      await removeDomain(db, id, { by, deletesReports: !keepsReports });
+    await deleteEvents(db, accountId);
+    for (const rows of selectSmallRows(accountId))
+      while ((await db.write((tx) => deleteSome(tx, rows))) > 0);
+  } while (!(await db.write((tx) => deleteRest(tx, accountId))));
+}
+
+/** Nobody asks, signs in or is told any more, and no mail comes to its address. All of this is bounded. */
+async function closeAccount(tx: Tx, accountId: string): Promise<void> {
+  await lockAccount(tx, accountId);
+  await tx.deleteFrom('api_key').where('account_id', '=', accountId).execute();
+  for (const { id } of await listPeople(tx, accountId)) {
+    await lockPersonRow(tx, id);
+    await deletePersonRows(tx, id);
+  }
+  const receivers = tx.selectFrom('receiver').select('id').where('account_id', '=', accountId);
+  await tx.deleteFrom('webhook').where('id', 'in', receivers).execute();
+  await tx.deleteFrom('receiver').where('account_id', '=', accountId).execute();
+  const unknown = { mail_token: createMailToken() };
+  await tx.updateTable('account').set(unknown).where('id', '=', accountId).execute();
+}
+
+/** Also those that nobody has read: what came to the account's own address is the account's. */
+async function deleteMails(db: Db, accountId: string): Promise<void> {
+  for await (const mails of listOwn(db, 'inbox_mail', accountId)) {
+    const seqs = mails.map(({ seq }) => seq);
+    const done = { state: 'done', due_at: null, claimed_by: null } as const;
+    await db.write(async (tx) =>
+      tx
+        .updateTable('inbox_mail')
+        .set({ ...done, done_at: await readNow(tx) })
+        .where('seq', 'in', seqs)
+        .execute(),
+    );
+    for (const { id } of mails) await deleteParts(db, id);
+    await db.write((tx) => tx.deleteFrom('inbox_mail').where('seq', 'in', seqs).execute());
+  }
+}
+
+async function deleteEvents(db: Db, accountId: string): Promise<void> {
+  for await (const events of listOwn(db, 'event', accountId)) {
+    const seqs = events.map(({ seq }) => seq);
+    await db.write(async (tx) => {
+      await tx.deleteFrom('delivery').where('event_seq', 'in', seqs).execute();
+      await tx.deleteFrom('event').where('seq', 'in', seqs).execute();
+    });
+  }
+}
+
+const ROWS_AT_ONCE = 500;
+
+/** Of a table without an index by account: all rows are looked at, some at a time. */
+async function* listOwn(db: Db, table: 'inbox_mail' | 'event', accountId: string) {
+  const all = db.selectFrom(table).select(['seq', 'id', 'account_id']);
+  const first = all.orderBy('seq').limit(ROWS_AT_ONCE);
+  let rows = await first.execute();
+  for (; rows.length > 0; rows = await first.where('seq', '>', rows.at(-1)?.seq ?? 0).execute()) {
+    const own = rows.filter(({ account_id }) => account_id === accountId);
+    if (own.length > 0) yield own;
+  }
+}
+
+interface SmallRows {
+  readonly table: RawBuilder<unknown>;
+  readonly column: RawBuilder<unknown>;
+  readonly of: string;
+  /** Distinguishes the rows. */
+  readonly key: RawBuilder<unknown>;
+}
+
+/** In tables with an index by account or list. A list of reports goes with its domain. */
+function selectSmallRows(accountId: string): SmallRows[] {
+  const alerts = alertList(accountId);
+  return (
+    [
+      ['audit', 'account_id', accountId, 'seq'],
+      ['list_gap', 'list_id', alerts, 'position'],
+      ['list_point', 'list_id', alerts, 'position'],
+      ['list_day', 'list_id', alerts, 'day'],
+    ] as const
+  ).map(([table, column, of, key]) => {
+    return { table: sql.table(table), column: sql.ref(column), of, key: sql.ref(key) };
+  });
+}
+
+async function deleteSome(tx: Tx, { table, column, of, key }: SmallRows): Promise<bigint> {
+  const some = sql`select ${key} from ${table} where ${column} = ${of} limit ${ROWS_AT_ONCE}`;
+  const deletion = sql`delete from ${table} where ${column} = ${of} and ${key} in (${some})`;
+  return (await deletion.execute(tx)).numAffectedRows ?? 0n;
+}
+
+/** Returns false when something has come meanwhile, such as a domain that a mail of before named. */
+async function deleteRest(tx: Tx, accountId: string): Promise<boolean> {
+  await lockAccount(tx, accountId);
+  const domain = tx.selectFrom('domain').select('id').where('account_id', '=', accountId);
+  if ((await domain.executeTakeFirst()) !== undefined) return false;
+  for (const table of ['domain_proposal', 'audit'] as const)
+    await tx.deleteFrom(table).where('account_id', '=', accountId).execute();
+  await tx.deleteFrom('account').where('id', '=', accountId).execute();
+  return true;
+}
+
+/** What goes with an account, counted. Throws `not_found`. */
+export async function countBelongings(db: Db, accountId: string) {
+  const { name } = await findAccount(db, accountId);
+  const domains = await listAllDomains(db, accountId);
+  const [keys, people, webhooks] = [
+    await db.selectFrom('api_key').select('id').where('account_id', '=', accountId).execute(),
+    await listPeople(db, accountId),
+    await listWebhooks(db, accountId),
+  ];
+  return {
+    account: name,
+    domains: domains.length,
+    reports: domains.reduce((sum, domain) => sum + Number(domain.reports_total), 0),
+    keys: keys.length,
+    people: people.length,
+    webhooks: webhooks.length,
+  };
+}
