@@ -17,8 +17,8 @@ const MAX_RECEIVERS = 32;
 const POLL_MS = 1_000;
 /** After a fault of our own, such as a database that is away. */
 const REST_MS = 10_000;
-/** A batch ends well before its claim. */
-const BATCH_MS = CLAIM_MS / 2;
+/** A batch ends well before its claim: after this part of it. */
+const BATCH_PART = 0.5;
 /** Waits are that much longer or shorter, so that what failed together is not tried together. */
 const SPREAD = 0.2;
 
@@ -27,6 +27,7 @@ interface OutboxDeps {
   readonly channels: readonly Channel[];
   readonly logError: (error: unknown) => void;
   readonly pollMs?: number;
+  readonly claimMs?: number;
 }
 
 export interface Outbox {
@@ -38,20 +39,20 @@ export interface Outbox {
 
 /** Delivers what is due to receivers. Any number of processes can share one database. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { db, logError, pollMs = POLL_MS } = deps;
+  const { db, logError, pollMs = POLL_MS, claimMs = CLAIM_MS } = deps;
   const holder = randomUUID();
   const channels = new Map(deps.channels.map((channel) => [channel.name, channel]));
   const running = new Set<Promise<void>>();
   const begin = (claim: Claim) => {
     const channel = channels.get(claim.channel) as Channel;
-    const delivering = deliverTo(db, channel, claim)
+    const delivering = deliverTo(db, channel, { ...claim, claimMs })
       .catch(logError)
       .finally(() => running.delete(delivering));
     running.add(delivering);
   };
   const stepOnce = async (signal: AbortSignal) => {
     const limit = MAX_RECEIVERS - running.size;
-    const wanted = { holder, channels: [...channels.keys()], limit };
+    const wanted = { holder, claimMs, channels: [...channels.keys()], limit };
     for (const claim of limit > 0 ? await claimReceivers(db, wanted) : []) begin(claim);
     const polled = sleep(pollMs, undefined, { signal }).catch(() => undefined);
     await Promise.race([polled, ...running]);
@@ -70,7 +71,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 }
 
 /** One batch: a receiver that has more is claimed again after others that are due. */
-async function deliverTo(db: Db, channel: Channel, claim: Claim): Promise<void> {
+async function deliverTo(
+  db: Db,
+  channel: Channel,
+  claim: Claim & { readonly claimMs: number },
+): Promise<void> {
   const { receiverId } = claim;
   const counts = { delivered: 0, failed: 0 };
   const record = async (outcomes: ReadonlyMap<Due, Outcome>) => {
@@ -81,7 +86,7 @@ async function deliverTo(db: Db, channel: Channel, claim: Claim): Promise<void> 
   };
   const deliveries = await listDue(db, claim, channel.atOnce);
   if (deliveries.length > 0) {
-    const signal = AbortSignal.timeout(BATCH_MS);
+    const signal = AbortSignal.timeout(claim.claimMs * BATCH_PART);
     await channel.deliver({ receiverId, deliveries, signal, record });
   }
   const failingMs = await releaseReceiver(db, claim, counts);

@@ -16,8 +16,10 @@ import { holdToWebhook } from './contract.ts';
 
 type Db = Store['db'];
 
-export const LOOPBACK = ['127.0.0.0/8'];
-export const sealing = createSealing(randomBytes(32), 'test');
+const LOOPBACK = ['127.0.0.0/8'];
+/** In hex. */
+export const sealingKey = randomBytes(32).toString('hex');
+export const sealing = createSealing(Buffer.from(sealingKey, 'hex'), 'test');
 
 interface Got {
   readonly headers: Readonly<Record<string, string>>;

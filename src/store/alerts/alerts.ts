@@ -182,8 +182,9 @@ async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1) {
     }))
     .where('id', '=', id)
     .returning('alerts_position as position')
-    // Of a domain's id, which is no account's, there is none.
-    .returning(hasReceivers(sql.val(id)).as('isReceived'))
+    .$if(table === 'account', (update) =>
+      update.returning(hasReceivers(sql.val(id)).as('isReceived')),
+    )
     .executeTakeFirstOrThrow();
   await insertPoint(tx, alertList(id), { position, nonce });
   return { position, isReceived };

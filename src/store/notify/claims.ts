@@ -30,11 +30,12 @@ interface Wanted {
   readonly holder: string;
   readonly channels: readonly ChannelName[];
   readonly limit: number;
+  readonly claimMs?: number | undefined;
 }
 
 /** Writes nothing when none is due. */
 export async function claimReceivers(db: Db, wanted: Wanted): Promise<Claim[]> {
-  const { holder, channels, limit } = wanted;
+  const { holder, channels, limit, claimMs = CLAIM_MS } = wanted;
   const due = await selectDue(db, await readClockMs(db), channels)
     .limit(1)
     .execute();
@@ -45,7 +46,7 @@ export async function claimReceivers(db: Db, wanted: Wanted): Promise<Claim[]> {
     const receivers = await query.execute();
     const ids = receivers.map(({ id }) => id);
     if (ids.length === 0) return [];
-    const held = { claimed_by: holder, free_at_ms: nowMs + CLAIM_MS };
+    const held = { claimed_by: holder, free_at_ms: nowMs + claimMs };
     await tx.updateTable('receiver').set(held).where('id', 'in', ids).execute();
     return receivers.map(({ id, channel }) => ({ receiverId: id, channel, holder, nowMs }));
   });
