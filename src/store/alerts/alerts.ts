@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Expression, type InferResult, sql } from 'kysely';
+import { type Expression, type InferResult, type SqlBool, sql } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { runPrepared } from '../engine/prepared.ts';
+import { prepareQuery, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGaps, insertPoint, newGapNonce, newGeneration, newNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
@@ -170,22 +170,38 @@ async function advanceLists(
 }
 
 /** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */
-async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1) {
+async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1): Promise<Advanced> {
   const nonce = newNonce();
-  const { position, isReceived } = await tx
-    .updateTable(table)
-    .set((eb) => ({
-      alerts_total: eb('alerts_total', '+', added),
-      alerts_version: newVersion(),
-      alerts_position: eb('alerts_position', '+', 1),
-      alerts_nonce: nonce,
-    }))
-    .where('id', '=', id)
-    .returning('alerts_position as position')
-    .$if(table === 'account', (update) =>
-      update.returning(hasReceivers(sql.val(id)).as('isReceived')),
-    )
-    .executeTakeFirstOrThrow();
-  await insertPoint(tx, alertList(id), { position, nonce });
-  return { position, isReceived };
+  const change = { id, added, version: newVersion(), nonce };
+  const [advanced] = await runPrepared(tx, ADVANCES[table](change));
+  if (advanced === undefined) throw new Error('The owner of an alert is gone.');
+  await insertPoint(tx, alertList(id), { position: advanced.position, nonce });
+  return advanced;
+}
+
+interface Advanced {
+  readonly position: number;
+  /** Of an account. */
+  readonly isReceived?: SqlBool;
+}
+
+const ADVANCES = { domain: prepareAdvance('domain'), account: prepareAdvance('account') };
+
+function prepareAdvance(table: Owner['table']) {
+  type Change = { id: string; added: number; version: string; nonce: string };
+  return prepareQuery<Change, Advanced>((db, param) =>
+    db
+      .updateTable(table)
+      .set((eb) => ({
+        alerts_total: eb('alerts_total', '+', param('added')),
+        alerts_version: param('version'),
+        alerts_position: eb('alerts_position', '+', 1),
+        alerts_nonce: param('nonce'),
+      }))
+      .where('id', '=', param('id'))
+      .returning('alerts_position as position')
+      .$if(table === 'account', (update) =>
+        update.returning(hasReceivers(sql.ref('account.id')).as('isReceived')),
+      ),
+  );
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { EventType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
+import type { Tables } from '../tables.ts';
 
 export interface NewEvent {
   readonly accountId: string;
@@ -47,15 +50,18 @@ interface Receiver {
 async function lockReceivers(tx: Tx, events: readonly NewEvent[]): Promise<Receiver[]> {
   const accounts = [...new Set(events.map(({ accountId }) => accountId))];
   if (accounts.length === 0) return [];
-  return await tx
+  return await runPrepared(tx, lockedReceivers({ accounts: JSON.stringify(accounts) }));
+}
+
+const lockedReceivers = prepareQuery<{ accounts: string }, Receiver>((db, param) =>
+  db
     .selectFrom('receiver')
     .select(['id', 'account_id', 'event_types'])
-    .where('account_id', 'in', accounts)
-    .where('enabled', '=', 1)
+    .where(dialectOf(db).isIn(sql.ref('account_id'), param('accounts'), 'uuid'))
+    .where('enabled', '=', sql.lit(1))
     .orderBy('id')
-    .$call(dialectOf(tx).locked)
-    .execute();
-}
+    .$call(dialectOf(db).locked),
+);
 
 function isFor({ account_id, event_types }: Receiver, { accountId, type }: NewEvent): boolean {
   return account_id === accountId && event_types.split(' ').includes(type);
@@ -73,26 +79,40 @@ async function insertDeliveries(tx: Tx, told: readonly Told[]): Promise<void> {
   const rows = told.map(({ id, event: { accountId: account_id, ...event } }) => {
     return { id, account_id, ...event };
   });
-  const inserted = await tx.insertInto('event').values(rows).returning(['seq', 'id']).execute();
+  const inserted = (await runAllPrepared(tx, eventInserts(rows))).flat();
   const seqs = new Map(inserted.map(({ id, seq }) => [id, seq]));
   const deliveries = told.flatMap(({ id, ids }) =>
     ids.map((receiver_id) => ({ event_seq: seqs.get(id) as number, receiver_id })),
   );
-  const due_at_ms = dialectOf(tx).clockMs;
-  await tx
-    .insertInto('delivery')
-    .values(deliveries.map((row) => ({ ...row, due_at_ms, state: 'waiting' as const })))
-    .execute();
-  await makeDue(tx, [...new Set(told.flatMap(({ ids }) => ids))]);
+  const receivers = JSON.stringify([...new Set(told.flatMap(({ ids }) => ids))]);
+  await runAllPrepared(tx, [...deliveryInserts(deliveries), dueUpdate({ receivers })]);
 }
+
+type EventRow = Pick<Selectable<Tables['event']>, 'id' | 'account_id' | 'type' | 'at' | 'data'>;
+
+const eventInserts = prepareRows<EventRow, { readonly seq: number; readonly id: string }>(
+  ['id', 'account_id', 'type', 'at', 'data'],
+  (db, rows) => db.insertInto('event').values(rows).returning(['seq', 'id']),
+);
+
+const deliveryInserts = prepareRows<{ event_seq: number; receiver_id: string }, never>(
+  ['event_seq', 'receiver_id'],
+  (db, rows) => {
+    const waiting = { due_at_ms: dialectOf(db).clockMs, state: sql.lit('waiting' as const) };
+    return db.insertInto('delivery').values(rows.map((row) => ({ ...row, ...waiting })));
+  },
+);
 
 /** Of deliveries that are due at once. */
 export async function makeDue(tx: Tx, receiverIds: readonly string[]): Promise<void> {
-  const due_at_ms = dialectOf(tx).clockMs;
-  await tx
+  await runPrepared(tx, dueUpdate({ receivers: JSON.stringify(receiverIds) }));
+}
+
+const dueUpdate = prepareQuery<{ receivers: string }, never>((db, param) => {
+  const { clockMs: due_at_ms, isIn } = dialectOf(db);
+  return db
     .updateTable('receiver')
     .set({ due_at_ms })
-    .where('id', 'in', receiverIds)
-    .where((eb) => eb.or([eb('due_at_ms', 'is', null), eb('due_at_ms', '>', due_at_ms)]))
-    .execute();
-}
+    .where(isIn(sql.ref('id'), param('receivers'), 'uuid'))
+    .where((eb) => eb.or([eb('due_at_ms', 'is', null), eb('due_at_ms', '>', due_at_ms)]));
+});
