@@ -162,6 +162,9 @@ class MailBatch {
     const started = performance.now();
     const outcome = await this.#try(sending);
     await this.#record(deliveries, { ...outcome, tookMs: performance.now() - started });
+    // After that: a process that dies between sending and recording sends again.
+    if (outcome.kind === 'delivered' && this.#mailbox.refusals > 0)
+      await forgetRefusals(this.#deps.store.db, this.#mailbox);
   }
 
   async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<Outcome> {
@@ -171,7 +174,6 @@ class MailBatch {
     const unsubscribe = token && `${baseUrl}/settings/unsubscribe?token=${token}`;
     try {
       const answer = await mailer.send({ to, id, inReplyTo, unsubscribe, ...renderLetter(letter) });
-      await forgetRefusals(store.db, this.#mailbox);
       return { kind: 'delivered', status: Number(answer.slice(0, 3)), answer };
     } catch (error) {
       const { responseCode: status = null, message } = error as Error & { responseCode?: number };

@@ -11,7 +11,7 @@ export async function findMailbox(db: Db, personId: string) {
     .innerJoin('person', 'person.id', 'person_id')
     .innerJoin('account', 'account.id', 'person.account_id')
     .select(['person_id as personId', 'email', 'account_id as accountId', 'name as accountName'])
-    .select(['alerts', 'summary', 'link_key as linkKey'])
+    .select(['alerts', 'summary', 'link_key as linkKey', 'refusals'])
     .select(['sent_on as sentOn', 'sent', 'burst_since as burstSince', 'burst'])
     .where('person_id', '=', personId)
     .executeTakeFirst();
@@ -69,14 +69,12 @@ export async function recordRefusal(db: Db, personId: string, refusal: string): 
   });
 }
 
-/** Writes nothing when there is no refusal to forget. */
 export async function forgetRefusals(db: Db, { personId }: Mailbox): Promise<void> {
   await db.write((tx) =>
     tx
       .updateTable('person_mail')
       .set({ refusals: 0, refusal: null })
       .where('person_id', '=', personId)
-      .where('refusals', '>', 0)
       .execute(),
   );
 }
