@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createOutbox } from '../../src/notify/outbox.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
 import { updatePlan } from '../../src/store/accounts/plan-change.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -107,6 +108,26 @@ describe('a delivery', () => {
     expect(await listDeliveries(db, id, { limit: 9 })).toMatchObject([
       { state: 'waiting', tries: 1, answer: 'It did not answer in time.' },
     ]);
+  });
+
+  test('to an endpoint that hangs holds up no other endpoint', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const held: { destroy: () => unknown }[] = [];
+    const hanging = await anEndpoint((res) => void held.push(res));
+    const quick = await anEndpoint();
+    await aWebhook(db, accountId, hanging.url);
+    await aWebhook(db, accountId, quick.url);
+    for (let i = 0; i < 30; i += 1) await anAlert(db, owner, { type: `alert.${i}` });
+    const logError = (error: unknown) => {
+      throw error;
+    };
+    const outbox = createOutbox({ db, channels: [channel], logError, pollMs: 10 });
+    const { signal } = new AbortController();
+    // The hanging one takes 15 seconds for each eight.
+    while (quick.got.length < 30) await outbox.step(signal);
+    expect(hanging.got.length).toBeLessThanOrEqual(8);
+    for (const res of held) res.destroy();
+    await outbox.settle();
   });
 
   test('reads only the beginning of an answer that does not end', async () => {
