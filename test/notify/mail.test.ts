@@ -26,6 +26,8 @@ import {
   resolveAlert,
   UNKNOWN_ID,
 } from '../support/builders.ts';
+import { deliverMail, listMailRows } from '../support/inbox.ts';
+import { workAll } from '../support/inbox-worker.ts';
 import { aMailChannel, BASE_URL } from '../support/mail-channel.ts';
 import { listFields, refusal } from '../support/mail-server.ts';
 import { aStore } from '../support/store.ts';
@@ -264,6 +266,20 @@ describe('mails about a person’s own sign-in', () => {
     await deliver();
     expect(received.flatMap(({ to }) => to)).toEqual(['owner@example.com']);
   });
+});
+
+test('a mail that comes back into the inbox is ignored, and so is one that quotes it', async () => {
+  const { db, deliver, fire, received } = await aWorld();
+  await fire(1);
+  await deliver();
+  const raw = received[0]?.raw ?? '';
+  expect(raw).toContain('Message-ID');
+  const bounce = `From: <>\r\nContent-Type: message/rfc822\r\n\r\n${raw}`;
+  for (const bytes of [raw, bounce]) await deliverMail(db, { bytes: Buffer.from(bytes, 'latin1') });
+  await workAll(db);
+  expect(
+    (await listMailRows(db)).map(({ counts }) => Object.keys(JSON.parse(counts ?? '{}'))),
+  ).toEqual([['ignored'], ['ignored']]);
 });
 
 describe('the summary on Mondays', () => {
