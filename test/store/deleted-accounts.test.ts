@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { receiveInputs } from '../../scripts/receive.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
 import { countBelongings, deleteAccount } from '../../src/store/accounts/deleted-accounts.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
@@ -20,7 +21,7 @@ import { sealing } from '../support/webhooks.ts';
 /** What no account has. */
 const OF_NOBODY = new Set([
   // A rejected document and what an operator removed name neither an account nor a domain.
-  ...['rejection', 'removed_payload'],
+  ...['rejection', 'removed_payload', 'reporter'],
   ...['lease', 'door_state', 'mail_server'],
 ]);
 
@@ -69,7 +70,10 @@ async function aFullAccount(db: Db): Promise<string> {
     const begin = `2026-03-${10 + (i % 5)}T00:00:00Z`;
     return aReport({ domain: name, reportId: `${i}`, begin });
   });
-  await receive(db, reports);
+  await receive(db, reports.slice(1));
+  const unproved = { member: [], content: reports[0] as (typeof reports)[0], authenticated: '' };
+  const bytes = Buffer.from(`mail ${number}`);
+  await receiveInputs(db, [{ name: 'mail', bytes, documents: [unproved] }], NOW);
   const conflict = { domain: name, reportId: '3', begin: '2026-03-13T00:00:00Z' };
   await receive(db, [aReport({ ...conflict, payload: 'another' })]);
   await anAlert(db, { accountId, domainId });
