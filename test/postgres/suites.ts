@@ -9,6 +9,7 @@ const OF_FILES = [
   'test/store/{database-file,waiting,open}.test.ts',
   // The command, with a database of its own in a file.
   'test/alerts/command.test.ts',
+  'test/store/backup/*.test.ts',
 ];
 
 /** Says nothing about the store, so that one engine is enough. */
@@ -30,10 +31,11 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 export const SLOW_ON_POSTGRES = [
   'test/alerts/{any-order,hostile,two-processes}.test.ts',
   'test/dns/record-watch.test.ts',
-  'test/external/{authentication,copies,followers,following,list-domains}.test.ts',
+  'test/external/{authentication,copies,followers,following,list-domains,polling}.test.ts',
+  'test/notify/{mail,webhooks}.test.ts',
   'test/postgres/*.test.ts',
-  'test/settings/{api-keys,attacks,domain-route,overview,people,second-factor,report-reading}.test.ts',
-  'test/settings/{single-sign-on,single-sign-on-attacks}.test.ts',
+  'test/settings/{api-keys,attacks,domain-route,mail,overview,people,reports,second-factor}.test.ts',
+  'test/settings/{report-reading,single-sign-on,single-sign-on-attacks,webhooks}.test.ts',
   'test/store/{api-keys,deleted-accounts,documents,histories,leases,migrations,points}.test.ts',
   'test/store/inbox/deliver.test.ts',
 ];

@@ -12,6 +12,7 @@ export const SLOW = [
   'test/commands/{document,inbox,ingest,loaded,processes,reread,width,work}.test.ts',
   'test/http/counters/cluster.test.ts',
   'test/docs/site.test.ts',
+  'test/notify/mailer.test.ts',
   'test/external/{copies,following}.test.ts',
   'test/intake/doors/{folder,folder-bounds,imap-server,mailbox-process,smtp,smtp-hostile}.test.ts',
   'test/intake/inbox/{killed-workers,worker}.test.ts',
