@@ -205,7 +205,7 @@ describe('the page of a source', () => {
     );
     expect(text).toContain('0% of 72 messages passed DMARC');
     expect(text).toContain(
-      'SPF passes for bounces.mailer.example , which is not aligned with example.com : set a custom bounce domain there, or sign with DKIM as example.com .',
+      'This looks like somebody who forges example.com . A policy of quarantine or reject keeps such messages from readers',
     );
     expect(text).toMatch(
       /Results .* example\.com pass bounces\.mailer\.example not aligned No signature none 60 Failed .* quarantine 12 Failed/,

@@ -1,13 +1,13 @@
 import { addSafely } from '../safe-sum.ts';
 import { type Evidence, type Facts, toFacts } from './evidence.ts';
-import { FAILING_RULES } from './failing-rules.ts';
+import { FAILING_RULES, STRANGER_RULES } from './failing-rules.ts';
 import { PASSING_RULES } from './passing-rules.ts';
 import type { Phrase } from './phrase.ts';
 import type { AdviceContext, Rule } from './rule.ts';
 
 export interface Advice {
-  /** `act`: messages fail. `improve`: they pass, and SPF or DKIM can be mended. `good`: nothing to do. */
-  readonly tone: 'act' | 'improve' | 'good';
+  /** `act`: messages fail. `improve`: they pass, and SPF or DKIM can be mended. `good`, and `leave` of messages that fail: nothing to do. */
+  readonly tone: 'act' | 'improve' | 'good' | 'leave';
   readonly title: string;
   readonly text: Phrase;
   readonly messages: number;
@@ -31,14 +31,17 @@ export function advise(evidence: readonly Evidence[], asked: AdviceContext): rea
 
 function adviseOn(facts: Facts, asked: AdviceContext): Advice {
   const passes = facts.isDkimAligned || facts.spf.isAligned;
-  const rules: readonly Rule[] = passes ? PASSING_RULES : FAILING_RULES;
+  const strangers = STRANGER_RULES[asked.verdict];
+  const rules = passes ? PASSING_RULES : (strangers ?? FAILING_RULES);
   // The last rule of each list applies to everything.
   const rule = rules.find(({ applies }) => applies(facts)) as Rule;
-  const tone = !passes ? 'act' : facts.isDkimAligned ? (rule.tone ?? 'good') : 'improve';
+  const failing = strangers === undefined ? 'act' : 'leave';
+  const passing = facts.isDkimAligned ? (rule.tone ?? 'good') : 'improve';
+  const tone = passes ? passing : failing;
   return { tone, title: rule.title, text: rule.tell(facts, asked), messages: facts.messages };
 }
 
-const TONES: readonly Advice['tone'][] = ['act', 'improve', 'good'];
+const TONES: readonly Advice['tone'][] = ['act', 'leave', 'improve', 'good'];
 
 function byUrgency(a: Advice, b: Advice): number {
   return TONES.indexOf(a.tone) - TONES.indexOf(b.tone) || b.messages - a.messages;

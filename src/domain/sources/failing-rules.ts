@@ -2,6 +2,7 @@ import type { Facts } from './evidence.ts';
 import { type Phrase, phrase } from './phrase.ts';
 import { isRecordProblem, tellKeyProblem, tellSelector, tellSpfProblem } from './record-problem.ts';
 import type { AdviceContext, Rule } from './rule.ts';
+import type { Verdict } from './verdict.ts';
 
 /** What to do about messages that fail DMARC. The first rule that applies counts. */
 export const FAILING_RULES: readonly Rule[] = [
@@ -84,13 +85,37 @@ export const FAILING_RULES: readonly Rule[] = [
   },
 ];
 
+/** What to do about messages that fail and are not the owner's to mend, whatever their results. */
+export const STRANGER_RULES: Readonly<Partial<Record<Verdict, readonly Rule[]>>> = {
+  forger: [
+    {
+      title: 'Somebody else sends as the domain',
+      applies: () => true,
+      tell: ({ from }) =>
+        phrase`This looks like somebody who forges ${from}. A policy of quarantine or reject keeps such messages from readers: the page of the domain says how far you are. There is nothing else to do. If you know who sends here, mark the source as legitimate to see how to set it up.`,
+    },
+  ],
+  forwarder: [
+    {
+      title: 'Forwarded mail',
+      applies: () => true,
+      tell: ({ from }) =>
+        phrase`Somebody received these messages of ${from} and sent them on, and they were changed on the way, as mailing lists do. There is nothing to do.`,
+    },
+  ],
+};
+
 /** Strict alignment wants the very same domain; relaxed alignment wants the same organisation. */
 function tellRemedies(from: string, { modes }: AdviceContext): Phrase {
   const place =
     modes.spf === 's'
       ? phrase`use ${from} itself as bounce domain there, because alignment of SPF is strict (aspf=s)`
       : phrase`set a custom bounce domain there`;
-  return [...place, ...phrase`, or sign with DKIM as ${from}.`];
+  return [
+    ...phrase`if you use this service, `,
+    ...place,
+    ...phrase`, or sign with DKIM as ${from}. If you do not know it, it sends without your permission.`,
+  ];
 }
 
 /** Relaxed alignment that is published already need not be published. */
@@ -128,8 +153,6 @@ function tellUnknown(facts: Facts, asked: AdviceContext): Phrase {
     return domain === undefined
       ? phrase`You marked it as legitimate: sign its messages with DKIM as ${from}.`
       : phrase`You marked it as legitimate: add the address to the SPF record of ${domain}, and sign its messages with DKIM as ${from}.`;
-  if (asked.mark === 'unknown')
-    return phrase`You marked it as unknown: a policy of quarantine or reject keeps its messages from readers.`;
   return [
     ...phrase`Either somebody forges ${from}, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then `,
     ...(domain === undefined ? [] : phrase`add it to the SPF record of ${domain} and `),

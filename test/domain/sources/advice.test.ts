@@ -7,6 +7,7 @@ import {
 import { type Advice, advise } from '../../../src/domain/sources/advice.ts';
 import type { Evidence, Signature } from '../../../src/domain/sources/evidence.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
+import type { Verdict } from '../../../src/domain/sources/verdict.ts';
 
 let toOrganizationalDomain: ToOrganizationalDomain;
 
@@ -45,16 +46,21 @@ function evidence({ spf, dkim = [], aligned, from = 'example.com', messages = 10
 
 interface Situation {
   readonly mark?: Mark;
+  readonly verdict?: Verdict;
   readonly spfMode?: 'r' | 's';
   readonly dkimMode?: 'r' | 's';
 }
 
-function ask(given: readonly Results[], { mark, spfMode = 'r', dkimMode = 'r' }: Situation = {}) {
+function ask(
+  given: readonly Results[],
+  { mark, verdict = 'unclear', spfMode = 'r', dkimMode = 'r' }: Situation = {},
+) {
   return advise(given.map(evidence), {
     domain: 'example.com',
     modes: { dkim: dkimMode, spf: spfMode },
     toOrganizationalDomain,
     mark: mark ?? null,
+    verdict,
   });
 }
 
@@ -74,7 +80,7 @@ describe('advice on messages that fail', () => {
       'SPF of another domain',
       { spf: ['bounces.mailer.example', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “bounces.mailer.example”, which is not aligned with “example.com”: set a custom bounce domain there, or sign with DKIM as “example.com”.',
+      'SPF passes for “bounces.mailer.example”, which is not aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
     ],
     [
       'DKIM of another domain',
@@ -86,7 +92,7 @@ describe('advice on messages that fail', () => {
       'both of another domain',
       { spf: ['b.mailer.example', 'pass'], dkim: [['mailer.example', 'k1', 'pass']] },
       'A service that signs and sends as itself',
-      'SPF passes for “b.mailer.example” and DKIM for “mailer.example”, neither of which is aligned with “example.com”: set a custom bounce domain there, or sign with DKIM as “example.com”.',
+      'SPF passes for “b.mailer.example” and DKIM for “mailer.example”, neither of which is aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
     ],
     [
       'a signature of the own domain that breaks',
@@ -158,19 +164,19 @@ describe('advice on messages that fail', () => {
       'a name below the same private suffix, which is of a stranger',
       { from: 'one.github.io', spf: ['two.github.io', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “two.github.io”, which is not aligned with “one.github.io”: set a custom bounce domain there, or sign with DKIM as “one.github.io”.',
+      'SPF passes for “two.github.io”, which is not aligned with “one.github.io”: if you use this service, set a custom bounce domain there, or sign with DKIM as “one.github.io”. If you do not know it, it sends without your permission.',
     ],
     [
       'messages from a subdomain: alignment is with it',
       { from: 'shop.example.com', spf: ['mailer.example', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “mailer.example”, which is not aligned with “shop.example.com”: set a custom bounce domain there, or sign with DKIM as “shop.example.com”.',
+      'SPF passes for “mailer.example”, which is not aligned with “shop.example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “shop.example.com”. If you do not know it, it sends without your permission.',
     ],
     [
       'no header From: alignment is with the monitored domain',
       { from: null, spf: ['mailer.example', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “mailer.example”, which is not aligned with “example.com”: set a custom bounce domain there, or sign with DKIM as “example.com”.',
+      'SPF passes for “mailer.example”, which is not aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
     ],
   ])('%s', (_name, results, title, text) => {
     expect(tell(results)).toEqual(['act', title, text]);
@@ -179,7 +185,7 @@ describe('advice on messages that fail', () => {
   test('names the domain itself when the published alignment of SPF is strict', () => {
     const [, , text] = tell({ spf: ['mailer.example', 'pass'] }, { spfMode: 's' }) ?? [];
     expect(text).toBe(
-      'SPF passes for “mailer.example”, which is not aligned with “example.com”: use “example.com” itself as bounce domain there, because alignment of SPF is strict (aspf=s), or sign with DKIM as “example.com”.',
+      'SPF passes for “mailer.example”, which is not aligned with “example.com”: if you use this service, use “example.com” itself as bounce domain there, because alignment of SPF is strict (aspf=s), or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
     );
   });
 
@@ -210,14 +216,26 @@ describe('advice on messages that fail', () => {
     expect(text).toMatch(/You marked it as legitimate: sign its messages with DKIM/);
   });
 
-  test.each([
-    [
-      'legitimate',
+  test('of a source that is marked as legitimate', () => {
+    const [, , text] = tell({ spf: ['example.com', 'fail'] }, { mark: 'legitimate' }) ?? [];
+    expect(text).toMatch(
       /You marked it as legitimate: add the address to the SPF record of “example.com”/,
-    ],
-    ['unknown', /You marked it as unknown: a policy of quarantine or reject keeps its messages/],
-  ] as const)('of a source that is marked as %s', (mark, text) => {
-    expect(tell({ spf: ['example.com', 'fail'] }, { mark })?.[2]).toMatch(text);
+    );
+  });
+
+  test.each([
+    ['forger', 'Somebody else sends as the domain'],
+    ['forwarder', 'Forwarded mail'],
+  ] as const)('of a %s has no set-up, whatever its results', (verdict, title) => {
+    const results: readonly Results[] = [
+      { spf: ['mailer.example', 'pass'], dkim: [['mailer.example', 'k1', 'pass']] },
+      { dkim: [['mailer.example', 'k1', 'pass']] },
+      { spf: ['example.com', 'softfail'] },
+      {},
+    ];
+    const advice = ask(results, { verdict });
+    expect(advice.map((one) => [one.tone, one.title])).toEqual([['leave', title]]);
+    expect(advice.map(toText).join()).not.toMatch(/bounce domain|sign|SPF record/);
   });
 });
 
@@ -338,7 +356,13 @@ describe('advice on a source', () => {
     fc.assert(
       fc.property(any, fc.constantFrom(null, 'legitimate' as const), (one, mark) => {
         const modes = { dkim: 'r', spf: 'r' } as const;
-        const asked = { domain: 'example.com', modes, toOrganizationalDomain, mark };
+        const asked = {
+          domain: 'example.com',
+          modes,
+          toOrganizationalDomain,
+          mark,
+          verdict: 'unclear',
+        } as const;
         const [advice, ...more] = advise([one], asked);
         expect(more).toEqual([]);
         expect(advice?.tone === 'act').toBe(!one.isDkimAligned && !one.spf.isAligned);

@@ -2,13 +2,14 @@ import type { Request } from 'express';
 import { html } from 'hono/html';
 import { addUp } from '../../../domain/alerts/rate.ts';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
-import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
+import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Day } from '../../../domain/instant.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
 import { type Advice, advise } from '../../../domain/sources/advice.ts';
 import type { Results } from '../../../domain/sources/evidence.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
+import { judgeSource } from '../../../domain/sources/verdict.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
@@ -33,10 +34,12 @@ import {
   renderTime,
 } from '../../frame/text.ts';
 import { idOf, readField, readQuery } from '../../request.ts';
+import { loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
 import { keepSums } from './sources.ts';
+import { renderJudgement } from './verdict-view.ts';
 
 export const showSource: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
@@ -55,7 +58,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     <p class="lead">${known.map((text) => html`${text} · `)}${describeDays(days, range)}</p>
-    ${renderAdvice(await findAdvice(deps, { domain, results, mark }))}
+    ${await renderJudged(deps, { domain, results, mark, name })}
     <section class="card" aria-labelledby="mark">
       <h2 id="mark">Do you know this source?</h2>
       <p>${describeMark(mark, deps.now())}</p>
@@ -114,22 +117,27 @@ interface Evidence {
   readonly domain: DomainRow;
   readonly results: readonly Results[];
   readonly mark: SourceMark | undefined;
+  readonly name: string | undefined;
 }
 
-/** By the domain's DMARC record, where the worker knows it. */
-async function findAdvice(
+/** Who it is, whose mail it sends, and what to do. By the domain's DMARC record, where the worker knows it. */
+async function renderJudged(
   { store }: SettingsDeps,
-  { domain, results, mark }: Evidence,
-): Promise<readonly Advice[]> {
+  { domain, results, mark: given, name }: Evidence,
+): Promise<Html | ''> {
+  if (results.length === 0) return '';
   const records = await store.reader.readAll(listDnsRecords({ domainId: domain.id }));
   const record = toDnsFacts(records).dmarc?.confirmed?.value ?? null;
-  return advise(results, {
-    domain: domain.name,
-    modes: toAlignmentModes(record),
-    // Two names below `github.io` are not of one organisation.
-    toOrganizationalDomain: await loadOrganizationalDomains({ allowPrivateDomains: true }),
-    mark: mark?.mark ?? null,
-  });
+  const nameOf = await loadNamer(domain.name);
+  const service = nameOf({ results, name });
+  const mark = given?.mark ?? null;
+  // Two names below `github.io` are not of one organisation.
+  const toOrganizationalDomain = await loadOwnerDomains();
+  const asked = { domain: domain.name, modes: toAlignmentModes(record), toOrganizationalDomain };
+  const judgement = judgeSource({ results, mark, service, name }, asked);
+  const { verdict } = judgement;
+  return html`${renderJudgement(judgement, service)}
+    ${renderAdvice(advise(results, { ...asked, mark, verdict }))}`;
 }
 
 /** Looking for the first day of all would read every stored day, so it is said where the range has every day. */
@@ -144,6 +152,7 @@ function describeDays(days: readonly SourceDay[], { from, oldest }: DomainRange)
 
 const TONES = {
   act: ['Fails', 'warn'],
+  leave: ['Nothing to do', ''],
   improve: ['Passes', ''],
   good: ['Passes', 'good'],
 } as const satisfies Record<Advice['tone'], readonly [string, string]>;

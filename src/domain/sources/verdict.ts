@@ -1,0 +1,135 @@
+import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
+import { addSafely } from '../safe-sum.ts';
+import { type Evidence, type EvidenceContext, type Facts, toFacts } from './evidence.ts';
+import { type Phrase, phrase } from './phrase.ts';
+import { isRecordProblem } from './record-problem.ts';
+import type { NamedService } from './service-name.ts';
+import type { Mark } from './source.ts';
+
+/*
+ * Whose mail a source sends. A mark decides over rules. A rule takes for a forger only who authenticates as somebody
+ * else, or whom an SPF record forbids to send: what merely fails may be a forgotten server of the owner.
+ */
+
+export type Verdict = 'yours' | 'service' | 'forwarder' | 'forger' | 'unclear';
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly reason: Phrase;
+}
+
+export interface JudgedMail {
+  readonly results: readonly Evidence[];
+  readonly mark: Mark | null;
+  readonly service: NamedService | undefined;
+  /** Its name in DNS, which leads back to the address. */
+  readonly name: string | undefined;
+}
+
+/** What messages with the same results look like. */
+type Look = 'own' | 'forwarded' | 'foreign' | 'refused' | 'silent';
+
+/** Fewer messages of strangers say nothing. */
+const MIN_MESSAGES = 10;
+
+export function judgeSource(mail: JudgedMail, asked: EvidenceContext): Judgement {
+  const looks = countLooks(mail.results, asked);
+  return judgeByMark(mail, looks) ?? judgeByRules(mail, looks, asked);
+}
+
+type Looks = (...looks: readonly Look[]) => number;
+
+function countLooks(results: readonly Evidence[], asked: EvidenceContext): Looks {
+  const counts = new Map<Look, number>();
+  for (const one of results) {
+    const look = toLook(toFacts(one, asked));
+    counts.set(look, addSafely(counts.get(look) ?? 0, one.messages));
+  }
+  return (...looks) => looks.reduce((sum, look) => addSafely(sum, counts.get(look) ?? 0), 0);
+}
+
+function toLook(facts: Facts): Look {
+  const { isDkimAligned, spf, foreignSpf, foreignSignature, brokenSignature: broken } = facts;
+  if (spf.isAligned || isOwnButUncounted(facts)) return 'own';
+  if (isDkimAligned) return isForwarded(facts) ? 'forwarded' : 'own';
+  if (broken !== undefined) return foreignSpf === undefined ? 'silent' : 'forwarded';
+  if (foreignSpf !== undefined || foreignSignature !== undefined) return 'foreign';
+  return spf.result === 'fail' ? 'refused' : 'silent';
+}
+
+/** The signature of the domain came through, and SPF of the domain does not allow who brought it. */
+function isForwarded({ spfDomain, spf: { result } }: Facts): boolean {
+  return spfDomain !== undefined && result !== 'pass' && !isRecordProblem(result);
+}
+
+/** Something of the domain itself passes. That a signature is there and fails shows nothing: anybody can add one. */
+function isOwnButUncounted({ uncounted, ownSpf, ownSignature }: Facts): boolean {
+  return [uncounted, ownSpf, ownSignature].some((one) => one !== undefined);
+}
+
+function judgeByMark({ mark, service }: JudgedMail, looks: Looks): Judgement | undefined {
+  if (mark === 'unknown') return { verdict: 'forger', reason: ['You marked it as unknown.'] };
+  if (mark !== 'legitimate') return undefined;
+  const isAligned = looks('foreign', 'refused', 'silent') === 0;
+  return isAligned || service === undefined
+    ? { verdict: 'yours', reason: ['You marked it as legitimate.'] }
+    : { verdict: 'service', reason: ['You marked it as legitimate, and messages of it fail.'] };
+}
+
+function judgeByRules(
+  { service, name, results }: JudgedMail,
+  looks: Looks,
+  { domain, toOrganizationalDomain }: EvidenceContext,
+): Judgement {
+  if (service?.kind === 'forwarder' && looks('own', 'forwarded') > 0)
+    return { verdict: 'forwarder', reason: phrase`${service.name} forwards mail.` };
+  if (looks('forwarded') > looks('own'))
+    return {
+      verdict: 'forwarder',
+      reason: phrase`Its messages have a signature of ${domain} and came by way of somebody else.`,
+    };
+  if (looks('own') > 0)
+    return { verdict: 'yours', reason: phrase`Messages of it pass for ${domain}.` };
+  if (isNameOf(name, domain, toOrganizationalDomain))
+    return { verdict: 'yours', reason: phrase`Its name in DNS is ${name ?? ''}.` };
+  return judgeStranger(service, looks, results);
+}
+
+function isNameOf(
+  name: string | undefined,
+  domain: string,
+  toOrganizationalDomain: ToOrganizationalDomain,
+): boolean {
+  return name !== undefined && toOrganizationalDomain(name) === toOrganizationalDomain(domain);
+}
+
+/** Nothing of the domain itself is in its messages. */
+function judgeStranger(
+  service: NamedService | undefined,
+  looks: Looks,
+  results: readonly Evidence[],
+): Judgement {
+  if (service !== undefined && service.by !== 'dns' && looks('foreign') > 0)
+    return {
+      verdict: 'service',
+      reason: phrase`Its messages are authenticated as ${service.domain}, which is ${service.name}.`,
+    };
+  const all = results.reduce((sum, { messages }) => addSafely(sum, messages), 0);
+  if (all < MIN_MESSAGES) return { verdict: 'unclear', reason: ['It sent too few messages.'] };
+  if (looks('foreign') > looks('silent'))
+    return {
+      verdict: 'forger',
+      reason: ['Its messages are authenticated as somebody else, who is no known service.'],
+    };
+  if (looks('refused') > looks('silent'))
+    return {
+      verdict: 'forger',
+      reason: ['No message passes, and the SPF record says that it is not allowed.'],
+    };
+  return {
+    verdict: 'unclear',
+    reason: [
+      'Nothing authenticates its messages: somebody forges them, or a system was forgotten.',
+    ],
+  };
+}

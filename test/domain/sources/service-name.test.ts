@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
+import {
+  type NameContext,
+  type NameEvidence,
+  nameService,
+} from '../../../src/domain/sources/service-name.ts';
+import { parseServices } from '../../../src/domain/sources/services.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+let context: NameContext;
+
+beforeAll(async () => {
+  const toOrganizationalDomain = await loadOrganizationalDomains();
+  const services = parseServices(read('data/services.tsv'));
+  context = { domain: 'example.com', services, toOrganizationalDomain };
+});
+
+interface Sent {
+  readonly spf?: readonly [domain: string, result: string];
+  readonly dkim?: readonly (readonly [domain: string, result: string])[];
+  readonly messages?: number;
+}
+
+function toEvidence(sent: readonly Sent[], name?: string): NameEvidence {
+  const results = sent.map(({ spf, dkim = [], messages = 1 }) => ({
+    spf: { domain: spf?.[0] ?? null, result: spf?.[1] ?? null, isAligned: false },
+    dkim: dkim.map(([domain, result]) => ({ domain, selector: 's', result })),
+    messages,
+  }));
+  return { results, name };
+}
+
+const LINES = read('test/fixtures/service-domains.tsv').trimEnd().split('\n');
+
+test.each(LINES.map((line) => line.split('\t') as [string, string, string]))(
+  '%s of %s is of %s',
+  (by, domain, wanted) => {
+    const sent: Sent = by === 'dkim' ? { dkim: [[domain, 'pass']] } : { spf: [domain, 'pass'] };
+    const found = nameService(toEvidence([sent]), context);
+    expect(found?.name ?? '-').toBe(wanted);
+    expect(found?.by ?? by).toBe(by);
+  },
+);
+
+describe('a service is named', () => {
+  test('by a signature before SPF, and by SPF before a name in DNS', () => {
+    const signed: Sent = { dkim: [['sendgrid.net', 'pass']], spf: ['amazonses.com', 'pass'] };
+    const sent: Sent = { spf: ['amazonses.com', 'pass'] };
+    const name = 'mx.mailgun.net';
+    const of = (...all: Sent[]) => nameService(toEvidence(all, name), context);
+    expect(of(signed)).toMatchObject({
+      name: 'Twilio SendGrid',
+      by: 'dkim',
+      domain: 'sendgrid.net',
+    });
+    expect(of(sent)).toMatchObject({ name: 'Amazon SES', by: 'spf', domain: 'amazonses.com' });
+    expect(of({})).toMatchObject({ name: 'Mailgun', by: 'dns', domain: 'mailgun.net' });
+  });
+
+  test('by most messages where the evidence is of several', () => {
+    const sent: readonly Sent[] = [
+      { dkim: [['sendgrid.net', 'pass']], messages: 5 },
+      { dkim: [['em.amazonses.com', 'pass']], messages: 3 },
+      { dkim: [['amazonses.com', 'pass']], messages: 3 },
+    ];
+    expect(nameService(toEvidence(sent), context)?.name).toBe('Amazon SES');
+  });
+
+  test('not by mail of the monitored domain itself', () => {
+    const evidence = toEvidence([{ dkim: [['mail.sendgrid.net', 'pass']] }], 'o1.sendgrid.net');
+    expect(nameService(evidence, { ...context, domain: 'sendgrid.net' })).toBeUndefined();
+  });
+});
+
+describe('a look-alike is not named', () => {
+  test('when its own domain begins with the name of a service', () => {
+    const domain = 'sendgrid.net.example';
+    const sent: Sent = { dkim: [[domain, 'pass']], spf: [domain, 'pass'] };
+    expect(nameService(toEvidence([sent], `o1.${domain}`), context)).toBeUndefined();
+  });
+
+  test('when the service is in a signature or an SPF domain that does not pass', () => {
+    const sent: Sent = { dkim: [['sendgrid.net', 'fail']], spf: ['sendgrid.net', 'softfail'] };
+    expect(nameService(toEvidence([sent]), context)).toBeUndefined();
+  });
+
+  test('when the service is in the header only', () => {
+    const evidence = toEvidence([{ dkim: [['mailer.example', 'pass']] }]);
+    const results = evidence.results.map((one) => ({ ...one, headerFrom: 'sendgrid.net' }));
+    expect(nameService({ ...evidence, results }, context)).toBeUndefined();
+  });
+});
