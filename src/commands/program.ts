@@ -74,6 +74,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
     () => import('./restore.ts'),
   ],
   [
+    'verify',
+    'Count every stored figure again, and name those that are wrong.',
+    () => import('./verify.ts'),
+  ],
+  [
     'prune',
     'Delete the reports and the entries of the audit that are older than they are kept.',
     () => import('./prune.ts'),

@@ -19,7 +19,7 @@ import { openTexts, writeTexts } from './packed-texts.ts';
 const FORMS = { day: 1, month: 2 } as const;
 
 /** How many addresses are kept: those with most messages. */
-const MAX_SOURCES = { day: 1_000, month: 10_000 } as const;
+export const MAX_SOURCES = { day: 1_000, month: 10_000 } as const;
 /** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
 const MAX_TEXT_CHARS = 200_000;

@@ -3,25 +3,25 @@ import type { Instant } from '../../domain/instant.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
-import type { Tx } from '../engine/database.ts';
+import type { Queries, Tx } from '../engine/database.ts';
 import { type DomainDay, updateSources } from './days.ts';
 
 /* The sources of a day whose packed value is damaged, counted again from the records of its reports. */
 
 /** Some 200 ms of them. Of a day with more, its first reports are counted. */
-const MAX_RECORDS = 100_000;
+export const MAX_RECORDS = 100_000;
 const REPORTS_AT_ONCE = 100;
 
-/** The caller has locked the domain. */
+/** The caller has locked the domain, or sees whether it has changed since. */
 export async function recountDay(
-  tx: Tx,
+  db: Queries,
   { domainId, day }: DomainDay,
   isCounted: Expression<SqlBool> = sql<SqlBool>`true`,
 ): Promise<DaySources> {
   const sources: DaySources = new Map();
   let after = { begin_date: `${day}T00:00:00Z`, seq: 0 };
   for (let left = MAX_RECORDS; left > 0; ) {
-    const reports = await listReports(tx, { domainId, day, isCounted }, after);
+    const reports = await listReports(db, { domainId, day, isCounted }, after);
     for (const { reporter_org: reporter, content } of reports) {
       const records = findRecords(content);
       addReport(sources, { reporter, sources: countSources(records) });
@@ -35,11 +35,11 @@ export async function recountDay(
 }
 
 function listReports(
-  tx: Tx,
+  db: Queries,
   { domainId, day, isCounted }: DomainDay & { readonly isCounted: Expression<SqlBool> },
   after: { readonly begin_date: Instant; readonly seq: number },
 ) {
-  return tx
+  return db
     .selectFrom('report')
     .select(['begin_date', 'seq', 'reporter_org', 'content'])
     .where('domain_id', '=', domainId)

@@ -1,0 +1,146 @@
+import { sql } from 'kysely';
+import type { Day } from '../../domain/instant.ts';
+import { toAddress } from '../../domain/sources/address-key.ts';
+import type { DaySources } from '../../domain/sources/day-sources.ts';
+import { isIntact, MAX_SOURCES, unpackSources } from '../../domain/sources/packed-sources.ts';
+import type { Queries } from '../engine/database.ts';
+import { askAll, type Plan, type Reader } from '../engine/reader.ts';
+import { alertList } from '../lists/timeline.ts';
+import type { DomainDay } from '../sources/days.ts';
+import { MAX_RECORDS, recountDay } from '../sources/recount.ts';
+import { type Figure, type FigureRow, OF_ACCOUNT, OF_DOMAIN } from './figures.ts';
+
+export interface Difference {
+  readonly table: string;
+  /** The name of a domain, or the id of an account. */
+  readonly of: string;
+  /** The day, and the view of a day of alerts; null for what is stored once. */
+  readonly at: string | null;
+  readonly figure: string;
+  /** null for a row that is missing, or that should not be there. */
+  readonly stored: string | number | null;
+  readonly right: string | number | null;
+}
+
+interface Verified {
+  readonly db: Queries;
+  readonly reader: Reader;
+}
+
+/**
+ * Computes every stored figure again and yields those that are wrong. Each account and each domain is read in a snapshot
+ * of its own, because no figure counts rows of two: so none is held open for long, and others go on.
+ */
+export async function* verify({ db, reader }: Verified): AsyncGenerator<Difference> {
+  for await (const { id } of listOwners(db, 'account'))
+    yield* await reader.readPlan(() => compareFigures(OF_ACCOUNT, { id, of: id }));
+  for await (const { id, name } of listOwners(db, 'domain')) {
+    yield* await reader.readPlan(() => compareFigures(OF_DOMAIN, { id, of: name }));
+    for (const day of await listDays(db, id))
+      yield* await compareSources(db, { id, of: name }, day);
+  }
+}
+
+const OWNERS_AT_ONCE = 500;
+
+async function* listOwners(db: Queries, table: 'account' | 'domain') {
+  const first = db.selectFrom(table).select(['id', 'name']).orderBy('id').limit(OWNERS_AT_ONCE);
+  let rows = await first.execute();
+  for (; rows.length > 0; rows = await first.where('id', '>', rows.at(-1)?.id ?? '').execute())
+    yield* rows;
+}
+
+async function listDays(db: Queries, domainId: string): Promise<string[]> {
+  const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
+  return (await days.orderBy('day').execute()).map(({ day }) => day);
+}
+
+interface Owner {
+  readonly id: string;
+  readonly of: string;
+}
+
+function* compareFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Difference[]> {
+  const owner = { id, alerts: alertList(id) };
+  const found: Difference[] = [];
+  for (const { table, stored, right } of figures) {
+    const [storedRows, rightRows] = yield* askAll(stored(owner), right(owner));
+    for (const difference of compareRows(storedRows, rightRows))
+      found.push({ table, of, ...difference });
+  }
+  return found;
+}
+
+type Compared = Omit<Difference, 'table' | 'of'>;
+
+function compareRows(stored: readonly FigureRow[], right: readonly FigureRow[]): Compared[] {
+  const [storedAt, rightAt] = [stored, right].map(
+    (rows) => new Map(rows.map((row) => [row['at'] as string | null, row])),
+  ) as [Map<string | null, FigureRow>, Map<string | null, FigureRow>];
+  const places = [...new Set([...storedAt.keys(), ...rightAt.keys()])];
+  return places.flatMap((at) => {
+    const [one, other] = [storedAt.get(at), rightAt.get(at)];
+    const figures = Object.keys(one ?? other ?? {}).filter((name) => name !== 'at');
+    return figures
+      .map((figure) => {
+        return { at, figure, stored: one?.[figure] ?? null, right: other?.[figure] ?? null };
+      })
+      .filter((compared) => String(compared.stored) !== String(compared.right));
+  });
+}
+
+/** How often a day is read again that changed while it was counted. */
+const MAX_TRIES = 5;
+
+/** One difference for a day at most: the first address. A day that keeps changing is left out. */
+async function compareSources(db: Queries, { id, of }: Owner, day: Day): Promise<Difference[]> {
+  const at = { domainId: id, day };
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const stored = await readSources(db, at);
+    if (stored === undefined) return [];
+    const right = await recountDay(db, at);
+    const again = await readSources(db, at);
+    if (stored.reports !== again?.reports || !isSame(stored.sources, again.sources)) continue;
+    const found = { table: 'domain_day', of, at: day, figure: 'sources' };
+    if (!isIntact(stored.sources)) return [{ ...found, stored: 'damaged', right: 'intact' }];
+    // Of a day with more records, only the first are counted again.
+    if ((await countRecords(db, at)) > MAX_RECORDS) return [];
+    const wrong = findWrong(unpackSources(stored.sources), right);
+    return wrong === undefined ? [] : [{ ...found, ...wrong }];
+  }
+  return [];
+}
+
+function readSources(db: Queries, { domainId: domain_id, day }: DomainDay) {
+  const rows = db.selectFrom('domain_day').select(['reports', 'sources']);
+  return rows.where(({ and }) => and({ domain_id, day })).executeTakeFirst();
+}
+
+const isSame = (one: Uint8Array | null, other: Uint8Array | null) =>
+  one === other || (one !== null && other !== null && Buffer.compare(one, other) === 0);
+
+async function countRecords(db: Queries, { domainId, day }: DomainDay): Promise<number> {
+  const { records } = await db
+    .selectFrom('report')
+    .select(sql<number>`coalesce(sum(1 + record_count), 0)`.as('records'))
+    .where('domain_id', '=', domainId)
+    .where('begin_date', '>=', `${day}T00:00:00Z`)
+    .where('begin_date', '<=', `${day}T23:59:59Z`)
+    .executeTakeFirstOrThrow();
+  return Number(records);
+}
+
+/** Of a day with more addresses than are kept, a count may be too small and is never too large. */
+function findWrong(stored: DaySources, right: DaySources) {
+  const mayBeLess = right.size > MAX_SOURCES.day;
+  for (const key of new Set([...stored.keys(), ...right.keys()])) {
+    const [one, other] = [stored.get(key)?.counts, right.get(key)?.counts];
+    const [few, many] = [Object.values(one ?? {}), Object.values(other ?? {})];
+    if (mayBeLess ? few.every((count, i) => count <= (many[i] ?? 0)) : `${few}` === `${many}`)
+      continue;
+    const toText = (counts: readonly number[]) =>
+      counts.length === 0 ? null : `${toAddress(key)}: ${counts.join(', ')}`;
+    return { stored: toText(few), right: toText(many) };
+  }
+  return undefined;
+}

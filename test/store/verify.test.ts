@@ -1,0 +1,150 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { receiveInputs } from '../../scripts/receive.ts';
+import { packSources, unpackSources } from '../../src/domain/sources/packed-sources.ts';
+import type { Tx } from '../../src/store/engine/database.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { sumMonths } from '../../src/store/sources/months.ts';
+import { verify } from '../../src/store/verify/verify.ts';
+import {
+  aBareAccount,
+  aDomain,
+  anAlert,
+  aRecord,
+  aReportOf,
+  NOW,
+  receive,
+} from '../support/builders.ts';
+import { aStore } from '../support/store.ts';
+
+const NAME = 'a.example';
+
+const aReportOn = (day: string) =>
+  aReportOf([aRecord({ sourceIp: '192.0.2.1', count: 5 })], {
+    domain: NAME,
+    begin: `2026-03-${day}T00:00:00Z`,
+  });
+
+/** A domain with reports of two days, two alerts and a month, and a domain of another account. */
+async function aFullStore() {
+  const store = await aStore();
+  const { db } = store;
+  const accountId = await aBareAccount(db);
+  const { id: domainId } = await aDomain(db, accountId, { name: NAME });
+  await receive(db, ['10', '10', '11'].map(aReportOn));
+  const bytes = Buffer.from('mail');
+  const documents = [{ member: [], content: aReportOn('11'), authenticated: '' }];
+  await receiveInputs(db, [{ name: 'mail', bytes, documents }], NOW);
+  await anAlert(db, { accountId, domainId });
+  await anAlert(db, { accountId, domainId }, { type: 'alert.other', resolvedAt: NOW });
+  await sumMonths(db, { domainId, months: ['2026-03-01'] });
+  await aDomain(db, await aBareAccount(db), { name: 'b.example' });
+  return { store, accountId, domainId };
+}
+
+const list = (store: Store) => Array.fromAsync(verify(store));
+
+async function addToSources(tx: Tx): Promise<void> {
+  const days = tx.selectFrom('domain_day').select('sources').where('day', '=', '2026-03-11');
+  const sources = unpackSources((await days.executeTakeFirstOrThrow()).sources);
+  for (const source of sources.values())
+    source.counts = { ...source.counts, messages: source.counts.messages + 1 };
+  const packed = { sources: packSources(sources) };
+  await tx.updateTable('domain_day').set(packed).where('day', '=', '2026-03-11').execute();
+}
+
+type Plant = string | ((tx: Tx) => Promise<void>);
+
+const OF_DOMAIN = `where name = '${NAME}'`;
+const NEWER = `'2026-03-20T00:00:00Z'`;
+
+/** What is planted, and the table, the place and the figure that are named for it. */
+const PLANTED: readonly (readonly [Plant, string, string | null, string])[] = [
+  [`update domain set reports_total = 9 ${OF_DOMAIN}`, 'domain', null, 'reports_total'],
+  [`update domain set last_report_at = ${NEWER} ${OF_DOMAIN}`, 'domain', null, 'last_report_at'],
+  [`update domain set reports_position = 9 ${OF_DOMAIN}`, 'domain', null, 'reports_position'],
+  [`update domain set reports_nonce = 'x' ${OF_DOMAIN}`, 'domain', null, 'reports_nonce'],
+  [`update domain set alerts_total = 3 ${OF_DOMAIN}`, 'domain', null, 'alerts_total'],
+  [`update domain set alerts_position = 7 ${OF_DOMAIN}`, 'domain', null, 'alerts_position'],
+  [`update domain set alerts_nonce = 'x' ${OF_DOMAIN}`, 'domain', null, 'alerts_nonce'],
+  [
+    `update domain_day set reports = 3 where day = '2026-03-10'`,
+    ...(['domain_day', '2026-03-10', 'reports'] as const),
+  ],
+  [
+    `update domain_day set aligned = 4 where day = '2026-03-11'`,
+    ...(['domain_day', '2026-03-11', 'aligned'] as const),
+  ],
+  [addToSources, 'domain_day', '2026-03-11', 'sources'],
+  [
+    `update domain_day set sources = null where day = '2026-03-10'`,
+    ...(['domain_day', '2026-03-10', 'sources'] as const),
+  ],
+  ['update domain_month set messages = 7', 'domain_month', '2026-03-01', 'messages'],
+  ['update domain_receipt set bytes = bytes - 1', 'domain_receipt', '2026-03-15', 'bytes'],
+  [
+    'update domain_receipt set unauthenticated = 0',
+    ...(['domain_receipt', '2026-03-15', 'unauthenticated'] as const),
+  ],
+  [
+    `update alert_day set messages = 99 where view = 'authenticated'`,
+    ...(['alert_day', '2026-03-11 authenticated', 'messages'] as const),
+  ],
+  ['delete from alert_day', 'alert_day', '2026-03-11 authenticated', 'reports'],
+  [
+    'insert into list_gap (list_id, position, nonce) select domain_id, 2, 1 from report where position = 2',
+    ...(['list_gap', null, 'held'] as const),
+  ],
+  ['update report set position = 3 where position = 2', 'list_gap', null, 'given_twice'],
+  ['update list_day set items = 5', 'list_day', '2026-03-15', 'items'],
+];
+
+describe('verify', () => {
+  test('finds nothing in a database whose figures are right', async () => {
+    const { store } = await aFullStore();
+    expect(await list(store)).toEqual([]);
+  });
+
+  test.each(PLANTED)('finds %s', async (plant, table, at, figure) => {
+    const { store } = await aFullStore();
+    await store.db.write(async (tx) => {
+      if (typeof plant === 'string') await sql.raw(plant).execute(tx);
+      else await plant(tx);
+    });
+    const wrong = expect.objectContaining({ table, of: NAME, at, figure });
+    const found = await list(store);
+    expect(found).toContainEqual(wrong);
+    expect(found.map(({ of }) => of)).not.toContain('b.example');
+  });
+
+  test.each(['domains_total', 'alerts_total', 'alerts_position', 'alerts_nonce'])(
+    'finds that %s of an account is wrong',
+    async (figure) => {
+      const { store, accountId } = await aFullStore();
+      const column = sql.raw(figure);
+      await store.db.write((tx) =>
+        sql`update account set ${column} = '7' where id = ${accountId}`.execute(tx),
+      );
+      expect(await list(store)).toMatchObject([{ table: 'account', of: accountId, figure }]);
+    },
+  );
+
+  test('finds a day without a row, and a row without a day', async () => {
+    const { store } = await aFullStore();
+    await store.db.write((tx) =>
+      tx
+        .updateTable('domain_day')
+        .set({ day: '2026-03-12' })
+        .where('day', '=', '2026-03-11')
+        .execute(),
+    );
+    const days = (await list(store)).filter(
+      ({ table, figure }) => table === 'domain_day' && figure === 'reports',
+    );
+    const [added, missing] = ['2026-03-12', '2026-03-11'];
+    expect(days.map(({ at, stored, right }) => [at, stored, right])).toEqual([
+      [added, 2, null],
+      [missing, null, 2],
+    ]);
+  });
+});
