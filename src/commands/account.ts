@@ -6,9 +6,7 @@ import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { operator } from '../store/accounts/audit.ts';
-import { countBelongings, deleteAccount } from '../store/accounts/deleted-accounts.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
-import { updatePlan } from '../store/accounts/plan-change.ts';
 import { updateSecondFactorRequired } from '../store/people/people.ts';
 import { confirm } from './output/confirm.ts';
 import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
@@ -81,6 +79,8 @@ interface DeleteOptions extends OutputOptions {
 
 async function deleteOne(account: string, options: DeleteOptions): Promise<void> {
   const { keepReports: keepsReports = false, dryRun = false, yes = false, ...output } = options;
+  // It knows of nearly every table, which no other command of an account does.
+  const { countBelongings, deleteAccount } = await import('../store/accounts/deleted-accounts.ts');
   await withAccount(account, async (db, id) => {
     const { account: name, ...counts } = await countBelongings(db, id);
     const result = { id, name, ...counts, kept_reports: keepsReports, deleted: !dryRun };
@@ -119,6 +119,8 @@ interface CreateOptions extends OutputOptions {
 }
 
 async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {
+  // It loads what judges the addresses of webhooks.
+  const { updatePlan } = await import('../store/accounts/plan-change.ts');
   const { disabledKeys, keys, ...row } = await withAccount(account, async (db, id) => ({
     ...(await updatePlan(db, id, plan)),
     keys: await listApiKeys(db, id),
