@@ -139,10 +139,11 @@ describe.each(LOOKS)('the sources at $width pixels, scripts: $javaScriptEnabled'
       await check(name);
     };
     await visit('domain-failing', path.replace('/sources', ''));
-    await visit('sources', path);
+    await visit('sources-services', path);
+    await visit('sources', `${path}?group=address`);
     await page.getByRole('link', { name: 'Next' }).click();
     await page.getByText('Page 2 of').waitFor();
-    await visit('sources-failing', `${path}?failing=1&days=7`);
+    await visit('sources-failing', `${path}?group=address&failing=1&days=7`);
     await visit('sources-networks', `${path}?group=network`);
     await visit('sources-organisations', `${path}?group=organisation`);
     await page.getByRole('link', { name: 'mailer.example' }).click();
@@ -152,12 +153,12 @@ describe.each(LOOKS)('the sources at $width pixels, scripts: $javaScriptEnabled'
     await page.getByRole('heading', { name: MAILER }).waitFor();
     await check('source');
     await page.getByRole('button', { name: 'Known and legitimate' }).click();
-    await page.getByText('marked it as').waitFor();
+    await page.getByText(/@\S+ marked it as/).waitFor();
     await check('source-marked');
     await visit('source-hostile', `${path}/${encodeURIComponent(V6)}`);
     await visit('source-passing', `${path}/192.0.2.1?days=90`);
     await visit('source-none', `${path}/203.0.113.200`);
     await visit('sources-empty', `${path}?from=2020-01-01&to=2020-01-31`);
-    await visit('sources-legitimate', `${path}?mark=legitimate`);
+    await visit('sources-legitimate', `${path}?group=address&mark=legitimate`);
   });
 });

@@ -75,7 +75,7 @@ async function readFigures(id: string) {
 async function readSums(id: string) {
   const number = (text = '') => Number(text.replaceAll(',', ''));
   const path = `/settings/domains/${id}/sources`;
-  const page = toReadable((await browser.get(`${path}?days=30`)).text);
+  const page = toReadable((await browser.get(`${path}?days=30&group=address`)).text);
   const rows = [...page.matchAll(/(192\.0\.2\.\d) ([\d,]+) ([\d,]+) ([\d,]+)/g)];
   const ofSource = async (address = '') => {
     const text = toReadable((await browser.get(`${path}/${address}?days=30`)).text);

@@ -105,7 +105,7 @@ const read = async (to: string) => toReadable((await browser.get(to)).text);
 
 describe('the sources of a domain', () => {
   test('are listed with what passed, those with most failed messages first', async () => {
-    const text = await read(path);
+    const text = await read(`${path}?group=address`);
     expect(text).toContain('2 addresses 13 Feb 2026 to 14 Mar 2026, 976 messages in all');
     expect(text).toMatch(
       /198\.51\.100\.7 out1\.mailer\.example · AS64501 Mailer Net · Germany 72 0 72 0% 0% 10 Mar 2026 – 14 Mar 2026/,
@@ -118,8 +118,8 @@ describe('the sources of a domain', () => {
   });
 
   test('of another range, and only those that fail', async () => {
-    expect(await read(`${path}?days=90`)).toContain(`${V6} 1 0 1`);
-    const failing = await read(`${path}?days=90&failing=1`);
+    expect(await read(`${path}?group=address&days=90`)).toContain(`${V6} 1 0 1`);
+    const failing = await read(`${path}?group=address&days=90&failing=1`);
     expect(failing).toContain('2 addresses with failed messages');
     expect(failing).not.toContain(OWN);
     const none = await read(`${path}?from=2026-01-01&to=2026-01-05`);
@@ -154,6 +154,42 @@ describe('the sources of a domain', () => {
     );
   });
 
+  test('are grouped by service, then by network, then by address', async () => {
+    const domain = await aDomain(api.db, accountId);
+    const sent = { spfDomain: 'bounce.sendgrid.net', spfResult: 'pass', signatures: [] };
+    await receive(api.db, [
+      aReportOf(
+        [
+          aRecord({ sourceIp: MAILER, count: 40, ...sent }),
+          aRecord({ sourceIp: '198.51.100.8', count: 30, ...sent }),
+          aRecord({
+            sourceIp: '198.51.100.9',
+            count: 20,
+            ...sent,
+            spfDomain: 'sendgrid.net.example',
+          }),
+          aRecord({
+            sourceIp: '203.0.113.9',
+            count: 5,
+            ...sent,
+            spfDomain: 'x.example',
+            spfResult: 'none',
+          }),
+        ],
+        { domain: domain.name, begin: '2026-03-14T00:00:00Z' },
+      ),
+    ]);
+    const place = `/settings/domains/${domain.id}/sources`;
+    const { text } = await browser.get(place);
+    expect(toReadable(text)).toMatch(
+      /3 senders .* Twilio SendGrid A service of yours to set up transactional mail · SPF passed for sendgrid\.net · since 14 Mar 2026 70 0 70 0% 0% 2 AS64501 Mailer Net Forger since 14 Mar 2026 20 0 20 .* 203\.0\.113\.9 Not enough to say since 14 Mar 2026 5 0 5/,
+    );
+    const link = /href="([^"]+within=service[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    const within = await read(String(link));
+    expect(within).toContain('All senders / Twilio SendGrid 2 addresses ');
+    expect(within).not.toContain('198.51.100.9');
+  });
+
   test('are grouped by the organisation of their names', async () => {
     const text = await read(`${path}?group=organisation&days=90`);
     expect(text).toMatch(
@@ -173,14 +209,7 @@ describe('the sources of a domain', () => {
 
   test('with a choice that cannot be read are those without one', async () => {
     const plain = await read(path);
-    for (const query of [
-      'group=x',
-      'mark=x',
-      'page=0',
-      'page=x',
-      'failing=x',
-      'within=mailer.example',
-    ])
+    for (const query of ['group=x', 'mark=x', 'page=0', 'page=x', 'failing=x'])
       expect(await read(`${path}?${query}`)).toBe(plain);
     expect(await read(`${path}?page=7`)).toContain('There is no such address');
     expect((await browser.get(`${path}?page=999999`)).status).toBe(200);
@@ -230,7 +259,9 @@ describe('the page of a source', () => {
 
   test('of an IPv6 address has its colons encoded in the path, in whatever form they come', async () => {
     const encoded = `${path}/2001%3Adb8%3A%3A25`;
-    expect((await browser.get(`${path}?days=90`)).text).toContain(`href="${encoded}?days=90"`);
+    expect((await browser.get(`${path}?group=address&days=90`)).text).toContain(
+      `href="${encoded}?days=90"`,
+    );
     for (const form of ['2001:db8::25', '2001%3ADB8:0:0::25'])
       expect(await read(`${path}/${form}?days=90`)).toContain(`${V6} Seen on 1 Feb 2026.`);
     const text = await read(encoded);
@@ -257,7 +288,7 @@ describe('the page of a source', () => {
 
 describe('networks', () => {
   test('of the operator’s database are named, and group the sources', async () => {
-    expect(await read(path)).toContain(
+    expect(await read(`${path}?group=address`)).toContain(
       `${MAILER} out1.mailer.example · AS64501 Mailer Net · Germany`,
     );
     expect(await read(`${path}/${OWN}`)).toContain('mail.example.com · AS64500 Own Net · ');
@@ -286,7 +317,8 @@ describe('networks', () => {
     const view = { path, range, choice } as never;
     const links = String(await renderFilters(view, {} as never));
     expect(links).toContain('Failing only');
-    expect(links).not.toMatch(/Networks|Organisations|Addresses/);
+    expect(links).toMatch(/Services.*Addresses/s);
+    expect(links).not.toMatch(/Networks|Organisations/);
   });
 
   test('of a file that is missing are an error at start', async () => {
@@ -313,11 +345,14 @@ describe('a mark', () => {
     const marked = await mark('legitimate');
     expect(marked).toContain(`${MAILER} is marked as legitimate.`);
     expect(marked).toMatch(/person-\d+@example\.com marked it as legitimate just now \./);
-    expect(await read(path)).toContain(`${MAILER} Legitimate out1`);
-    expect(await read(`${path}?mark=legitimate`)).toContain('1 address, marked as legitimate ');
+    expect(await read(`${path}?group=address`)).toContain(`${MAILER} Legitimate out1`);
+    expect(await read(`${path}?group=address&mark=legitimate`)).toContain(
+      '1 address, marked as legitimate ',
+    );
     expect(await read(`${path}?mark=unmarked`)).not.toContain(MAILER);
     expect(await mark('unknown')).toContain('marked it as unknown');
-    expect(await read(`${path}?mark=unknown`)).toContain(`${MAILER} Unknown out1`);
+    expect(await read(`${path}?group=address&mark=unknown`)).toContain(`${MAILER} Unknown out1`);
+    expect(await read(path)).toMatch(/AS64501 Mailer Net Forger since/);
     expect(await mark('none')).toContain('has no mark any more.');
     expect(await read(`${path}?mark=unknown`)).toContain('There is no such address in this range.');
   });
@@ -397,7 +432,13 @@ describe('text that reports, DNS and databases contain', () => {
     await updateNames(api.db, { domainId: id, now: NOW }, [
       { address: EVIL, name: HOSTILE, expiresAt },
     ]);
-    for (const place of ['', '?group=network', '?group=organisation', `/${EVIL}`]) {
+    for (const place of [
+      '',
+      '?group=address',
+      '?group=network',
+      '?group=organisation',
+      `/${EVIL}`,
+    ]) {
       const { status, text } = await browser.get(`/settings/domains/${id}/sources${place}`);
       expect([place, status]).toEqual([place, 200]);
       expect(text).toContain('&lt;script&gt;alert');
@@ -428,7 +469,7 @@ describe('a long range', () => {
       [...DAYS, '2026-01-02'].map((day) => of(day, 4)),
     );
     const place = `/settings/domains/${domain.id}/sources`;
-    return { domain, of, see: (to: string) => read(`${place}${to}${RANGE}`) };
+    return { domain, of, see: (to: string) => read(`${place}${to}${RANGE}&group=address`) };
   }
 
   const listMonths = (domainId: string) =>
@@ -481,7 +522,7 @@ describe('the numbers', () => {
         const see = async (to: string) => toReadable((await browser.get(`${place}${to}`)).text);
         const inRange = sent.filter(({ day }) => day >= 2 && day <= 8);
         const messages = inRange.reduce((sum, { count }) => sum + count, 0);
-        const text = await see(range);
+        const text = await see(`${range}&group=address`);
         if (messages === 0) {
           expect(text).toContain('No report covers this range');
           return;

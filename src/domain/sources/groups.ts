@@ -1,37 +1,74 @@
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
+import type { Day } from '../instant.ts';
 import { addSafely } from '../safe-sum.ts';
 import type { Network } from './network.ts';
+import type { NamedService } from './service-name.ts';
 import type { Counts } from './source.ts';
+import type { Verdict } from './verdict.ts';
 
-/** What sources are grouped by: their network, or the organizational domain of their name. */
-export type Grouping = 'network' | 'organisation';
+/** What sources are grouped by: the service that sent, their network, or the organizational domain of their name. */
+export type Grouping = 'service' | 'network' | 'organisation';
 
 export interface GroupName {
   /** Identifies the group within its grouping; `-` for sources whose network or name is not known. */
   readonly key: string;
   readonly title: string | undefined;
+  readonly service?: NamedService;
+  /** Of one source. Of a group, the verdict on most of its messages. */
+  readonly verdict?: Verdict;
 }
 
 export interface SourceGroup extends Counts, GroupName {
   readonly sources: number;
+  readonly firstDay: Day;
+}
+
+interface SeenSource extends Counts {
+  readonly firstDay: Day;
 }
 
 const UNKNOWN_GROUP: GroupName = { key: '-', title: undefined };
 
 /** Groups of sources, those with most failed messages first. The first source of a group gives its title. */
-export function groupSources<S extends Counts>(
+export function groupSources<S extends SeenSource>(
   sources: readonly S[],
   toName: (source: S) => GroupName,
 ): readonly SourceGroup[] {
   const groups = new Map<string, Writable<SourceGroup>>();
+  const verdicts = new Verdicts();
   for (const source of sources) {
     const name = toName(source);
-    const group = groups.get(name.key) ?? { ...name, ...NO_COUNTS, sources: 0 };
+    const group = groups.get(name.key) ?? {
+      ...name,
+      ...NO_COUNTS,
+      sources: 0,
+      firstDay: source.firstDay,
+    };
     for (const count of COUNTS) group[count] = addSafely(group[count], source[count]);
     group.sources += 1;
+    if (source.firstDay < group.firstDay) group.firstDay = source.firstDay;
     groups.set(name.key, group);
+    if (name.verdict !== undefined) verdicts.add(name.key, name.verdict, source.messages);
   }
-  return [...groups.values()].sort(byFailures);
+  return [...groups.values()]
+    .map((group) => ({ ...group, ...verdicts.find(group.key) }))
+    .sort(byFailures);
+}
+
+/** Messages by verdict, of each group. */
+class Verdicts {
+  readonly #counts = new Map<string, Map<Verdict, number>>();
+
+  add(key: string, verdict: Verdict, messages: number): void {
+    const counts = this.#counts.get(key) ?? new Map<Verdict, number>();
+    counts.set(verdict, addSafely(counts.get(verdict) ?? 0, messages));
+    this.#counts.set(key, counts);
+  }
+
+  find(key: string): { readonly verdict?: Verdict } {
+    const [most] = [...(this.#counts.get(key) ?? [])].sort(([, a], [, b]) => b - a);
+    return most === undefined ? {} : { verdict: most[0] };
+  }
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

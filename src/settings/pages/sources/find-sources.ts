@@ -16,6 +16,7 @@ import type { Marks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
+import { loadServiceGroups } from './service-groups.ts';
 
 export interface Choice {
   readonly failingOnly: boolean;
@@ -31,6 +32,7 @@ export const PER_PAGE = 50;
 
 interface SourceQuery {
   readonly scope: DomainOfAccount;
+  readonly domain: { readonly id: string; readonly name: string };
   readonly range: DomainRange;
   readonly choice: Choice;
 }
@@ -71,13 +73,13 @@ async function findPage(deps: SettingsDeps, { scope, range, choice }: SourceQuer
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
-/** How many addresses are grouped: those with most failed messages. */
+/** How many addresses are grouped: those with most failed messages, or most messages where services are grouped. */
 const MAX_GROUPED = 5_000;
 
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
 async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
   const found = await readForGroups(deps, query);
-  const toName = await NAMERS[group](deps, query.scope);
+  const toName = await NAMERS[group](deps, query);
   const groups = groupSources(found.sources, ({ address }) => toName(address));
   const shown = { sources: [], groups: sliceOf(groups, query), groupTitle: undefined };
   return { ...found, ...shown, cutAt: findCut(found), total: groups.length };
@@ -89,7 +91,7 @@ async function findWithin(
   { group, within }: { readonly group: Grouping; readonly within: string },
 ): Promise<Found> {
   const found = await readForGroups(deps, query);
-  const toName = await NAMERS[group](deps, query.scope);
+  const toName = await NAMERS[group](deps, query);
   const own = found.sources.filter(({ address }) => toName(address).key === within);
   const sources = await describe(deps, query.scope, { ...found, sources: sliceOf(own, query) });
   const groupTitle = own[0] && toName(own[0].address).title;
@@ -98,7 +100,9 @@ async function findWithin(
 }
 
 function readForGroups({ store }: SettingsDeps, { scope, range, choice }: SourceQuery) {
-  return readSources(store.reader, scope, { ...choice, range, limit: MAX_GROUPED, offset: 0 });
+  const order = choice.group === 'service' ? 'messages' : 'failed';
+  const query = { ...choice, range, order, limit: MAX_GROUPED, offset: 0 } as const;
+  return readSources(store.reader, scope, query);
 }
 
 function sliceOf<T>(items: readonly T[], { choice: { page } }: SourceQuery): readonly T[] {
@@ -109,18 +113,16 @@ function findCut({ total, sources }: SourceList): number | undefined {
   return total > sources.length ? sources.length : undefined;
 }
 
-type Namer = (
-  deps: SettingsDeps,
-  scope: DomainOfAccount,
-) => Promise<(address: string) => GroupName>;
+type Namer = (deps: SettingsDeps, query: SourceQuery) => Promise<(address: string) => GroupName>;
 
 const NAMERS: Readonly<Record<Grouping, Namer>> = {
+  service: loadServiceGroups,
   network:
     async ({ findNetwork }) =>
     (address) =>
       toNetworkName(findNetwork?.(address)),
-  organisation: async ({ store }, { domainId }) => {
-    const names = await readAllNames(store.reader, domainId);
+  organisation: async ({ store }, { domain }) => {
+    const names = await readAllNames(store.reader, domain.id);
     const toOrganizationalDomain = await loadOrganizationalDomains();
     return (address) => toOrganisation(names.get(address), toOrganizationalDomain);
   },

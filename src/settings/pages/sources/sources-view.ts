@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { SourceGroup } from '../../../domain/sources/groups.ts';
+import type { Grouping, SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { renderPages, renderTable } from '../../frame/elements.ts';
@@ -14,19 +14,20 @@ import {
 } from '../../frame/text.ts';
 import { type Choice, type Found, PER_PAGE } from './find-sources.ts';
 import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-labels.ts';
+import { renderEvidence, renderVerdict } from './verdict-view.ts';
 
 export function renderFound(view: ListView): Html {
   const { found } = view;
   return html`${renderSummary(view)}
+    ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
+    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most ${view.choice.group === 'service' ? '' : 'failed '}messages.`)}
     ${renderItems(view)}
     ${renderPages({
       label: 'Pages of sources',
       page: view.choice.page,
       pages: Math.ceil(found.total / PER_PAGE),
       toPath: (page) => toListPath(view, { page }),
-    })}
-    ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
-    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most failed messages.`)}`;
+    })}`;
 }
 
 const MARKED = {
@@ -34,6 +35,13 @@ const MARKED = {
   unknown: ', marked as unknown',
   unmarked: ', without a mark',
 } as const;
+
+/** A group of services can be one network or one address. */
+const NOUNS = {
+  service: 'sender',
+  network: 'network',
+  organisation: 'organisation',
+} as const satisfies Record<Grouping, string>;
 
 function renderNote(text: string): Html {
   return html`<p class="muted">${text}</p>`;
@@ -44,12 +52,12 @@ function renderSummary(view: ListView): Html {
   const what =
     found.groups === undefined
       ? pluralize(found.total, 'address').replace('addresss', 'addresses')
-      : pluralize(found.total, choice.group === 'network' ? 'network' : 'organisation');
+      : pluralize(found.total, NOUNS[choice.group ?? 'service']);
   const title = choice.within === undefined ? undefined : (found.groupTitle ?? 'Not known');
   return html`${
     title === undefined
       ? ''
-      : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${choice.group === 'network' ? 'networks' : 'organisations'}</a> / ${renderText(title, MAX_TITLE)}</p>`
+      : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${NOUNS[choice.group ?? 'service']}s</a> / ${renderText(title, MAX_TITLE)}</p>`
   }
     <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}${choice.mark === undefined ? '' : MARKED[choice.mark]}</h2>
     <p class="muted">${formatDay(range.from)} to ${formatDay(range.to)}, ${pluralize(found.messages, 'message')} in all</p>`;
@@ -59,7 +67,11 @@ function renderItems(view: ListView): Html {
   const { found, choice } = view;
   if (found.groups !== undefined && found.groups.length > 0)
     return renderCountTable(
-      choice.group === 'network' ? 'Network' : 'Organisation',
+      choice.group === 'service'
+        ? 'Sender'
+        : choice.group === 'network'
+          ? 'Network'
+          : 'Organisation',
       'Addresses',
       found.groups.map((group) => renderGroup(group, view)),
     );
@@ -113,9 +125,9 @@ function renderSeen(first: string, last: string): Html {
 }
 
 function renderGroup(group: SourceGroup, view: ListView): Html {
-  const { key, title, sources } = group;
+  const { key, title, sources, service, verdict, firstDay } = group;
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="${toListPath(view, { within: key })}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a></th>
+    <th role="rowheader" scope="row"><a href="${toListPath(view, { within: key })}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a>${verdict === undefined ? '' : html` ${renderVerdict(verdict)}<small>${service === undefined ? '' : html`${renderEvidence(service)} · `}since ${formatDay(firstDay)}</small>`}</th>
     ${renderCounts(group)}
     <td role="cell" class="number" data-label="Addresses">${formatCount(sources)}</td>
   </tr>`;
@@ -150,7 +162,8 @@ const SHOWN: readonly Option[] = [
   ['All', { failingOnly: false }],
   ['Failing only', { failingOnly: true }],
 ];
-const GROUPED: Readonly<Record<'addresses' | 'network' | 'organisation', Option>> = {
+const GROUPED: Readonly<Record<'addresses' | Grouping, Option>> = {
+  service: ['Services', { group: 'service', within: undefined }],
   addresses: ['Addresses', { group: undefined, within: undefined }],
   network: ['Networks', { group: 'network', within: undefined }],
   organisation: ['Organisations', { group: 'organisation', within: undefined }],
@@ -165,13 +178,14 @@ const BY_MARK: readonly Option[] = [
 /** Groups need a database of networks, or names that are looked up. */
 export function renderFilters(view: ListView, { findNetwork, dnsChecks }: SettingsDeps): Html {
   const grouped = [
+    GROUPED.service,
     GROUPED.addresses,
     ...(findNetwork === undefined ? [] : [GROUPED.network]),
     ...(dnsChecks ? [GROUPED.organisation] : []),
   ];
   return html`<div class="filters">
     ${renderChoices('Show', SHOWN, view)}
-    ${grouped.length > 1 ? renderChoices('By', grouped, view) : ''}
+    ${renderChoices('By', grouped, view)}
     ${renderChoices('Marked', BY_MARK, view)}
   </div>`;
 }
@@ -190,7 +204,8 @@ export function toParameters(choice: Choice): Readonly<Record<string, string>> {
   const { failingOnly, mark, group, within, page } = choice;
   const all = {
     failing: failingOnly ? '1' : undefined,
-    ...{ mark, group, within },
+    ...{ mark, within },
+    group: group === undefined ? 'address' : group === 'service' ? undefined : group,
     page: page === 1 ? undefined : String(page),
   };
   const chosen = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);

@@ -23,7 +23,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const dataDays = await findDataDays(reader, scope);
   const range = readRange(req, dataDays, deps.now(), ONE_YEAR);
   const choice = readChoice(req);
-  const found = await findSources(deps, { scope, range, choice });
+  const found = await findSources(deps, { scope, domain, range, choice });
   await keepSums(deps, req, { domainId: domain.id, months: found.unsummed });
   const path = toSourcePath(domain.id);
   const view = { path, range, choice, found, domainId: domain.id };
@@ -57,14 +57,15 @@ export async function keepSums(
 }
 
 const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
-const GROUPINGS = ['network', 'organisation'] as const satisfies readonly Grouping[];
+const GROUPINGS = ['service', 'network', 'organisation'] as const satisfies readonly Grouping[];
 /** The key of a group may be the whole name of a domain, or of a network. */
 const MAX_KEY = 253;
 
 /** A choice that cannot be read is none. */
 function readChoice(req: Request): Choice {
   const [mark, group, within] = ['mark', 'group', 'within'].map((name) => readQuery(req, name));
-  const grouping = GROUPINGS.find((known) => known === group);
+  const grouping =
+    group === 'address' ? undefined : (GROUPINGS.find((known) => known === group) ?? 'service');
   const isKey = grouping !== undefined && within !== '' && (within ?? '').length <= MAX_KEY;
   return {
     failingOnly: readQuery(req, 'failing') === '1',

@@ -33,14 +33,19 @@ export function renderJudgement(
   { verdict, reason }: Judgement,
   service: NamedService | undefined,
 ): Html {
-  const [label, tone] = VERDICTS[verdict];
   return html`<section class="card" aria-labelledby="verdict">
     <h2 id="verdict">Whose mail is it?</h2>
-    ${service === undefined ? '' : html`<p>${renderService(service)}</p>`}
-    <p><span class="badge ${tone}">${label}</span> ${renderPhrase(reason)}</p>
+    ${service === undefined ? '' : html`<p><strong>${renderText(service.name, MAX_TITLE)}</strong> <span class="muted">${renderEvidence(service)}</span></p>`}
+    <p>${renderVerdict(verdict)} ${renderPhrase(reason)}</p>
   </section>`;
 }
 
-function renderService(service: NamedService): Html {
-  return html`<strong>${renderText(service.name, MAX_TITLE)}</strong> <span class="muted">${KINDS[service.kind]} · ${EVIDENCE[service.by]}${renderName(service.domain)}</span>`;
+export function renderVerdict(verdict: Verdict): Html {
+  const [label, tone] = VERDICTS[verdict];
+  return html`<span class="badge ${tone}">${label}</span>`;
+}
+
+/** What a service is, and what says so. */
+export function renderEvidence({ kind, by, domain }: NamedService): Html {
+  return html`${KINDS[kind]} · ${EVIDENCE[by]}${renderName(domain)}`;
 }

@@ -1,0 +1,45 @@
+import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
+import { addDays, type DayRange } from '../../../domain/instant.ts';
+import { parsePattern } from '../../../domain/reports/source-pattern.ts';
+import { toAddressKey } from '../../../domain/sources/address-key.ts';
+import { type GroupName, toNetworkName } from '../../../domain/sources/groups.ts';
+import { judgeSource } from '../../../domain/sources/verdict.ts';
+import { readMail } from '../../../store/sources/mail.ts';
+import { readAllNames } from '../../../store/sources/names.ts';
+import type { SettingsDeps } from '../../deps.ts';
+import { loadNamer } from '../../services.ts';
+
+/** Evidence is of the last days of a range: each is unpacked as a whole. */
+const EVIDENCE_DAYS = 30;
+
+interface DomainMail {
+  readonly domain: { readonly id: string; readonly name: string };
+  readonly range: DayRange;
+}
+
+/** Groups addresses by the service that evidence names, else by their network; others are groups of their own. */
+export async function loadServiceGroups(
+  { store: { reader }, findNetwork }: SettingsDeps,
+  { domain: { id: domainId, name: domain }, range: { from, to } }: DomainMail,
+): Promise<(address: string) => GroupName> {
+  const first = addDays(to, 1 - EVIDENCE_DAYS);
+  const range = { from: first > from ? first : from, to };
+  const { sources, marks } = await readMail(reader, { domainId, range });
+  const names = await readAllNames(reader, domainId);
+  const nameOf = await loadNamer(domain);
+  const modes = { dkim: 'r', spf: 'r' } as const;
+  const asked = { domain, modes, toOrganizationalDomain: await loadOwnerDomains() };
+  return (address) => {
+    const patterns = sources.get(toAddressKey(address))?.patterns ?? [];
+    const results = [...patterns].map(([text, messages]) => ({ ...parsePattern(text), messages }));
+    const name = names.get(address);
+    const service = nameOf({ results, name });
+    const mark = marks.get(address)?.mark ?? null;
+    const { verdict } = judgeSource({ results, mark, service, name }, asked);
+    if (service !== undefined)
+      return { key: `service ${service.name}`, title: service.name, service, verdict };
+    const network = toNetworkName(findNetwork?.(address));
+    if (network.title === undefined) return { key: address, title: address, verdict };
+    return { key: `network ${network.key}`, title: network.title, verdict };
+  };
+}
