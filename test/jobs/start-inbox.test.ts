@@ -63,5 +63,6 @@ test('the inbox and each door are jobs', async () => {
   };
   const jobs = startJobs(config, deps);
   onTestFinished(() => jobs.stop());
-  expect(jobs.names).toEqual(['alerts', 'unclaimed', 'events', 'inbox', `folder ${folder}`]);
+  const always = ['alerts', 'unclaimed', 'events', 'outbox', 'inbox'];
+  expect(jobs.names).toEqual([...always, `folder ${folder}`]);
 });

@@ -8,7 +8,7 @@ import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';
 import { aDatabase } from '../support/store.ts';
 import { anEndpoint, aWebhook, sealingKey } from '../support/webhooks.ts';
 
-const KILLS = Number(process.env['KILL_ROUNDS'] ?? 40);
+const KILLS = Number(process.env['KILL_ROUNDS'] ?? 20);
 const ALERTS = 20 * KILLS;
 /** Short enough that some processes are killed while they start to deliver. */
 const MAX_LIFE_MS = 1_000;

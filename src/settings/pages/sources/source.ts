@@ -92,13 +92,14 @@ export const markSource: PageHandler = async (deps, req, res) => {
   const mark = choice === 'none' ? null : choice;
   await updateMark(deps.store.db, { domainId, address, mark }, actorOf(req, res, deps));
   const notice = `${address} ${MARKS[choice].notice}`;
-  const query = toQuery(['days', 'from', 'to'].map((name) => [name, readQuery(req, name)]));
+  const query = toQuery(req, ['days', 'from', 'to']);
   await redirectWithNotice(deps, res, { path: toSourcePath(domainId, address) + query, notice });
 };
 
 /** The range that the page had; its values are checked where the page reads them. */
-function toQuery(parameters: string[][]): string {
-  const chosen = new URLSearchParams(parameters.filter(([, value]) => value !== ''));
+function toQuery(req: Parameters<typeof readQuery>[0], names: readonly string[]): string {
+  const chosen = new URLSearchParams();
+  for (const name of names) if (readQuery(req, name) !== '') chosen.set(name, readQuery(req, name));
   return chosen.size === 0 ? '' : `?${chosen}`;
 }
 
