@@ -6,6 +6,8 @@ import { parse } from 'yaml';
 /** A module that is started by its URL: a child process or a thread. tsc rewrites imports only. */
 const MODULE_URL = /new URL\('(\.[^']+)\.ts', import\.meta\.url\)/g;
 const ASSETS = 'settings/frame/assets';
+/** Files that modules read, beside them. */
+const BESIDE = [ASSETS, 'settings/services'];
 
 /** Writes `src/` as JavaScript into `dist/`, with the files beside the modules and the contract as JSON. */
 export async function compile(root: string): Promise<void> {
@@ -15,7 +17,8 @@ export async function compile(root: string): Promise<void> {
     { cwd: root, stdio: 'inherit' },
   );
   for (const file of listCompiled(root)) rewrite(file, toCompiledUrls);
-  cpSync(join(root, 'src', ASSETS), join(root, 'dist', ASSETS), { recursive: true });
+  for (const folder of BESIDE)
+    cpSync(join(root, 'src', folder), join(root, 'dist', folder), { recursive: true });
   // Parsing YAML at each start would take longer than everything else that reads the contract.
   const contract: unknown = parse(readFileSync(join(root, 'openapi/v1.yaml'), 'utf8'));
   writeFileSync(join(root, 'dist/v1.json'), JSON.stringify(contract));

@@ -11,7 +11,7 @@ let services: Promise<Services> | undefined;
 
 /** The list of services, which is read when a page needs it first. */
 function loadServices(): Promise<Services> {
-  services ??= readFile(new URL('../../lists/services.tsv', import.meta.url), 'utf8').then(
+  services ??= readFile(new URL('./services/services.tsv', import.meta.url), 'utf8').then(
     parseServices,
   );
   return services;

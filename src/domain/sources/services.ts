@@ -17,7 +17,7 @@ export type ServiceKind =
 /** By organisational domain. */
 export type Services = ReadonlyMap<string, Service>;
 
-/** From lines of `lists/services.tsv`: a kind, a name, and domains. */
+/** From lines of `src/settings/services/services.tsv`: a kind, a name, and domains. */
 export function parseServices(text: string): Services {
   const services = new Map<string, Service>();
   for (const line of text.trimEnd().split('\n')) {

@@ -124,7 +124,7 @@ function prepareRows(direction: Direction) {
   };
 }
 
-/** @internal Tests look at their plans. */
+/** Tests look at their plans. */
 export const QUERIES = { asc: prepareRows('asc'), desc: prepareRows('desc') };
 
 /** What the latest reports can be sorted by: nothing but their order has an index. */
@@ -152,7 +152,7 @@ function prepareSorted(column: SortColumn, order: Direction) {
   );
 }
 
-/** @internal Tests look at their plans. */
+/** Tests look at their plans. */
 export const SORTED = Object.fromEntries(
   SORT_COLUMNS.map((column) => [
     column,

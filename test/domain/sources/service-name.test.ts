@@ -14,7 +14,7 @@ let context: NameContext;
 
 beforeAll(async () => {
   const toOrganizationalDomain = await loadOrganizationalDomains();
-  const services = parseServices(read('lists/services.tsv'));
+  const services = parseServices(read('src/settings/services/services.tsv'));
   context = { domain: 'example.com', services, toOrganizationalDomain };
 });
 
