@@ -9,6 +9,7 @@ insert into division values
   ('report', 'domain_id'),
   ('conflict', 'domain_id'),
   ('domain_day', 'domain_id'),
+  ('alert_day', 'domain_id'),
   ('domain_month', 'domain_id'),
   ('domain_receipt', 'domain_id'),
   ('list_point', 'list_id'),

@@ -9,9 +9,11 @@ import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
+import { insertWebhook } from '../../src/store/notify/webhooks.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts';
+import { insertLeftOut, updateMailServer } from '../../src/store/people/person-mail.ts';
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
@@ -30,6 +32,7 @@ import {
   UNKNOWN_ID,
 } from '../support/builders.ts';
 import { deliverMail } from '../support/inbox.ts';
+import { sealing } from '../support/webhooks.ts';
 
 export interface Installation {
   readonly account: TestAccount;
@@ -46,10 +49,10 @@ export async function fillInstallation(db: Db): Promise<Installation> {
   const account = await anAccount(db, { name: ODD });
   const domain = await aDomain(db, account.id, { name: 'example.com' });
   await aDomain(db, account.id, { status: 'paused' });
+  await fillReceivers(db, account.id);
   await fillReports(db);
   await sumMonths(db, { domainId: domain.id, months: ['2026-03-01'] });
   await fillAlerts(db, { accountId: account.id, domainId: domain.id });
-  await fillPeople(db, account.id);
   await fillOther(db);
   await fillInbox(db);
   await deleteApiKey(db, (await aKey(db, account.id, ODD)).keyId, operator());
@@ -70,6 +73,8 @@ async function fillReports(db: Db): Promise<void> {
   );
   await receive(db, reports);
   await receive(db, [aReport({ domain: 'unclaimed.example' })]);
+  const toStranger = () => aReport({ domain: 'unclaimed.example' });
+  for (const authenticated of [ODD, '']) await receive(db, [toStranger()], NOW, { authenticated });
   const sent = { reportId: ODD, totalMessages: Number.MAX_SAFE_INTEGER, alignedMessages: 4 };
   const first = { ...aReport({ ...sent, payload: 'first' }), sources: SOURCES };
   const second = { ...aReport({ ...sent, payload: 'second' }), sources: SOURCES.slice(1) };
@@ -149,11 +154,22 @@ async function fillInbox(db: Db): Promise<void> {
   await updateCheckpoint(db, 'imap', ODD);
 }
 
+/** Who are told of what is stored after this. */
+async function fillReceivers(db: Db, accountId: string): Promise<void> {
+  await updateMailServer(db, 'mail.example.com');
+  await fillPeople(db, accountId);
+  const endpoint = { accountId, url: 'https://example.com/hook', format: 'standard' } as const;
+  const events = ['alert.fired', 'report.received'] as const;
+  const by = { ...operator(NOW), accountId };
+  await insertWebhook(db, { ...endpoint, description: ODD, events }, { sealing, by });
+}
+
 async function fillPeople(db: Db, accountId: string): Promise<void> {
   const password_hash = '$argon2id$odd';
   const person = { accountId, email: 'you@example.com', passwordHash: password_hash, now: NOW };
   const { id: personId } = await insertPerson(db, person);
   const session = { personId, proof: { password_hash }, address: '192.0.2.1', userAgent: ODD };
+  await insertLeftOut(db, { personId, accountId, name: 'example.com' });
   await insertOneTimeLink(db, personId, NOW);
   await insertPendingSignIn(db, { personId, proof: { password_hash }, now: NOW });
   await startSecondFactor(db, personId, 'v1.sealed');

@@ -19,7 +19,7 @@ const WHOLE = [
   ...['second_factor', 'recovery_code', 'pending_sign_in'],
   ...['document', 'document_part', 'rejection', 'removed_payload', 'lease'],
   ...['inbox_mail', 'inbox_part', 'door_state'],
-  ...['receiver', 'event', 'delivery'],
+  ...['receiver', 'webhook', 'event', 'delivery', 'reporter'],
   ...['person_mail', 'mail_left_out', 'mail_server'],
 ];
 
@@ -36,7 +36,7 @@ test('every key of a table of tenants has the domain or the list, and that of a 
   const divided = keys.filter(({ name }) => !WHOLE.includes(`${name}`));
   const names = new Set(divided.map(({ name }) => name));
   expect([...names].sort()).toEqual([
-    ...['alert', 'conflict', 'dns_record', 'domain_day', 'domain_month'],
+    ...['alert', 'alert_day', 'conflict', 'dns_record', 'domain_day', 'domain_month'],
     'domain_receipt',
     ...['list_day', 'list_gap', 'list_point', 'report'],
     ...['source_mark', 'source_name'],

@@ -176,8 +176,9 @@ function* findForgotten<Item>(
   newest: Point,
 ): Plan<Point | undefined> {
   const [first] = yield* ask(pointFrom({ listId: list.id, position: 0 }));
-  if (first === undefined || start.position > Number(first.position)) return undefined;
-  const begin = { nonce: first.nonce, position: Number(first.position) };
+  const begin = { nonce: first?.nonce ?? '', position: Number(first?.position ?? 0) };
+  // 0 where nothing went.
+  if (begin.position === 0 || start.position > begin.position) return undefined;
   const isKnown =
     start.newest.position <= begin.position || (yield* hasPoint(list, start.newest, newest));
   return isKnown ? begin : undefined;
