@@ -133,7 +133,7 @@ describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => 
     const key = await field.inputValue();
     expect(await isFocused(field)).toBe(true);
     const theSwitch = page.getByRole('switch', { name: /by hand/ });
-    for (let i = 0; i < 12 && !(await isFocused(theSwitch)); i++) await page.keyboard.press('Tab');
+    for (let i = 0; i < 20 && !(await isFocused(theSwitch)); i++) await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await page.getByText('“by hand” is off').waitFor();
     expect(await ask(key)).toBe(401);

@@ -9,8 +9,15 @@ import { readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { loadNamer } from '../../services.ts';
 
-/** Evidence is of the last days of a range: each is unpacked as a whole. */
+/**
+ * Evidence is of the days up to the end of a range: each is unpacked as a whole. A shorter range has too little of it: of a
+ * signature that broke yesterday, yesterday alone does not say that it was good before.
+ */
 const EVIDENCE_DAYS = 30;
+
+export function toEvidenceRange({ to }: DayRange): DayRange {
+  return { from: addDays(to, 1 - EVIDENCE_DAYS), to };
+}
 
 interface DomainMail {
   readonly domain: { readonly id: string; readonly name: string };
@@ -20,10 +27,9 @@ interface DomainMail {
 /** Groups addresses by the service that evidence names, else by their network; others are groups of their own. */
 export async function loadServiceGroups(
   { store: { reader }, findNetwork }: SettingsDeps,
-  { domain: { id: domainId, name: domain }, range: { from, to } }: DomainMail,
+  { domain: { id: domainId, name: domain }, range: shown }: DomainMail,
 ): Promise<(address: string) => GroupName> {
-  const first = addDays(to, 1 - EVIDENCE_DAYS);
-  const range = { from: first > from ? first : from, to };
+  const range = toEvidenceRange(shown);
   const { sources, marks } = await readMail(reader, { domainId, range });
   const names = await readAllNames(reader, domainId);
   const nameOf = await loadNamer(domain);

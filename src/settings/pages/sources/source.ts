@@ -37,6 +37,7 @@ import { idOf, readField, readQuery } from '../../request.ts';
 import { loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
+import { toEvidenceRange } from './service-groups.ts';
 import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
 import { keepSums } from './sources.ts';
 import { renderJudgement } from './verdict-view.ts';
@@ -50,6 +51,11 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const found = await readSource(reader, scope, { address, range });
   await keepSums(deps, req, { domainId: domain.id, months: found.unsummed });
   const { days, results, otherMessages, reporters } = found;
+  const evidence = toEvidenceRange(range);
+  const judged =
+    range.from <= evidence.from
+      ? found
+      : await readSource(reader, scope, { address, range: evidence });
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);
   const known = listKnown({ name, network: deps.findNetwork?.(address) });
@@ -58,7 +64,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     <p class="lead">${known.map((text) => html`${text} · `)}${describeDays(days, range)}</p>
-    ${await renderJudged(deps, { domain, results, mark, name })}
+    ${await renderJudged(deps, { domain, results: judged.results, mark, name })}
     <section class="card" aria-labelledby="mark">
       <h2 id="mark">Do you know this source?</h2>
       <p>${describeMark(mark, deps.now())}</p>

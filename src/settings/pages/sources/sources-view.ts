@@ -126,8 +126,12 @@ function renderSeen(first: string, last: string): Html {
 
 function renderGroup(group: SourceGroup, view: ListView): Html {
   const { key, title, sources, service, verdict, firstDay } = group;
+  const isAddress = view.choice.group === 'service' && key === title;
+  const href = isAddress
+    ? `${toSourcePath(view.domainId, key)}?${toRangeQuery(view.range)}`
+    : toListPath(view, { within: key });
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="${toListPath(view, { within: key })}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a>${verdict === undefined ? '' : html` ${renderVerdict(verdict)}<small>${service === undefined ? '' : html`${renderEvidence(service)} · `}since ${formatDay(firstDay)}</small>`}</th>
+    <th role="rowheader" scope="row"><a href="${href}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a>${verdict === undefined ? '' : html` ${renderVerdict(verdict)}<small>${service === undefined ? '' : html`${renderEvidence(service)} · `}since ${formatDay(firstDay)}</small>`}</th>
     ${renderCounts(group)}
     <td role="cell" class="number" data-label="Addresses">${formatCount(sources)}</td>
   </tr>`;
