@@ -105,8 +105,8 @@ test('without JavaScript every guide and the text of the reference can be read',
   expect(await python.isVisible()).toBe(false);
   await page.getByText('Python', { exact: true }).click();
   expect(await python.isVisible()).toBe(true);
-  await page.getByRole('link', { name: 'Next: Versioning' }).click();
-  await page.getByRole('heading', { name: 'Versioning' }).waitFor();
+  await page.getByRole('link', { name: 'Next: Webhooks' }).click();
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
   await page.goto('/docs/reference');
   await page.getByRole('heading', { name: 'Plumbline external API' }).waitFor();
   await page.getByRole('link', { name: 'limits', exact: true }).click();
