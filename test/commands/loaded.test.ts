@@ -36,6 +36,9 @@ const aRecordedCommand = () => aCommand({ NODE_OPTIONS: `--import=${RECORDER}` }
 /** What reads the content of documents, which only a process of its own does; and made-up data. */
 const PARSING = /^src\/(?:intake\/(?:document|report|containers\/open)|demo\/)/;
 
+/** The settings pages. */
+const PAGES = /^src\/settings\/(?:frame|pages|sign-in)\//;
+
 test('the help loads no module of any command', async () => {
   const { run } = await aRecordedCommand();
   for (const args of [['--help'], ['help'], ['nonsense']]) {
@@ -56,7 +59,7 @@ test('a command loads neither the modules nor the packages of another', async ()
   expect(packages).toEqual(['better-sqlite3', 'commander', 'kysely', 'lru-cache']);
 });
 
-test('a server loads what reads reports, checks passwords and signs in elsewhere when it is needed', async () => {
+test('a server loads the pages, what reads reports, checks passwords and signs in elsewhere when it is needed', async () => {
   const { start } = await aRecordedCommand();
   const server = start('serve');
   const ended = finish(server);
@@ -65,6 +68,7 @@ test('a server loads what reads reports, checks passwords and signs in elsewhere
   const { modules, packages, builtins } = toLoaded((await ended).stderr);
   expect(modules).toContain('src/http/server.ts');
   expect(modules.filter((path) => PARSING.test(path))).toEqual([]);
+  expect(modules.filter((path) => PAGES.test(path))).toEqual([]);
   expect(packages).toContain('openapi-backend');
   const late = ['@node-rs/argon2', 'openid-client', 'pino-pretty', 'saxes', 'tldts', 'yauzl'];
   expect(packages.filter((name) => late.includes(name))).toEqual([]);
