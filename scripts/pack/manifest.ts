@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { findCommit } from '../../src/commands/version.ts';
 import { INSTALLED } from './libraries.ts';
 import type { PackageJson } from './packages.ts';
 
@@ -28,7 +29,7 @@ export function writeManifest(root: string, joined: readonly PackageJson[]): voi
   const versions = INSTALLED.map((library) => [library, findVersion(root, library)]);
   const aliases = Object.fromEntries(joined.map(toAlias));
   const manifest = {
-    ...{ name, version, description, license, type, bin, files, engines },
+    ...{ name, version, commit: findCommit(root), description, license, type, bin, files, engines },
     dependencies: { ...Object.fromEntries(versions), ...aliases },
     bundleDependencies: Object.keys(aliases),
   };

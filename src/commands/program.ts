@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 
 interface CommandModule {
@@ -102,6 +101,11 @@ const MISUSED = 2;
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const args = expandHelp(argv);
   try {
+    const said = await findSaid(argv);
+    if (said !== undefined) {
+      process.stdout.write(said);
+      return 0;
+    }
     await createProgram().parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
@@ -120,9 +124,10 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('plumbline')
     .description('DMARC aggregate reports in, a read-only HTTP API out.')
-    .version(readVersion())
+    .option('-V, --version', 'print the version')
     .enablePositionalOptions()
     .showHelpAfterError('(plumbline --help lists the commands)')
+    .addHelpText('after', '\nFor operators: plumbline help topics, plumbline help <topic>.')
     .exitOverride();
   addCommonOptions(program);
   const modules = new Map<Command, () => Promise<CommandModule>>();
@@ -142,9 +147,19 @@ function createProgram(): Command {
     });
 }
 
-function readVersion(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8')).version;
+/** What is said without any command: the version, and what `help` says of a topic that is no command. */
+async function findSaid(argv: readonly string[]): Promise<string | undefined> {
+  const [first, word] = argv;
+  const command = argv.findIndex((arg) => !arg.startsWith('-'));
+  const options = command === -1 ? argv : argv.slice(0, command);
+  if (options.includes('-V') || options.includes('--version'))
+    return `${(await import('./version.ts')).readVersion()}\n`;
+  const isTopic =
+    first === 'help' &&
+    word !== undefined &&
+    /^[a-z]/.test(word) &&
+    !COMMANDS.some(([syntax]) => syntax.split(' ')[0] === word);
+  return isTopic ? (await import('./topics.ts')).renderTopic(word) : undefined;
 }
 
 /** The options of every command, which may stand before its name or after it. */

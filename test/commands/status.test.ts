@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aFolder } from '../support/command.ts';
@@ -78,11 +78,6 @@ describe('a command that only reads', () => {
 });
 
 describe('options of every command', () => {
-  test('--version prints the version of the package', async () => {
-    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect((await aProgram().run(['--version'])).stdout).toBe(`${version}\n`);
-  });
-
   test.each([
     ['before', (file: string) => ['--config', file, 'account', 'list']],
     ['after', (file: string) => ['account', 'list', '--config', file]],

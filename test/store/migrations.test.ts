@@ -1,3 +1,5 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/engine/open.ts';
@@ -58,6 +60,10 @@ async function listApplied(database: string, steps: Steps): Promise<string[]> {
   return Object.keys(steps).filter((name) => !pending.includes(name));
 }
 
+/** Names of files that begin with the database's. */
+const listBeside = (database: string) =>
+  readdirSync(dirname(database)).filter((name) => name.startsWith(basename(database)));
+
 /** Fails at the second batch. */
 const interrupted = (options = {}) =>
   laterSteps({
@@ -74,6 +80,46 @@ test('later steps run when a database is opened, once, each recorded by its name
   expect(await listApplied(database, steps)).toEqual(Object.keys(steps));
   expect(await countFilled(database, steps)).toBe(REPORTS);
   await on(database, { steps: interrupted() }, async () => {});
+});
+
+describe.skipIf(IS_POSTGRES)('the copy that is kept of a SQLite database', () => {
+  const COPY = '.before-0006-validate';
+  const countReports = async (database: string) => {
+    const { db, close } = await openStore(database);
+    const reports = await db.selectFrom('report').select('id').execute();
+    await close();
+    return reports.length;
+  };
+
+  test('is the database before its first step, also when a step fails and is run again', async () => {
+    const database = await aFilledDatabase();
+    const fails = { steps: interrupted({ perSecond: 1 }), migrate: runAll };
+    await expect(openStore(database, fails)).rejects.toThrow('interrupted');
+    await on(database, { steps: laterSteps() }, async () => {});
+    expect(await listApplied(`${database}${COPY}`, laterSteps())).toEqual(Object.keys(MIGRATIONS));
+    expect(await countReports(`${database}${COPY}`)).toBe(REPORTS);
+    expect(statSync(`${database}${COPY}`).mode & 0o777).toBe(0o600);
+    expect(listBeside(database).filter((name) => name.includes('.before-'))).toHaveLength(1);
+  });
+
+  test('is one, when several processes migrate at the same time', async () => {
+    const database = await aFilledDatabase();
+    const opened = await Promise.all(
+      [1, 2, 3].map(() => openStore(database, { steps: laterSteps() })),
+    );
+    for (const { close } of opened) await close();
+    expect(listBeside(database).filter((name) => name.includes('.before-'))).toHaveLength(1);
+    expect(await countReports(`${database}${COPY}`)).toBe(REPORTS);
+  });
+
+  test('is not made of a new database, nor when the steps are only listed', async () => {
+    const database = await aDatabase();
+    await on(database, { steps: laterSteps() }, async () => {});
+    const listed = await aFilledDatabase(1);
+    await listApplied(listed, laterSteps());
+    for (const path of [database, listed])
+      expect(listBeside(path).filter((name) => name.includes('.before-'))).toEqual([]);
+  });
 });
 
 test('a new database gets the steps of this version and the later ones', async () => {

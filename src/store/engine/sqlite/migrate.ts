@@ -11,7 +11,8 @@ import {
   runQuick,
   runStep,
 } from '../pending-steps.ts';
-import { waitForLock } from './connect.ts';
+import { IN_MEMORY, waitForLock } from './connect.ts';
+import { keepBefore } from './keep-before.ts';
 import { requireNotMoved } from './moved.ts';
 
 /** Takes the write lock only when there is something to migrate, so a command that only reads waits for no writer. */
@@ -25,10 +26,16 @@ export async function migrateSqlite(
   requireKnown(connection.name, applied, steps);
   if (applied.length === Object.keys(steps).length) return;
   requireOwn(connection);
-  const run = (name: string, step: Step, seconds: number) =>
-    runLocked(connection, { ...step, isLong: seconds > MAX_SECONDS }, () =>
+  const isKept = applied.length > 0 && connection.name !== IN_MEMORY;
+  const last = Object.keys(steps).at(-1) ?? '';
+  let kept: Promise<void> | undefined;
+  const run = async (name: string, step: Step, seconds: number) => {
+    if (isKept) kept ??= keepBefore(connection.name, last);
+    await kept;
+    await runLocked(connection, { ...step, isLong: seconds > MAX_SECONDS }, () =>
       runStep({ db, steps, name }),
     );
+  };
   await migrate(await listPending({ db, applied, steps }, run), connection.name);
 }
 

@@ -1,0 +1,53 @@
+/**
+ * `npm run release -- 1.2.0`: gives the package and the changelog their version, releases the contract when it has changed,
+ * keeps the schema of the database, and packs (not with `--no-pack`). It commits nothing.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readVersion } from './contract/check.ts';
+
+const CHANGELOG = 'CHANGELOG.md';
+const [version = '', ...options] = process.argv.slice(2);
+
+const run = (command: string, ...args: readonly string[]) =>
+  execFileSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+
+function fail(reason: string): never {
+  process.stderr.write(`✗ ${reason}\n`);
+  process.exit(1);
+}
+
+const toNumbers = (text: string): readonly number[] => text.split('.').map(Number);
+
+function isAfter(version: string, other: string): boolean {
+  const [numbers, others] = [toNumbers(version), toNumbers(other)];
+  const differs = numbers.findIndex((number, i) => number !== others[i]);
+  return differs !== -1 && Number(numbers[differs]) > Number(others[differs]);
+}
+
+/** A contract that is not as it was released gets the number of the release. */
+function requireContract(): void {
+  const [current, released] = ['openapi/v1.yaml', 'openapi/released/v1.yaml'] as const;
+  const named = readVersion(current);
+  if (!readFileSync(current).equals(readFileSync(released)) && named !== version)
+    fail(`the contract has changed, and its info.version is ${named}`);
+}
+
+if (!/^\d+\.\d+\.\d+$/.test(version)) fail('npm run release -- <version>, such as 1.2.0');
+const changelog = readFileSync(CHANGELOG, 'utf8');
+const [, last = '0.0.0'] = /^## (\d+\.\d+\.\d+)/m.exec(changelog) ?? [];
+if (!isAfter(version, last)) fail(`${version} does not follow ${last}`);
+if (!changelog.includes('\n## Unreleased\n')) fail(`${CHANGELOG} has nothing under “Unreleased”`);
+if (execFileSync('git', ['status', '--porcelain']).length > 0)
+  fail('there are changes that are not committed');
+requireContract();
+
+const day = new Date().toISOString().slice(0, 10);
+writeFileSync(CHANGELOG, changelog.replace('\n## Unreleased\n', `\n## ${version} (${day})\n`));
+run('npm', 'version', version, '--no-git-tag-version', '--ignore-scripts');
+run(process.execPath, 'scripts/contract/main.ts', 'release', version);
+if (!options.includes('--no-pack')) run('npm', 'pack');
+process.stdout.write(
+  `Commit this as version ${version}. The first change after it has “## Unreleased” in ${CHANGELOG}, and the next version ` +
+    'with -dev in package.json: npm version --no-git-tag-version <version>-dev\n',
+);

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { aProgram } from '../support/program.ts';
+
+const GUIDE = readFileSync('docs/operate.md', 'utf8');
+
+describe('help for operators', () => {
+  test('lists the topics, and every part of the guide is one', async () => {
+    const { run } = aProgram();
+    const topics = (await run(['help', 'topics'])).stdout.trimEnd().split('\n');
+    expect(topics).toContain('back-up-and-restore');
+    const texts = await Promise.all(
+      topics.map(async (topic) => (await run(['help', topic])).stdout),
+    );
+    expect(texts.join('')).toBe(GUIDE.slice(GUIDE.indexOf('\n## ') + 1));
+  });
+
+  test('a topic is found by a word of its name, when only one has it', async () => {
+    const { run } = aProgram();
+    expect((await run(['help', 'systemd'])).stdout).toMatch(/^## Start it with systemd\n/);
+    // Two topics are about reports.
+    expect(await run(['help', 'reports'])).toMatchObject({ status: 1, stdout: '' });
+  });
+
+  test('a command comes before a topic with its name', async () => {
+    expect((await aProgram().run(['help', 'mail'])).stdout).toMatch(/^Usage: plumbline mail /);
+  });
+
+  test('what is neither is an error that says where the topics are', async () => {
+    const { status, stderr } = await aProgram().run(['help', 'nonsense']);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('plumbline help topics')]);
+  });
+});
+
+describe('the version', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const [heading] = /^## (.*)/m.exec(readFileSync('CHANGELOG.md', 'utf8'))?.slice(1) ?? [];
+
+  test('of what is not released ends with -dev and says the commit; the changelog then begins with Unreleased', async () => {
+    const { stdout } = await aProgram().run(['--version']);
+    if (heading !== 'Unreleased') {
+      expect([heading?.split(' ')[0], stdout]).toEqual([version, `${version}\n`]);
+      return;
+    }
+    expect(version).toMatch(/^\d+\.\d+\.\d+-dev$/);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+-dev(?:\+[0-9a-f]{7,})?\n$/);
+  });
+
+  test('is printed with other options before it, and not in the place of a command', async () => {
+    const { run } = aProgram();
+    expect((await run(['--quiet', '--version'])).stdout).toContain(version);
+    expect((await run(['account', '--version'])).status).toBe(2);
+  });
+});
