@@ -74,7 +74,7 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
   ],
   [
     'verify',
-    'Count every stored figure again, and name those that are wrong.',
+    'Count every stored figure again, and name or mend those that are wrong.',
     () => import('./verify.ts'),
   ],
   [

@@ -1,22 +1,40 @@
 import type { Command } from 'commander';
-import { type Difference, verify } from '../store/verify/verify.ts';
-import { type OutputOptions, printList } from './output/output.ts';
+import { type Difference, repair, verify } from '../store/verify/verify.ts';
+import { hint, type OutputOptions, printList } from './output/output.ts';
 import { withStore } from './with-store.ts';
 
 const HELP = `
-Everything may go on meanwhile. Exit status: 0 when every figure is right, 1 when one is wrong. It changes nothing.`;
+Everything may go on meanwhile. Exit status: 0 when every figure is right, 1 when one is wrong (with --repair: is still
+wrong). Without --repair it changes nothing.`;
+
+interface Options extends OutputOptions {
+  readonly repair?: boolean;
+}
+
+type Found = Difference & { readonly mended?: boolean };
 
 /** One wrong statement could make every figure wrong. */
 const MAX_SHOWN = 1_000;
 
 export function define(command: Command): void {
-  command.addHelpText('after', HELP).action(async (output: OutputOptions) => {
-    const found: Difference[] = [];
-    await withStore(async (store) => {
-      for await (const difference of verify(store)) if (found.push(difference) >= MAX_SHOWN) break;
+  command
+    .option('--repair', 'write what is right instead; clients that follow such a list begin again')
+    .addHelpText('after', HELP)
+    .action(async ({ repair: isRepair = false, ...output }: Options) => {
+      const found: Found[] = [];
+      await withStore(async (store) => {
+        for await (const one of isRepair ? repair(store) : verify(store))
+          if (found.push(toOutput(one)) >= MAX_SHOWN) break;
+      });
+      printList(found, { none: 'Every figure is right.' }, output);
+      if (found.some(({ mended = false }) => !mended)) process.exitCode = 1;
+      if (found.length >= MAX_SHOWN) hint('There may be more: run it again.', output);
     });
-    const none = 'Every figure is right.';
-    printList(found, { none }, output);
-    if (found.length > 0) process.exitCode = 1;
-  });
+}
+
+function toOutput({
+  isMended,
+  ...difference
+}: Difference & { readonly isMended?: boolean }): Found {
+  return isMended === undefined ? difference : { ...difference, mended: isMended };
 }

@@ -12,4 +12,7 @@ test('plumbline verify ends with 0 when every figure is right, and else with 1 a
   const { status, stdout } = await run(['verify', '--json']);
   const wrong = { table: 'account', of: id, at: null, figure: 'domains_total' };
   expect([status, JSON.parse(stdout)]).toEqual([1, [{ ...wrong, stored: 1, right: 0 }]]);
+  const repaired = await run(['verify', '--repair', '--json']);
+  expect([repaired.status, JSON.parse(repaired.stdout)]).toMatchObject([0, [{ mended: true }]]);
+  expect(await run(['verify'])).toMatchObject({ status: 0 });
 });

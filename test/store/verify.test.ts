@@ -5,7 +5,7 @@ import { packSources, unpackSources } from '../../src/domain/sources/packed-sour
 import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { sumMonths } from '../../src/store/sources/months.ts';
-import { verify } from '../../src/store/verify/verify.ts';
+import { repair, verify } from '../../src/store/verify/verify.ts';
 import {
   aBareAccount,
   aDomain,
@@ -115,6 +115,9 @@ describe('verify', () => {
     const found = await list(store);
     expect(found).toContainEqual(wrong);
     expect(found.map(({ of }) => of)).not.toContain('b.example');
+    const mended = await Array.fromAsync(repair(store));
+    expect(mended).toEqual(found.map((one) => ({ ...one, isMended: true })));
+    expect(await list(store)).toEqual([]);
   });
 
   test.each(['domains_total', 'alerts_total', 'alerts_position', 'alerts_nonce'])(
@@ -126,6 +129,8 @@ describe('verify', () => {
         sql`update account set ${column} = '7' where id = ${accountId}`.execute(tx),
       );
       expect(await list(store)).toMatchObject([{ table: 'account', of: accountId, figure }]);
+      expect(await Array.fromAsync(repair(store))).toMatchObject([{ figure, isMended: true }]);
+      expect(await list(store)).toEqual([]);
     },
   );
 
@@ -146,5 +151,53 @@ describe('verify', () => {
       [added, 2, null],
       [missing, null, 2],
     ]);
+    await Array.fromAsync(repair(store));
+    expect(await list(store)).toEqual([]);
+  });
+});
+
+describe('repair', () => {
+  test('counts again what changed while it was counted', async () => {
+    const { store } = await aFullStore();
+    const { db, reader } = store;
+    await db.write((tx) =>
+      sql`update domain set reports_total = 9 ${sql.raw(OF_DOMAIN)}`.execute(tx),
+    );
+    let reads = 0;
+    const readPlan: typeof reader.readPlan = async (plan) => {
+      const result = await reader.readPlan(plan);
+      reads += 1;
+      if (reads < 12) await receive(db, [aReportOn(`${11 + reads}`)]);
+      return result;
+    };
+    await Array.fromAsync(repair({ db, reader: { ...reader, readPlan } }));
+    expect(reads).toBeGreaterThan(12);
+    expect(await list(store)).toEqual([]);
+  });
+
+  test('gives a report that had the position of another a new one, which followers meet', async () => {
+    const { store, domainId } = await aFullStore();
+    const { db } = store;
+    await db.write((tx) => sql`update report set position = 3 where position = 2`.execute(tx));
+    const before = await db.selectFrom('domain').select('reports_generation').execute();
+    await Array.fromAsync(repair(store));
+    const positions = db.selectFrom('report').select('position').where('domain_id', '=', domainId);
+    expect(
+      (await positions.orderBy('position').execute()).map((row) => Number(row.position)),
+    ).toEqual([1, 3, 4, 5]);
+    expect(await db.selectFrom('domain').select('reports_generation').execute()).not.toEqual(
+      before,
+    );
+    await receive(db, [aReportOn('20')]);
+    expect(await list(store)).toEqual([]);
+  });
+
+  test('names what it cannot mend', async () => {
+    const { store } = await aFullStore();
+    await store.db.write((tx) => tx.deleteFrom('list_point').execute());
+    const found = await Array.fromAsync(repair(store));
+    expect(found).toContainEqual(
+      expect.objectContaining({ of: NAME, figure: 'reports_position', isMended: false }),
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { alertList } from '../lists/timeline.ts';
 
 /*
  * Every stored figure of a domain or an account, and the query that computes it again from the rows that it counts. Two
@@ -10,6 +11,8 @@ export type FigureRow = Readonly<Record<string, string | number | null>>;
 
 /** An owner of lists: a domain or an account, and the id of its list of alerts. */
 type Owner = { id: string; alerts: string };
+export const toParams = ({ id }: { readonly id: string }): Owner => ({ id, alerts: alertList(id) });
+
 type Expressions = Readonly<Record<keyof Owner, RawBuilder<string>>>;
 
 export interface Figure {
@@ -31,6 +34,15 @@ function figure(
   right: (owner: Expressions) => RawBuilder<FigureRow>,
 ): Figure {
   return { table, stored: prepareFigure(stored), right: prepareFigure(right) };
+}
+
+/** The rows of two queries, by their place. */
+export function pairRows(stored: readonly FigureRow[], right: readonly FigureRow[]) {
+  const [ones, others] = [stored, right].map(
+    (rows) => new Map(rows.map((row) => [row['at'] as string | null, row])),
+  ) as [Map<string | null, FigureRow>, Map<string | null, FigureRow>];
+  const places = [...new Set([...ones.keys(), ...others.keys()])];
+  return places.map((at) => ({ at, one: ones.get(at), other: others.get(at) }));
 }
 
 /** The sum of a column, which stops at 2^53 − 1. */

@@ -5,10 +5,18 @@ import type { DaySources } from '../../domain/sources/day-sources.ts';
 import { isIntact, MAX_SOURCES, unpackSources } from '../../domain/sources/packed-sources.ts';
 import type { Queries } from '../engine/database.ts';
 import { askAll, type Plan, type Reader } from '../engine/reader.ts';
-import { alertList } from '../lists/timeline.ts';
 import type { DomainDay } from '../sources/days.ts';
 import { MAX_RECORDS, recountDay } from '../sources/recount.ts';
-import { type Figure, type FigureRow, OF_ACCOUNT, OF_DOMAIN } from './figures.ts';
+import type { Mending, Owner } from './change.ts';
+import {
+  type Figure,
+  type FigureRow,
+  OF_ACCOUNT,
+  OF_DOMAIN,
+  pairRows,
+  toParams,
+} from './figures.ts';
+import { mendFigures, mendSources } from './mend.ts';
 
 export interface Difference {
   readonly table: string;
@@ -22,23 +30,61 @@ export interface Difference {
   readonly right: string | number | null;
 }
 
+/** Figures that are compared in one snapshot, and how they become right. */
+interface Check {
+  readonly compare: () => Promise<Difference[]>;
+  readonly mend: (store: Mending) => Promise<void>;
+}
+
 interface Verified {
   readonly db: Queries;
   readonly reader: Reader;
 }
 
-/**
- * Computes every stored figure again and yields those that are wrong. Each account and each domain is read in a snapshot
- * of its own, because no figure counts rows of two: so none is held open for long, and others go on.
- */
-export async function* verify({ db, reader }: Verified): AsyncGenerator<Difference> {
-  for await (const { id } of listOwners(db, 'account'))
-    yield* await reader.readPlan(() => compareFigures(OF_ACCOUNT, { id, of: id }));
-  for await (const { id, name } of listOwners(db, 'domain')) {
-    yield* await reader.readPlan(() => compareFigures(OF_DOMAIN, { id, of: name }));
-    for (const day of await listDays(db, id))
-      yield* await compareSources(db, { id, of: name }, day);
+/** Computes every stored figure again and yields those that are wrong. */
+export async function* verify(store: Verified): AsyncGenerator<Difference> {
+  for await (const { compare } of listChecks(store)) yield* await compare();
+}
+
+/** Mends what is wrong and yields it. What could not be mended is named by `isMended`. */
+export async function* repair(
+  store: Mending,
+): AsyncGenerator<Difference & { readonly isMended: boolean }> {
+  for await (const { compare, mend } of listChecks(store)) {
+    const found = await compare();
+    if (found.length === 0) continue;
+    await mend(store);
+    const left = new Set((await compare()).map(toPlace));
+    for (const one of found) yield { ...one, isMended: !left.has(toPlace(one)) };
   }
+}
+
+const toPlace = ({ table, at, figure }: Difference) => [table, at, figure].join(' ');
+
+/**
+ * Each account and each domain is read in a snapshot of its own, because no figure counts rows of two: so none is held
+ * open for long, and others go on.
+ */
+async function* listChecks(store: Verified): AsyncGenerator<Check> {
+  const { db } = store;
+  for await (const { id } of listOwners(db, 'account'))
+    yield checkFigures(store, OF_ACCOUNT, { table: 'account', id, of: id });
+  for await (const { id, name } of listOwners(db, 'domain')) {
+    const owner = { table: 'domain', id, of: name } as const;
+    yield checkFigures(store, OF_DOMAIN, owner);
+    for (const day of await listDays(db, id))
+      yield {
+        compare: () => compareSources(db, owner, day),
+        mend: (mending) => mendSources(mending.db, owner, day),
+      };
+  }
+}
+
+function checkFigures(store: Verified, figures: readonly Figure[], owner: Owner): Check {
+  return {
+    compare: () => store.reader.readPlan(() => compareFigures(figures, owner)),
+    mend: (mending) => mendFigures(mending, figures, owner),
+  };
 }
 
 const OWNERS_AT_ONCE = 500;
@@ -55,13 +101,8 @@ async function listDays(db: Queries, domainId: string): Promise<string[]> {
   return (await days.orderBy('day').execute()).map(({ day }) => day);
 }
 
-interface Owner {
-  readonly id: string;
-  readonly of: string;
-}
-
 function* compareFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Difference[]> {
-  const owner = { id, alerts: alertList(id) };
+  const owner = toParams({ id });
   const found: Difference[] = [];
   for (const { table, stored, right } of figures) {
     const [storedRows, rightRows] = yield* askAll(stored(owner), right(owner));
@@ -74,12 +115,7 @@ function* compareFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Di
 type Compared = Omit<Difference, 'table' | 'of'>;
 
 function compareRows(stored: readonly FigureRow[], right: readonly FigureRow[]): Compared[] {
-  const [storedAt, rightAt] = [stored, right].map(
-    (rows) => new Map(rows.map((row) => [row['at'] as string | null, row])),
-  ) as [Map<string | null, FigureRow>, Map<string | null, FigureRow>];
-  const places = [...new Set([...storedAt.keys(), ...rightAt.keys()])];
-  return places.flatMap((at) => {
-    const [one, other] = [storedAt.get(at), rightAt.get(at)];
+  return pairRows(stored, right).flatMap(({ at, one, other }) => {
     const figures = Object.keys(one ?? other ?? {}).filter((name) => name !== 'at');
     return figures
       .map((figure) => {

@@ -1,0 +1,121 @@
+import { sql } from 'kysely';
+import type { Day } from '../../domain/instant.ts';
+import { recountAlertDays } from '../documents/alert-days.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { ask } from '../engine/reader.ts';
+import { deleteMonth } from '../sources/months.ts';
+import { repairDay } from '../sources/recount.ts';
+import { change, lockOwner, type Mending, type Owner, touchOwner } from './change.ts';
+import { type Figure, type FigureRow, pairRows, toParams } from './figures.ts';
+import { mendPositions } from './positions.ts';
+
+/* Stored figures become what the rows say that they count. */
+
+export async function mendFigures(
+  store: Mending,
+  figures: readonly Figure[],
+  owner: Owner,
+): Promise<void> {
+  // The head is counted from the positions.
+  if (owner.table === 'domain') await mendPositions(store, owner);
+  for (const { table, stored, right } of figures) {
+    if (table === 'list_gap') continue;
+    const params = toParams(owner);
+    await change(store, owner, {
+      state: stored(params),
+      *find(rows) {
+        return findWrong(rows, yield* ask(right(params)));
+      },
+      write: async (tx, wrong) => {
+        for (const { at, row } of wrong) await mendRow(tx, { table, owner, at }, row);
+      },
+    });
+  }
+}
+
+interface WrongRow {
+  readonly at: string | null;
+  /** undefined for a row that should not be there. */
+  readonly row: FigureRow | undefined;
+}
+
+/** Of what is stored once, only the wrong columns. */
+function findWrong(stored: readonly FigureRow[], right: readonly FigureRow[]): WrongRow[] {
+  return pairRows(stored, right).flatMap(({ at, one, other }): WrongRow[] => {
+    if (other === undefined) return [{ at, row: undefined }];
+    const columns = Object.entries(other).filter(([name]) => name !== 'at');
+    const wrong = columns.filter(
+      ([name, value]) =>
+        String(one?.[name]) !== String(value) &&
+        // Without a point, nothing says where a list begins.
+        (value !== null || name === 'last_report_at'),
+    );
+    if (wrong.length === 0) return [];
+    return [{ at, row: Object.fromEntries(at === null ? wrong : columns) }];
+  });
+}
+
+interface Place {
+  readonly table: string;
+  readonly owner: Owner;
+  readonly at: string | null;
+}
+
+async function mendRow(tx: Tx, place: Place, row: FigureRow | undefined): Promise<void> {
+  const { table, owner, at } = place;
+  const key = toKey(place);
+  // The sum of a month is made when its days are read.
+  if (row === undefined || table === 'domain_month') await deleteRow(tx, table, key);
+  else if (at === null) await updateRow(tx, table, { key, row });
+  else await upsertRow(tx, table, { key, row });
+  if (table !== 'alert_day') return;
+  await recountAlertDays(tx, { domainId: owner.id, day: String(key['day']) });
+  await tx.updateTable('domain').set({ has_alert_days: 1 }).where('id', '=', owner.id).execute();
+}
+
+type Key = Readonly<Record<string, string>>;
+
+function toKey({ table, owner: { id }, at }: Place): Key {
+  if (at === null) return { id };
+  if (table === 'list_day') return { list_id: toParams({ id }).alerts, day: at };
+  if (table === 'domain_month') return { domain_id: id, first_day: at };
+  const [day = at, view] = at.split(' ');
+  return { domain_id: id, day, ...(view !== undefined && { view }) };
+}
+
+interface Stored {
+  readonly key: Key;
+  readonly row: FigureRow;
+}
+
+const toPairs = (values: Key | FigureRow) =>
+  Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
+
+const toCondition = (key: Key) => sql.join(toPairs(key), sql` and `);
+
+async function deleteRow(tx: Tx, table: string, key: Key): Promise<void> {
+  await sql`delete from ${sql.table(table)} where ${toCondition(key)}`.execute(tx);
+}
+
+async function updateRow(tx: Tx, table: string, { key, row }: Stored): Promise<void> {
+  await sql`update ${sql.table(table)} set ${sql.join(toPairs(row))}
+    where ${toCondition(key)}`.execute(tx);
+}
+
+async function upsertRow(tx: Tx, table: string, { key, row }: Stored): Promise<void> {
+  const all = { ...key, ...row };
+  await sql`insert into ${sql.table(table)} (${sql.join(Object.keys(all).map((name) => sql.ref(name)))})
+    values (${sql.join(Object.values(all))})
+    on conflict (${sql.join(Object.keys(key).map((name) => sql.ref(name)))})
+    do update set ${sql.join(toPairs(row))}`.execute(tx);
+}
+
+export async function mendSources(db: Db, owner: Owner, day: Day): Promise<void> {
+  const at = { domainId: owner.id, day };
+  await db.write(async (tx) => {
+    await lockOwner(tx, owner);
+    await repairDay(tx, at);
+    await deleteMonth(tx, at);
+    await touchOwner(tx, owner);
+  });
+}

@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+import type { Tx } from '../engine/database.ts';
+import { prepareQuery } from '../engine/prepared.ts';
+import { ask } from '../engine/reader.ts';
+import { insertGaps, newNonce } from '../lists/points.ts';
+import { change, type Mending, type Owner } from './change.ts';
+
+/*
+ * Each position of a domain's reports is one report's or a gap. Of two reports with one position the later gets a new
+ * one, and what is then nobody's becomes a gap.
+ */
+
+const FOUND_AT_ONCE = 500;
+
+export async function mendPositions(store: Mending, owner: Owner): Promise<void> {
+  const params = { id: owner.id };
+  for (const [found, write] of [
+    [heldGaps, deleteGaps],
+    [givenTwice, moveReports],
+    [holes, fillHoles],
+  ] as const)
+    await change(store, owner, {
+      state: headOf(params),
+      find: () => ask(found(params)),
+      write: (tx, rows) => write(tx, owner.id, rows),
+    });
+}
+
+type OfDomain = { readonly id: string };
+
+const headOf = prepareQuery<OfDomain, object>((db, param) =>
+  db.selectFrom('domain').select('reports_position').where('id', '=', param('id')),
+);
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+const heldGaps = prepareQuery<OfDomain, Range>((db, param) =>
+  db
+    .selectFrom('list_gap as g')
+    .innerJoin('report as r', (join) =>
+      join.onRef('r.domain_id', '=', 'g.list_id').onRef('r.position', '=', 'g.position'),
+    )
+    .select(['g.position as first', 'g.position as last'])
+    .where('g.list_id', '=', param('id'))
+    .limit(FOUND_AT_ONCE),
+);
+
+async function deleteGaps(tx: Tx, id: string, gaps: readonly Range[]): Promise<void> {
+  const positions = gaps.map(({ first }) => first);
+  const rows = tx.deleteFrom('list_gap').where('list_id', '=', id);
+  await rows.where('position', 'in', positions).execute();
+}
+
+/** As `first` its position, as `last` its number. */
+const givenTwice = prepareQuery<OfDomain, Range>((db, param) =>
+  db
+    .selectFrom('report')
+    .select((eb) => ['position as first', eb.fn.max('seq').as('last')])
+    .where('domain_id', '=', param('id'))
+    .groupBy('position')
+    .having(({ fn }) => fn.countAll(), '>', 1)
+    .limit(FOUND_AT_ONCE),
+);
+
+async function moveReports(tx: Tx, id: string, reports: readonly Range[]): Promise<void> {
+  const nonce = newNonce();
+  const { newest } = await tx
+    .selectFrom('report')
+    .select(({ fn }) => fn.max('position').as('newest'))
+    .where('domain_id', '=', id)
+    .executeTakeFirstOrThrow();
+  for (const [i, { first, last: seq }] of reports.entries())
+    await tx
+      .updateTable('report')
+      .set({ position: Number(newest) + 1 + i, nonce })
+      .where('domain_id', '=', id)
+      .where('position', '=', first)
+      .where('seq', '=', seq)
+      .execute();
+}
+
+/** Between two positions that are somebody's. */
+const holes = prepareQuery<OfDomain, Range>((db, param) => {
+  const known = sql`select position from report where domain_id = ${param('id')}
+    union all select position from list_gap where list_id = ${param('id')}
+    union all select min(position) from list_point where list_id = ${param('id')}`;
+  return db
+    .selectFrom(
+      sql<{ position: number; before: number | null }>`(select position,
+        lag(position) over (order by position) as before from (${known}) as k)`.as('known'),
+    )
+    .select([sql<number>`before + 1`.as('first'), sql<number>`position - 1`.as('last')])
+    .where(sql<boolean>`position > before + 1`)
+    .limit(FOUND_AT_ONCE);
+});
+
+async function fillHoles(tx: Tx, id: string, found: readonly Range[]): Promise<void> {
+  let left = FOUND_AT_ONCE;
+  for (const { first, last } of found) {
+    const length = Math.min(left, Number(last) - Number(first) + 1);
+    if (length <= 0) break;
+    await insertGaps(
+      tx,
+      id,
+      Array.from({ length }, (_, i) => Number(first) + i),
+    );
+    left -= length;
+  }
+}
