@@ -40,8 +40,9 @@ module.exports = {
     ),
     imports('demo', ['domain', 'store', 'intake', 'alerts']),
     imports('config', ['domain']),
-    imports('jobs', ['config', 'domain', 'store', ...MIDDLE]),
-    imports('http', ['config', 'domain', 'store', ...MIDDLE]),
+    imports('metrics', ['config', 'domain', 'store']),
+    imports('jobs', ['config', 'domain', 'store', 'metrics', ...MIDDLE]),
+    imports('http', ['config', 'domain', 'store', 'metrics', ...MIDDLE]),
     {
       name: 'imports-of-counters',
       comment: 'src/http/counters may import only itself, the configuration and domain.',

@@ -17,6 +17,7 @@ export interface EvaluateDeps {
   readonly thresholds: Thresholds;
   readonly now: () => Date;
   readonly logError?: (error: unknown) => void;
+  readonly observe?: ((evaluated: Evaluated) => void) | undefined;
 }
 
 export interface Evaluated {
@@ -43,6 +44,7 @@ export async function evaluate(
       logError(describeFailure(domainId, error));
     }
   }
+  deps.observe?.(sum);
   if (errors.length === 1) throw errors[0];
   if (errors.length > 1)
     throw new AggregateError(errors, `Alerts of ${errors.length} domains could not be evaluated.`);

@@ -4,6 +4,7 @@ import { type Config, MAX_PROCESSES, readConfig } from '../config/config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
 import { tellDocs } from '../http/docs.ts';
 import { createLog } from '../http/log.ts';
+import type { OpenMetrics } from '../metrics/port.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/engine/store.ts';
 import { parsePostgresUrl, parseWhole } from './arguments.ts';
@@ -11,7 +12,7 @@ import { warnOfLooseFiles } from './loose-files.ts';
 import { type OutputOptions, print, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 import { findNaming, renderFirstSteps } from './serving/first-steps.ts';
-import { openLogged, serveUntilStopped, stopOnSignal } from './serving/process.ts';
+import { openLogged, openMetrics, serveUntilStopped, stopOnSignal } from './serving/process.ts';
 
 export function define(command: Command): void {
   command
@@ -87,6 +88,7 @@ async function serveInProcesses(
   const { startProcesses } = await import('./serving/processes.ts');
   const log = createLog(config.logLevel);
   const store = await openLogged(config, log);
+  let counting: OpenMetrics | undefined;
   try {
     warnOfLooseFiles(config, (text) => log.warn(text));
     const file = options.config === undefined ? [] : ['--config', options.config];
@@ -97,10 +99,16 @@ async function serveInProcesses(
       log,
       stopDelayMs: config.stopDelayMs,
     });
-    stopOnSignal(log, stop);
+    stopOnSignal(log, async () => {
+      await stop();
+      counting?.close();
+      if (counting !== undefined) await store.close();
+    });
+    counting = await openMetrics(config, { store, log, isFirst: true });
     await announce(url, config, { store, options });
   } finally {
-    await store.close();
+    // Metrics of the database are read for as long as it serves.
+    if (counting === undefined) await store.close();
   }
 }
 

@@ -6,9 +6,9 @@ import { createInputParser } from '../intake/parser/input-parser.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { warnOfLooseFiles } from './loose-files.ts';
 import { hint, type OutputOptions, printResult } from './output/output.ts';
-import { openLogged, stopOnSignal } from './serving/process.ts';
+import { openLogged, openMetrics, stopOnSignal } from './serving/process.ts';
 
-/** The process listens on no port. When it does not respond, its leases expire, and another process does its work. */
+/** The process listens on no port but that of its metrics. When it does not respond, its leases expire, and another process does its work. */
 export function define(command: Command): void {
   command.action(async (options: OutputOptions) => {
     const config = readConfig(process.env);
@@ -16,9 +16,12 @@ export function define(command: Command): void {
     const store = await openLogged(config, log, { mustExist: true });
     if (cluster.isPrimary)
       warnOfLooseFiles({ database: config.database }, (text) => log.warn(text));
-    const jobs = startJobs(config, { store, log, parser: createInputParser() });
+    const counting = await openMetrics(config, { store, log });
+    const metrics = counting?.metrics;
+    const jobs = startJobs(config, { store, log, metrics, parser: createInputParser() });
     stopOnSignal(log, async () => {
       await jobs.stop();
+      counting?.close();
       await store.close();
     });
     if (options.json || !options.quiet)

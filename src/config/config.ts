@@ -4,6 +4,7 @@ import { findDefaultDatabase, readDatabase } from './database.ts';
 import { Environment } from './environment.ts';
 import { readMail } from './mail.ts';
 import { readMailServer } from './mail-server.ts';
+import { readMetrics } from './metrics.ts';
 import { readRedis } from './redis.ts';
 import { findSecretsKeyFile } from './secrets-key.ts';
 import { readThresholds } from './thresholds.ts';
@@ -97,6 +98,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),
     redis: readRedis(environment),
+    metrics: readMetrics(environment),
     /** How long a server that stops goes on listening. */
     stopDelayMs: others.stopDelaySeconds * 1000,
   });

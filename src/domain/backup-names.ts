@@ -15,17 +15,25 @@ export function toBackupName(day: Day): string {
 
 /** The names of backups that are kept no longer. Any other file of the folder is not one of them. */
 export function listExpiredBackups(names: readonly string[], kept: BackupsKept): string[] {
-  const days = names
-    .map((name) => NAME.exec(name)?.[1])
-    .filter((day) => day !== undefined)
-    .sort()
-    .reverse();
+  const days = listDays(names);
   const stay = new Set([
     ...listNewest(days, kept.days, (day) => day),
     ...listNewest(days, kept.weeks, toMonday),
     ...listNewest(days, kept.months, (day) => day.slice(0, 7)),
   ]);
   return days.filter((day) => !stay.has(day)).map(toBackupName);
+}
+
+/** The name of the newest backup among a folder's files. */
+export function findNewestBackup(names: readonly string[]): string | undefined {
+  const [newest] = listDays(names);
+  return newest && toBackupName(newest);
+}
+
+/** The newest first. */
+function listDays(names: readonly string[]): Day[] {
+  const days = names.map((name) => NAME.exec(name)?.[1]).filter((day) => day !== undefined);
+  return days.sort().reverse();
 }
 
 /** The newest day of each of the newest `count` periods. `days` begin with the newest. */

@@ -29,7 +29,7 @@ export async function createExternalApi(deps: ApiDeps) {
   const { authenticate, flush } = createAuthentication(deps);
   const limitKey = limitPerKey(requestsPerKey, createStore);
   const validate = await openContract(deps.document);
-  const sendList = createPages(deps.pageCacheBytes);
+  const { sendList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
   const keepSums: Given['keepSums'] = (months) =>
     void sumMonths(store.db, months).catch((error) => logError(error));
@@ -41,6 +41,7 @@ export async function createExternalApi(deps: ApiDeps) {
     const { accountId, keyId } = await authenticate(req);
     await limitKey(req, keyId);
     const request = validate(req);
+    req.operation = request.operation.operationId;
     const list = await openAnswer(store.reader, request, { accountId, ...given });
     await sendList(req, res, { request, list });
   };
@@ -51,5 +52,5 @@ export async function createExternalApi(deps: ApiDeps) {
       if (!answerError(error, req, res)) res.destroy();
     }
   };
-  return { listener, flush };
+  return { listener, flush, measurePages };
 }

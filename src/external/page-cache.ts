@@ -38,6 +38,10 @@ export class PageCache<Page extends Sized> {
     this.#pages.set(key, page);
   }
 
+  measure(): { readonly pages: number; readonly bytes: number } {
+    return { pages: this.#pages.size, bytes: this.#pages.calculatedSize };
+  }
+
   /** Whether a page that is not in memory should be kept. Remembers that it was asked for. */
   isWorthKeeping(key: string, isFirst: boolean): boolean {
     if (this.#isOff) return false;

@@ -46,11 +46,11 @@ export function createPages(maxBytes: number) {
     return { version, cursor, body, compression };
   };
 
-  return async function sendList(
+  const sendList = async (
     req: ApiRequest,
     res: ServerResponse,
     { request, list }: { readonly request: ValidRequest; readonly list: OpenAnswer },
-  ): Promise<void> {
+  ): Promise<void> => {
     const { operation } = request;
     const { version } = list;
     const ifNoneMatch = req.headers['if-none-match'];
@@ -59,6 +59,7 @@ export function createPages(maxBytes: number) {
     const { body, ...page } = await findPage(req, request, list);
     send(req, res, { status: 200, headers: toHeaders(operation, page), body });
   };
+  return { sendList, measurePages: () => cache.measure() };
 }
 
 /** A version stands for one state of one list, the parameters for one of its pages. */

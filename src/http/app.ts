@@ -16,6 +16,7 @@ import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { isReadable } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { listFailingKinds } from '../store/inbox/doors.ts';
@@ -36,6 +37,7 @@ interface AppDeps {
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
+  readonly metrics?: Metrics | undefined;
   /** The folder of the docs site, when it is not `site/`. */
   readonly site?: string | undefined;
   /** Whether the process is stopping: then readiness is denied. */
@@ -58,7 +60,7 @@ export interface App {
 }
 
 export async function createApp(deps: AppDeps): Promise<App> {
-  const { config, store, log, now, isSandbox = false } = deps;
+  const { config, store, log, now, metrics, isSandbox = false } = deps;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
   const logError = (error: unknown, req?: { id: string }) =>
     errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
@@ -67,6 +69,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const networks = await openNetworks(config, log);
   const common = { ...config, store, now, logError, createStore, findNetwork: networks?.find };
   const external = await createExternalApi({ ...common, document: deps.document });
+  metrics?.watchPages(external.measurePages);
 
   const app = express();
   app.disable('x-powered-by');
@@ -94,7 +97,11 @@ export async function createApp(deps: AppDeps): Promise<App> {
     networks?.close();
     counters?.close();
   };
-  return { listener: listen(app, external.listener, { log, isTrusted }), isTrusted, flush };
+  return {
+    listener: listen(app, external.listener, { log, metrics, isTrusted }),
+    isTrusted,
+    flush,
+  };
 }
 
 /** Redis where configured; else the primary process of a cluster. A sandbox must not use up the service's limits. */
@@ -114,9 +121,9 @@ const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
 function listen(
   app: Express,
   api: (req: ApiRequest, res: ServerResponse) => Promise<void>,
-  { log, isTrusted }: { log: Logger; isTrusted: IsTrusted },
+  { log, metrics, isTrusted }: Pick<AppDeps, 'log' | 'metrics'> & Pick<App, 'isTrusted'>,
 ): RequestListener {
-  const logRequest = logRequests(log);
+  const logRequest = logRequests(log, metrics);
   return (incoming, res) => {
     const req = incoming as ApiRequest;
     req.id = toRequestId(req);

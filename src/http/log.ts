@@ -1,5 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import pino, { type Logger } from 'pino';
+import type { ApiRequest } from '../external/request.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { toSeenRequest } from './seen-request.ts';
 
 /** A key in the wrong place (a path, a request's id, an error) is still a key, and must never be logged. */
 const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
@@ -13,7 +16,7 @@ const BUFFER_BYTES = 15 * 1024;
 const FLUSH_MS = 500;
 const STDERR = 2;
 
-/** JSON lines on standard error, because standard output has a command's result; readable text on a terminal. */
+/** JSON lines on standard error, with RFC 3339 times and names of levels, because standard output has a command's result; readable text on a terminal. */
 export function createLog(level: string): Logger {
   if (process.stderr.isTTY) {
     const options = { destination: STDERR, ignore: 'pid,hostname' };
@@ -24,17 +27,25 @@ export function createLog(level: string): Logger {
     });
   }
   const destination = pino.destination({ dest: STDERR, sync: false, minLength: BUFFER_BYTES });
-  const log = pino({ level, serializers: ERROR_SERIALIZERS }, destination);
+  const log = pino(
+    {
+      ...{ level, serializers: ERROR_SERIALIZERS, timestamp: pino.stdTimeFunctions.isoTime },
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
   setInterval(() => log.flush(), FLUSH_MS).unref();
   return log;
 }
 
 /** One line for each request, when its answer is over. pino-http's logger would cost a twelfth of the request. */
-export function logRequests(log: Logger) {
-  return (req: IncomingMessage & { readonly id: string }, res: ServerResponse): void => {
+export function logRequests(log: Logger, metrics?: Metrics) {
+  return (req: ApiRequest, res: ServerResponse): void => {
     const startedAt = performance.now();
     const { method, url = '' } = req;
     res.once('close', () => {
+      const ms = performance.now() - startedAt;
+      metrics?.observeRequest(toSeenRequest(req, { url, status: res.statusCode, ms }));
       const level = res.statusCode >= 500 ? 'error' : 'info';
       log[level]({
         request_id: withoutKeys(req.id),
@@ -42,7 +53,7 @@ export function logRequests(log: Logger) {
         // Without the query, which may contain anything.
         path: withoutKeys(url.split('?', 1)[0] ?? ''),
         status: res.statusCode,
-        ms: Math.round(performance.now() - startedAt),
+        ms: Math.round(ms),
         // The caller closed the connection before the answer was complete.
         ...(res.writableFinished ? undefined : { aborted: true }),
       });

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createApp } from './app.ts';
 import {
@@ -32,12 +33,13 @@ interface ServerDeps {
   readonly store: Store;
   readonly log: Logger;
   readonly isSandbox?: boolean;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Serves the app on the configured address until it is stopped. The caller closes the store. */
 export async function startServer(
   config: Config,
-  { store, log, isSandbox = false }: ServerDeps,
+  { store, log, isSandbox = false, metrics }: ServerDeps,
 ): Promise<RunningServer> {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -52,7 +54,7 @@ export async function startServer(
   });
   const { isStopping, stop } = prepareStop(server, config.stopDelayMs);
   const now = () => new Date();
-  const app = await createApp({ config, store, log, isSandbox, now, isStopping });
+  const app = await createApp({ config, store, log, isSandbox, now, isStopping, metrics });
   server.on('request', requireValid(app.listener));
   limitConnections(server, config, app.isTrusted);
   server.on('clientError', answerClientError);

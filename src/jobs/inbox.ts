@@ -5,10 +5,13 @@ import { createMailAnswers } from '../dns/mail-answers.ts';
 import { createLookUp } from '../dns/record-watch.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
+import type { IngestedDocument } from '../intake/ingest.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import { createVerifier, type VerifyMail } from '../intake/verification/verifier.ts';
+import type { Metrics, SeenDocument } from '../metrics/metrics.ts';
 import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/store.ts';
+import type { ClaimedMail } from '../store/inbox/claims.ts';
 import { createDeliver } from '../store/inbox/deliver.ts';
 import type { Deliver } from '../store/inbox/incoming.ts';
 import { createClaims } from './claim-domains.ts';
@@ -22,10 +25,11 @@ interface Inbox extends Running {
 interface InboxDeps {
   readonly store: Store;
   readonly log: Logger;
+  readonly metrics?: Metrics | undefined;
   readonly parser: ParserProcess;
 }
 
-export function startInbox(config: Config, { store, log, parser }: InboxDeps): Inbox {
+export function startInbox(config: Config, { store, log, parser, metrics }: InboxDeps): Inbox {
   const { db } = store;
   const now = () => new Date();
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
@@ -33,6 +37,7 @@ export function startInbox(config: Config, { store, log, parser }: InboxDeps): I
   const claim = createClaims({ db, now, mailHost, lookUp: createLookUp(dnsServers) });
   const worker = startInboxWorker({
     ...{ db, now, logError, parser, verify: createMailVerifier(config) },
+    observe: (mail, document) => metrics?.observeDocument(toSeenDocument(mail, document, now())),
     keptFrom: () => toFirstKept(now(), config.kept.reportsDays),
     afterStored: async ({ stored, unclaimed }) => {
       const names = new Set(stored);
@@ -40,7 +45,8 @@ export function startInbox(config: Config, { store, log, parser }: InboxDeps): I
         log.info({ account_id: accountId, domain: name }, 'an account has a new domain');
         names.add(name);
       }
-      await evaluate({ store, thresholds, now }, await findDomainIds(db, [...names]));
+      const observe = metrics?.observeEvaluation;
+      await evaluate({ store, thresholds, now, observe }, await findDomainIds(db, [...names]));
     },
   });
   const deliver = createDeliver(db);
@@ -51,6 +57,17 @@ export function startInbox(config: Config, { store, log, parser }: InboxDeps): I
     },
     stop: worker.stop,
   };
+}
+
+function toSeenDocument(
+  { door, received_at }: Pick<ClaimedMail, 'door' | 'received_at'>,
+  { outcome, refusal }: IngestedDocument,
+  now: Date,
+): SeenDocument {
+  const seconds = Math.max(0, now.getTime() - Date.parse(received_at)) / 1000;
+  // A folder's name has its path.
+  const [kind = ''] = door.split(':', 1);
+  return { door: kind, outcome, reason: refusal?.reason, seconds };
 }
 
 /** Says who sent a mail, by the configured DNS servers. */

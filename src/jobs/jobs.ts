@@ -8,6 +8,7 @@ import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Channel } from '../notify/channel.ts';
 import { createOutbox } from '../notify/outbox.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
@@ -33,6 +34,7 @@ const DNS_PACE_MS = HOUR_MS / SHARDS.length;
 interface JobsDeps {
   readonly store: Store;
   readonly log: Logger;
+  readonly metrics?: Metrics | undefined;
   /** Of mails: one that parses nothing in this process, when it serves. */
   readonly parser: ParserProcess;
 }
@@ -52,6 +54,8 @@ export function startJobs(config: Config, deps: JobsDeps): Jobs {
   };
 }
 
+type SingleRun = Parameters<typeof startSingleJob>[0]['run'];
+
 interface Job extends Running {
   readonly name: string;
 }
@@ -70,10 +74,11 @@ function createChannels(config: Config, { db }: Store): readonly Channel[] {
 /** A delivery that was begun is finished and recorded before the process ends: else it would be made again. */
 function startOutbox(
   channels: readonly Channel[],
-  { store, log }: Pick<JobsDeps, 'store' | 'log'>,
+  { store, log, metrics }: Pick<JobsDeps, 'store' | 'log' | 'metrics'>,
 ): Running {
   const logError = (error: unknown) => log.error({ err: error }, 'deliveries failed');
-  const outbox = createOutbox({ db: store.db, channels, logError });
+  const observe = metrics?.observeDelivery;
+  const outbox = createOutbox({ db: store.db, channels, logError, observe });
   const loop = keepRunning(outbox.step);
   return {
     stop: async () => {
@@ -84,7 +89,8 @@ function startOutbox(
 }
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
-function startEach(config: Config, { store, log, parser }: JobsDeps): readonly Job[] {
+function startEach(config: Config, deps: JobsDeps): readonly Job[] {
+  const { store, log, metrics } = deps;
   const {
     alertThresholds: thresholds,
     dnsChecks,
@@ -103,11 +109,17 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     logError: (error: unknown) => log.error({ err: error }, message),
   });
   const { logError } = withLog('work failed');
+  const leased = { leases, logError, observe: metrics?.observeJob };
   const hourly = (name: string, run: ShardJob['run'], paceMs?: number): Job => ({
     name,
-    ...startShardJob({ name, everyMs: HOUR_MS, paceMs, run }, { leases, logError }),
+    ...startShardJob({ name, everyMs: HOUR_MS, paceMs, run }, leased),
   });
-  const alerts = withLog('alerts could not be evaluated');
+  const single = (name: string, everyMs: number, run: SingleRun): Job => ({
+    name,
+    ...startSingleJob({ name, everyMs, run }, leased),
+  });
+  const observe = metrics?.observeEvaluation;
+  const alerts = { ...withLog('alerts could not be evaluated'), observe };
   const dns = {
     ...alerts,
     lookUp: createLookUp(dnsServers),
@@ -126,7 +138,7 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     return await mayGoOn();
   };
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
-  const inbox = startInbox(config, { store, log, parser });
+  const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
   const channels = createChannels(config, store);
   const tidyEvents = async (mayGoOn: ShardRun['mayGoOn']) =>
@@ -136,32 +148,18 @@ function startEach(config: Config, { store, log, parser }: JobsDeps): readonly J
     hourly('alerts', (run) => evaluateShard(alerts, run)),
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
-    {
-      name: 'unclaimed',
-      ...startSingleJob({ name: 'unclaimed', everyMs: TRIM_MS, run: trim }, { leases, logError }),
-    },
-    (kept.reportsDays !== undefined || kept.auditDays !== undefined) && {
-      name: 'retention',
-      ...startSingleJob(
-        { name: 'retention', everyMs: HOUR_MS, run: pruneOld },
-        { leases, logError },
-      ),
-    },
-    {
-      name: 'events',
-      ...startSingleJob(
-        { name: 'events', everyMs: HOUR_MS, run: tidyEvents },
-        { leases, logError },
-      ),
-    },
-    channels.length > 0 && { name: 'outbox', ...startOutbox(channels, { store, log }) },
+    single('unclaimed', TRIM_MS, trim),
+    (kept.reportsDays !== undefined || kept.auditDays !== undefined) &&
+      single('retention', HOUR_MS, pruneOld),
+    single('events', HOUR_MS, tidyEvents),
+    channels.length > 0 && { name: 'outbox', ...startOutbox(channels, deps) },
     mailServer && {
       name: 'mail',
-      ...startMail(mailServer, { ...config, baseUrl: config.baseUrl ?? '', store, log }),
+      ...startMail(mailServer, { ...config, baseUrl: config.baseUrl ?? '', store, log, metrics }),
     },
     backups !== undefined && {
       name: 'backup',
-      ...startBackups({ database: config.database, ...backups, now }, { leases, logError }),
+      ...startBackups({ database: config.database, ...backups, now }, leased),
     },
     // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
     { name: 'inbox', stop: inbox.stop },

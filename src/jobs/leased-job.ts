@@ -22,6 +22,8 @@ export interface ShardJob {
 export interface LeasedDeps {
   readonly leases: Leases;
   readonly logError: (error: unknown) => void;
+  /** Is told how long each run of a job took, when it has ended. */
+  readonly observe?: ((job: string, seconds: number) => void) | undefined;
   readonly pollMs?: number;
   readonly renewMs?: number;
 }
@@ -76,7 +78,7 @@ function keepClaiming(
   deps: LeasedDeps & Pick<ShardJob, 'everyMs' | 'paceMs'>,
   work: (held: Held) => Promise<boolean>,
 ): Running {
-  const { leases, logError, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
+  const { leases, logError, observe, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
   const workOnce = async (signal: AbortSignal) => {
     const begunAt = performance.now();
     const claim = await leases.claim(names, everyMs);
@@ -87,6 +89,8 @@ function keepClaiming(
       isComplete = await work({ name: claim.name, signal, mayGoOn });
     } finally {
       await leases.release(claim, { isComplete });
+      // A shard of a job counts as the job.
+      observe?.(claim.name.split(':', 1)[0] as string, (performance.now() - begunAt) / 1000);
     }
     return Math.max(0, paceMs - (performance.now() - begunAt));
   };

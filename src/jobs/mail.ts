@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import type { Outbox } from '../notify/outbox.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
@@ -15,6 +16,7 @@ type MailServer = NonNullable<Config['mailServer']>;
 interface MailDeps extends ReportAddresses {
   readonly store: Store;
   readonly log: Logger;
+  readonly metrics?: Metrics | undefined;
   /** For links in mails. */
   readonly baseUrl: string;
 }
@@ -53,12 +55,17 @@ async function openMail(
   const { createMailChannel } = await import('../notify/mail/channel.ts');
   const { createMailer } = await import('../notify/mail/mailer.ts');
   const { createOutbox } = await import('../notify/outbox.ts');
-  const { store, baseUrl } = deps;
+  const { store, baseUrl, metrics } = deps;
   await updateMailServer(store.db, server.host);
   const mailer = createMailer(server);
   const describeSteps = (accountId: string) => findSteps(deps, accountId);
   const channel = createMailChannel({ store, mailer, baseUrl, now, describeSteps });
-  const outbox = createOutbox({ db: store.db, channels: [channel], logError });
+  const outbox = createOutbox({
+    db: store.db,
+    channels: [channel],
+    logError,
+    observe: metrics?.observeDelivery,
+  });
   return { outbox, close: mailer.close };
 }
 

@@ -26,6 +26,8 @@ interface OutboxDeps {
   readonly db: Db;
   readonly channels: readonly Channel[];
   readonly logError: (error: unknown) => void;
+  /** Is told of each try when it is recorded. */
+  readonly observe?: ((channel: Claim['channel'], outcome: Outcome['kind']) => void) | undefined;
   readonly pollMs?: number;
   readonly claimMs?: number;
 }
@@ -45,7 +47,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const running = new Set<Promise<void>>();
   const begin = (claim: Claim) => {
     const channel = channels.get(claim.channel) as Channel;
-    const delivering = deliverTo(db, channel, { ...claim, claimMs })
+    const delivering = deliverTo(deps, channel, { ...claim, claimMs })
       .catch(logError)
       .finally(() => running.delete(delivering));
     running.add(delivering);
@@ -72,7 +74,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
 /** One batch: a receiver that has more is claimed again after others that are due. */
 async function deliverTo(
-  db: Db,
+  { db, observe }: Pick<OutboxDeps, 'db' | 'observe'>,
   channel: Channel,
   claim: Claim & { readonly claimMs: number },
 ): Promise<void> {
@@ -83,6 +85,7 @@ async function deliverTo(
       if (kind !== 'postponed') counts[kind === 'delivered' ? 'delivered' : 'failed'] += 1;
     const results = [...outcomes].map(([due, one]) => [due, toResult(channel, due, one)] as const);
     await recordResults(db, claim, new Map(results));
+    for (const { kind } of outcomes.values()) observe?.(channel.name, kind);
   };
   const deliveries = await listDue(db, claim, channel.atOnce);
   if (deliveries.length > 0) {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { findFreePort } from '../../scripts/free-port.ts';
 import { aCommand, printed } from '../support/command.ts';
 import { aProgram } from '../support/program.ts';
 
@@ -12,7 +13,11 @@ const TIMEOUT = { timeout: 30_000, interval: 50 };
 
 /** `plumbline serve` with several processes. */
 async function serve(...args: string[]) {
-  const { start } = await aCommand({ PLUMBLINE_REQUESTS_PER_IP: '5' });
+  return await serveWith({}, ...args);
+}
+
+async function serveWith(env: Readonly<Record<string, string>>, ...args: string[]) {
+  const { start } = await aCommand({ PLUMBLINE_REQUESTS_PER_IP: '5', ...env });
   const primary = start('serve', ...args, '--json');
   onTestFinished(() => void primary.kill('SIGKILL'));
   const lines: Record<string, unknown>[] = [];
@@ -67,7 +72,10 @@ test('two processes answer on one port; one that is killed is replaced; SIGTERM 
   process.kill(killed, 'SIGKILL');
   await untilAnswering(({ size }) => size === 3);
   expect(lines).toContainEqual(
-    expect.objectContaining({ pid: primary.pid, ended: killed, signal: 'SIGKILL' }),
+    expect.objectContaining({
+      ...{ pid: primary.pid, ended: killed, signal: 'SIGKILL', level: 'error' },
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    }),
   );
 
   const { socket, text } = await aRequestInProgress(url);
@@ -111,6 +119,31 @@ test('a port in use is one error; limits count all processes; they end with the 
   expect(statuses.sort()).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
   primary.kill('SIGKILL');
   await expect.poll(() => [...answering()].filter(isRunning), TIMEOUT).toEqual([]);
+});
+
+test('the first process answers for the metrics of all, and reads the database', async () => {
+  const port = String(await findFreePort());
+  const { primary, untilAnswering, answering } = await serveWith(
+    { PLUMBLINE_METRICS_PORT: port },
+    ...['--processes', '2'],
+  );
+  const read = async () =>
+    await fetch(`http://127.0.0.1:${port}/metrics`).then((answer) => answer.text(), String);
+  const count = async (name: string) =>
+    Number((await read()).match(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm'))?.[1] ?? -1);
+  const counted = async () => await count('plumbline_http_requests_total');
+  await untilAnswering(({ size }) => size === 2);
+  // A line of the log is written later than the request is counted.
+  const before = await counted();
+  expect(before).toBeGreaterThanOrEqual(answering().size);
+  // What the process of the jobs counts.
+  await expect
+    .poll(() => count('plumbline_job_duration_seconds_count'), TIMEOUT)
+    .toBeGreaterThan(0);
+  expect(await count('plumbline_database_bytes')).toBeGreaterThan(0);
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
+  primary.kill('SIGTERM');
+  expect(await hasEnded(primary)).toBe(0);
 });
 
 test.each([

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import type { ContractDocument } from '../../src/external/contract-document.ts';
 import { createApp } from '../../src/http/app.ts';
+import type { Metrics } from '../../src/metrics/metrics.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { holdToContract } from './contract.ts';
 import { noteExercised } from './contract-coverage.ts';
@@ -33,6 +34,7 @@ interface Wanted
     Pick<Config, 'redis' | 'baseUrl' | 'singleSignOn' | 'secretsKeyFile' | 'mailServer'>
   > {
   readonly store?: Store;
+  readonly metrics?: Metrics;
   readonly requestsPerIp?: number;
   readonly requestsPerKey?: number;
   readonly trustedProxies?: readonly string[];
@@ -67,6 +69,7 @@ export async function startApi({
   isStopping,
   document,
   site,
+  metrics,
   ...wanted
 }: Wanted = {}) {
   const store = given ?? (await openTestStore());
@@ -81,7 +84,7 @@ export async function startApi({
   };
   const now = () => new Date();
   const app = await createApp({
-    ...{ config, store, log, now },
+    ...{ config, store, log, now, metrics },
     isStopping: isStopping ?? (() => false),
     ...(document === undefined ? {} : { document }),
     site,

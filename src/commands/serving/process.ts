@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { createLog } from '../../http/log.ts';
 import type { RunningServer } from '../../http/server.ts';
+import type { OpenMetrics } from '../../metrics/port.ts';
 import { openStore } from '../../store/engine/open.ts';
 import type { Store, StoreOptions } from '../../store/engine/store.ts';
 import { warnOfLooseFiles } from '../loose-files.ts';
@@ -14,6 +15,19 @@ export function openLogged(
 ): Promise<Store> {
   const warn = (error: Error) => log.warn({ err: error }, 'a connection to the database was lost');
   return openStore(database, { ...databaseOptions, ...options, warn });
+}
+
+/**
+ * Counts, when a port for metrics is configured, and answers on it: in the first of several processes for all, whose
+ * own counts are of no use. A port that another process has is logged, and stops nothing.
+ */
+export async function openMetrics(
+  config: Config,
+  deps: { readonly store: Store; readonly log: Logger; readonly isFirst?: boolean },
+): Promise<OpenMetrics | undefined> {
+  if (config.metrics === undefined) return undefined;
+  const { openMetricsPort } = await import('../../metrics/port.ts');
+  return await openMetricsPort(config, config.metrics, deps);
 }
 
 interface ServeOptions {
@@ -33,13 +47,17 @@ export async function serveUntilStopped(
   const { startServer } = await import('../../http/server.ts');
   const { startJobs } = await import('../../jobs/jobs.ts');
   const { createParserProcess } = await import('../../intake/parser/parser-process.ts');
-  const server = await startServer(config, { store, log, isSandbox });
+  const counting = isSandbox ? undefined : await openMetrics(config, { store, log });
+  const metrics = counting?.metrics;
+  const server = await startServer(config, { store, log, isSandbox, metrics });
   // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
   const parser = createParserProcess();
-  const jobs = hasJobs && !isSandbox ? startJobs(config, { store, log, parser }) : undefined;
+  const jobs =
+    hasJobs && !isSandbox ? startJobs(config, { store, log, parser, metrics }) : undefined;
   stopOnSignal(log, async () => {
     await server.stop();
     await jobs?.stop();
+    counting?.close();
     await store.close();
   });
   return server;

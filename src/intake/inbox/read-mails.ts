@@ -13,9 +13,11 @@ import {
 import type { VerifyMail } from '../verification/verifier.ts';
 import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
 
-interface ReadMailsDeps extends IngestDeps {
+export interface ReadMailsDeps extends IngestDeps {
   /** Without it no mail is verified: nothing is known of its sender, as of a file's. */
   readonly verify?: VerifyMail | undefined;
+  /** Is told of each document when it is stored. */
+  readonly observe?: ((mail: ClaimedMail, document: IngestedDocument) => void) | undefined;
   /** No mail is begun after it is aborted. */
   readonly signal?: AbortSignal;
 }
@@ -37,7 +39,7 @@ export interface ReadMails {
 
 /** Stores the reports of mails as `plumbline ingest` does. Never throws: the mails before an error are done. */
 export async function readMails(
-  { verify, signal, ...deps }: ReadMailsDeps,
+  { verify, signal, observe, ...deps }: ReadMailsDeps,
   mails: readonly ClaimedMail[],
 ): Promise<ReadMails> {
   const readings = new Map(mails.map((mail) => [toInputName(mail), new MailReading(mail)]));
@@ -53,7 +55,7 @@ export async function readMails(
       else if (readings.delete(toInputName(mail))) unverified.push(mail);
     }
     for await (const document of ingest(deps, untilAborted(inputs, signal)))
-      note(readings, document);
+      note(readings, document, observe);
     for (const reading of readings.values()) {
       reading.end();
       if (reading.fault !== undefined) failed ??= { error: reading.fault };
@@ -126,10 +128,15 @@ async function* untilAborted(
 }
 
 /** Documents come input after input: with the first of an input, all of the inputs before it are stored. */
-function note(readings: ReadonlyMap<string, MailReading>, document: IngestedDocument): void {
+function note(
+  readings: ReadonlyMap<string, MailReading>,
+  document: IngestedDocument,
+  observe: ReadMailsDeps['observe'],
+): void {
   for (const [name, reading] of readings) {
     if (name === document.input) {
       reading.add(document);
+      observe?.(reading.mail, document);
       return;
     }
     reading.end();

@@ -14,7 +14,7 @@ import type { IngestDeps } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ParserProcess } from '../parser/parser-process.ts';
 import type { VerifyMail } from '../verification/verifier.ts';
-import { type ReadMails, readMails } from './read-mails.ts';
+import { type ReadMails, type ReadMailsDeps, readMails } from './read-mails.ts';
 
 /**
  * What is in memory at once: so many mails, with so many bytes together, or one larger mail. As many as are stored
@@ -43,6 +43,7 @@ interface ReadDeps extends Pick<IngestDeps, 'db' | 'now' | 'keptFrom'> {
   /** One that parses nothing in this process, when it serves. */
   readonly parser: ParserProcess;
   readonly verify?: VerifyMail | undefined;
+  readonly observe?: ReadMailsDeps['observe'];
 }
 
 interface InboxWorkerDeps extends ReadDeps {

@@ -1,0 +1,104 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/* What a process counts. Labels are bounded: operations, doors by kind, channels, jobs; never paths, names or accounts. */
+
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DOCUMENT_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400];
+const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600];
+
+export interface SeenRequest {
+  /** The contract's operation id, or the part of the service that answered. */
+  readonly operation: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** The limit that a request with status 429 met. */
+  readonly limit?: string | undefined;
+}
+
+export interface SeenDocument {
+  readonly door: string;
+  readonly outcome: string;
+  /** Why it is no report. */
+  readonly reason?: string | undefined;
+  /** From the arrival of its mail until it was stored. */
+  readonly seconds: number;
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  const common = { registers: [registry] };
+  collectDefaultMetrics({ register: registry });
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter<L>({ ...common, name, help, labelNames });
+  const seconds = <L extends string>(
+    name: string,
+    help: string,
+    options: { readonly labelNames: readonly L[]; readonly buckets: number[] },
+  ) => new Histogram<L>({ ...common, ...options, name, help });
+
+  const requests = counter('plumbline_http_requests_total', 'Answered requests.', [
+    'operation',
+    'status',
+  ]);
+  const durations = seconds('plumbline_http_request_duration_seconds', 'How long answers took.', {
+    labelNames: ['operation'],
+    buckets: REQUEST_SECONDS,
+  });
+  const limited = counter('plumbline_http_rate_limited_total', 'Requests over a limit.', ['limit']);
+  const documents = counter('plumbline_documents_total', 'Documents that came by a door.', [
+    'door',
+    'outcome',
+    'reason',
+  ]);
+  const delays = seconds(
+    'plumbline_document_duration_seconds',
+    'From the arrival of a mail or file until its document was stored.',
+    { labelNames: ['door'], buckets: DOCUMENT_SECONDS },
+  );
+  const evaluations = counter('plumbline_evaluations_total', 'Domains with alerts evaluated.', []);
+  const changes = counter('plumbline_alert_changes_total', 'Alerts that changed.', ['change']);
+  const deliveries = counter('plumbline_deliveries_total', 'Tries to deliver an event.', [
+    'channel',
+    'outcome',
+  ]);
+  const jobs = seconds('plumbline_job_duration_seconds', 'How long jobs took.', {
+    labelNames: ['job'],
+    buckets: JOB_SECONDS,
+  });
+
+  return {
+    registry,
+    observeRequest: ({ operation, status, seconds, limit }: SeenRequest) => {
+      requests.inc({ operation, status });
+      durations.observe({ operation }, seconds);
+      if (limit !== undefined) limited.inc({ limit });
+    },
+    /** What is kept in memory, asked for at each scrape. */
+    watchPages: (measure: () => { readonly pages: number; readonly bytes: number }) => {
+      const gauge = (name: string, help: string, key: 'pages' | 'bytes') =>
+        new Gauge({
+          ...common,
+          name,
+          help,
+          collect() {
+            this.set(measure()[key]);
+          },
+        });
+      gauge('plumbline_kept_pages', 'Pages of lists kept in memory.', 'pages');
+      gauge('plumbline_kept_page_bytes', 'Their size.', 'bytes');
+    },
+    observeDocument: ({ door, outcome, reason = '', seconds }: SeenDocument) => {
+      documents.inc({ door, outcome, reason });
+      delays.observe({ door }, seconds);
+    },
+    observeEvaluation: (done: { domains: number; fired: number; resolved: number }) => {
+      evaluations.inc(done.domains);
+      changes.inc({ change: 'fired' }, done.fired);
+      changes.inc({ change: 'resolved' }, done.resolved);
+    },
+    observeDelivery: (channel: string, outcome: string) => deliveries.inc({ channel, outcome }),
+    observeJob: (job: string, took: number) => jobs.observe({ job }, took),
+  };
+}

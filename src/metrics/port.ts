@@ -1,0 +1,68 @@
+import cluster from 'node:cluster';
+import { createServer, type RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import { AggregatorRegistry, Registry } from 'prom-client';
+import type { MetricsAddress } from '../config/metrics.ts';
+import type { Store } from '../store/engine/store.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createState, type WatchedConfig } from './state.ts';
+
+export interface OpenMetrics {
+  readonly metrics: Metrics;
+  readonly close: () => void;
+}
+
+interface PortDeps {
+  readonly store: Pick<Store, 'db'>;
+  readonly log: Logger;
+  /** Whether the process has started others, whose counts it adds up instead of its own. */
+  readonly isFirst?: boolean;
+}
+
+/** Counts for this process, and listens unless another one started it and does so. */
+export async function openMetricsPort(
+  config: WatchedConfig,
+  { host, port }: MetricsAddress,
+  { store, log, isFirst = false }: PortDeps,
+): Promise<OpenMetrics> {
+  const metrics = createMetrics();
+  AggregatorRegistry.setRegistries(metrics.registry);
+  // Made in each of several processes: that one listens to the others, and these answer it.
+  const all = new AggregatorRegistry();
+  if (cluster.isWorker) return { metrics, close: () => {} };
+  const readCounts = () => (isFirst ? all.clusterMetrics() : metrics.registry.metrics());
+  const readState = createState(config, store.db);
+  const readAll = async () => `${await readCounts()}\n${await readState()}`;
+  const server = createServer(answer(readAll, log));
+  await new Promise<void>((resolve) => {
+    server.on('error', (err) => {
+      log.error({ err }, 'metrics are not served');
+      resolve();
+    });
+    server.listen(port, host, resolve);
+  });
+  return {
+    metrics,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function answer(readAll: () => Promise<string>, log: Logger): RequestListener {
+  return async ({ method, url }, res) => {
+    if ((method !== 'GET' && method !== 'HEAD') || url !== '/metrics') {
+      res.writeHead(404).end();
+      return;
+    }
+    try {
+      const text = await readAll();
+      res.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text);
+    } catch (err) {
+      // The database is away, or one of several processes does not answer: to a monitor it is down.
+      log.warn({ err }, 'metrics could not be read');
+      res.writeHead(503).end();
+    }
+  };
+}

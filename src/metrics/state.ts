@@ -1,0 +1,93 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Gauge, Registry } from 'prom-client';
+import type { Config } from '../config/config.ts';
+import { findNewestBackup } from '../domain/backup-names.ts';
+import type { Db } from '../store/engine/database.ts';
+import { measureDatabase } from '../store/engine/size.ts';
+import { listFailingKinds } from '../store/inbox/doors.ts';
+import { readBacklog } from '../store/work/backlog.ts';
+
+/** Monitors that ask at the same time cause one reading. */
+const KEPT_MS = 5_000;
+const DOORS = ['smtp', 'imap', 'folder'] as const;
+
+export type WatchedConfig = Pick<Config, 'database' | 'backups'>;
+
+/** What the database is like, whichever processes brought it about: the text of its metrics, read when it is asked for. */
+export function createState(config: WatchedConfig, db: Db): () => Promise<string> {
+  let last: { readonly atMs: number; readonly text: Promise<string> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || now - last.atMs > KEPT_MS)
+      last = { atMs: now, text: readState(config, db) };
+    return last.text;
+  };
+}
+
+async function readState({ database, backups }: WatchedConfig, db: Db): Promise<string> {
+  const { openAlerts, mails, ...ages } = await readBacklog(db);
+  const failing = await listFailingKinds(db);
+  const size = await measureDatabase(database, db);
+  const backupMs = backups && (await findBackupTime(backups.folder));
+  return await toText([
+    ['alerts_open', 'Open alerts.', byLabel('type', openAlerts)],
+    ['unread_mails', 'Mails and files to be read.', byLabel('state', Object.entries(mails))],
+    [
+      'doors_failing',
+      'Whether a door of the kind fails.',
+      byLabel(
+        'door',
+        DOORS.map((door) => [door, Number(failing.includes(door))]),
+      ),
+    ],
+    ['oldest_unread_mail_age_seconds', 'How long a mail has waited.', inSeconds(ages.oldestMailMs)],
+    [
+      'oldest_due_delivery_age_seconds',
+      'How long a delivery that is due has waited.',
+      inSeconds(ages.oldestDeliveryMs),
+    ],
+    [
+      'oldest_evaluation_age_seconds',
+      'Since the alerts of every domain were evaluated.',
+      inSeconds(ages.oldestEvaluationMs),
+    ],
+    ['database_bytes', 'The size of the database.', one(size?.bytes)],
+    ['database_log_bytes', "The size of SQLite's write-ahead log.", one(size?.logBytes)],
+    ['disk_free_bytes', 'Free space of the disk of SQLite.', one(size?.freeBytes)],
+    ['last_backup_timestamp_seconds', 'When the newest backup was made.', inSeconds(backupMs)],
+  ]);
+}
+
+interface Value {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What has no value is left out: 0 would be one. */
+const one = (value: number | undefined): Value[] =>
+  value === undefined ? [] : [{ labels: {}, value }];
+
+const inSeconds = (ms: number | undefined): Value[] => one(ms && ms / 1000);
+
+const byLabel = (label: string, values: readonly (readonly [string, number])[]): Value[] =>
+  values.map(([text, value]) => ({ labels: { [label]: text }, value }));
+
+function toText(
+  metrics: readonly (readonly [name: string, help: string, values: readonly Value[]])[],
+): Promise<string> {
+  const registry = new Registry();
+  for (const [name, help, values] of metrics) {
+    const labelNames = Object.keys(values[0]?.labels ?? {});
+    if (values.length === 0) continue;
+    const gauge = new Gauge({ registers: [registry], name: `plumbline_${name}`, help, labelNames });
+    for (const { labels, value } of values) gauge.set(labels, value);
+  }
+  return registry.metrics();
+}
+
+/** undefined when there is none. */
+async function findBackupTime(folder: string): Promise<number | undefined> {
+  const newest = findNewestBackup(await readdir(folder).catch(() => []));
+  return newest === undefined ? undefined : (await stat(join(folder, newest))).mtimeMs;
+}
