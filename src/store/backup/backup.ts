@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { copyPages } from '../engine/sqlite/copy-pages.ts';
 import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
+import { readDatabaseFile } from '../engine/sqlite/open.ts';
+import { findWrongHead } from '../verify/verify.ts';
 import { makeCopy } from './copy.ts';
 
 export interface Backup {
@@ -30,7 +32,19 @@ export async function backUp({ from, to, force, onProgress }: BackupOptions): Pr
   const { size } = await makeCopy(path, {
     of: from,
     fill: (part) => copyPages(from, part, onProgress),
+    check: (part) => readDatabaseFile(part, (copy) => requireHeads(copy, from)),
     publish: (part) => renameSync(part, path),
   });
   return { path, bytes: size };
+}
+
+async function requireHeads(copy: Parameters<typeof findWrongHead>[0], of: string): Promise<void> {
+  const wrong = await findWrongHead(copy);
+  if (wrong === undefined) return;
+  const { figure, stored, right } = wrong;
+  throw new Failure(
+    'conflict',
+    `The database ${of} is not as it counts itself: ${figure} of ${wrong.of} is ${stored}, not ${right}. ` +
+      '“plumbline verify” names all that is wrong, and “plumbline verify --repair” mends it.',
+  );
 }

@@ -18,13 +18,14 @@ const FILE_MODE = 0o600;
  */
 export async function makeCopy<T>(
   path: string,
-  { of, fill, publish }: Making<T>,
+  { of, fill, check, publish }: Making<T>,
 ): Promise<{ readonly size: number; readonly result: T }> {
   const part = `${path}.${randomUUID()}.part`;
   try {
     closeSync(openSync(part, 'wx', FILE_MODE));
     await fill(part);
-    const size = checkCopy(part, of);
+    const { size, isCurrent } = checkCopy(part, of);
+    if (isCurrent) await check?.(part);
     sync(part);
     const result = await publish(part);
     syncFolder(dirname(path));
@@ -38,6 +39,8 @@ interface Making<T> {
   /** The path of what is copied, for messages. */
   readonly of: string;
   readonly fill: (part: string) => void | Promise<void>;
+  /** Of a copy with the schema of this version. */
+  readonly check?: (part: string) => Promise<void>;
   readonly publish: (part: string) => T | Promise<T>;
 }
 
@@ -45,7 +48,10 @@ interface Making<T> {
  * Checks that the file is a database of Plumbline of a version that this one knows, and undamaged. From then on all of it
  * is in the one file. Returns its size in bytes.
  */
-function checkCopy(path: string, of: string): number {
+function checkCopy(
+  path: string,
+  of: string,
+): { readonly size: number; readonly isCurrent: boolean } {
   const copy = new Database(path, { fileMustExist: true });
   try {
     copy.pragma('journal_mode = DELETE');
@@ -55,7 +61,8 @@ function checkCopy(path: string, of: string): number {
     requireNotMoved(of, applied);
     requireKnown(of, applied, MIGRATIONS);
     requireWhole(copy, of);
-    return readNumber(copy, 'page_count') * readNumber(copy, 'page_size');
+    const size = readNumber(copy, 'page_count') * readNumber(copy, 'page_size');
+    return { size, isCurrent: applied.length === Object.keys(MIGRATIONS).length };
   } catch (error) {
     throw toOpenError(of, error);
   } finally {

@@ -59,6 +59,22 @@ export async function* repair(
   }
 }
 
+/** The first account or domain whose totals and newest positions are wrong. */
+export async function findWrongHead(store: Verified): Promise<Difference | undefined> {
+  for (const [table, heads] of HEADS)
+    for await (const { id, name } of listOwners(store.db, table)) {
+      const owner = { table, id, of: name };
+      const [wrong] = await store.reader.readPlan(() => compareFigures(heads, owner));
+      if (wrong !== undefined) return wrong;
+    }
+  return undefined;
+}
+
+const HEADS = [
+  ['account', OF_ACCOUNT.filter(({ table }) => table === 'account')],
+  ['domain', OF_DOMAIN.filter(({ table }) => table === 'domain')],
+] as const;
+
 const toPlace = ({ table, at, figure }: Difference) => [table, at, figure].join(' ');
 
 /**

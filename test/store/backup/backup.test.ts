@@ -14,6 +14,7 @@ import { describe, expect, test } from 'vitest';
 import { backUp } from '../../../src/store/backup/backup.ts';
 import { restore } from '../../../src/store/backup/restore.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
+import { repair } from '../../../src/store/verify/verify.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../../support/builders.ts';
 import { aFolder } from '../../support/command.ts';
 import { listMiscounts } from '../../support/recount.ts';
@@ -75,6 +76,18 @@ describe('a backup', () => {
     await expect(backUp({ from: path, to: path, force: true })).rejects.toThrow(/of its own/);
     await store.close();
     expect(await countReports(to)).toBe(1);
+  });
+
+  test('of a database whose total is wrong fails, and says how to mend it', async () => {
+    const { path, store, to, folder } = await aDatabase();
+    await store.db.write((tx) => tx.updateTable('domain').set({ reports_total: 2 }).execute());
+    await expect(backUp({ from: path, to })).rejects.toThrow(
+      /reports_total .* is 2, not 1.*--repair/,
+    );
+    await Array.fromAsync(repair(store));
+    await backUp({ from: path, to });
+    await store.close();
+    expect(readdirSync(folder).sort()).toEqual(['copy.db', 'plumbline.db']);
   });
 
   test('of a damaged database fails, and leaves nothing behind', async () => {

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
-import { createWriter, type Db, toDb } from '../database.ts';
+import { createWriter, type Db, type Queries, toDb } from '../database.ts';
+import type { Reader } from '../reader.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
@@ -48,6 +49,19 @@ async function open(path: string, options: StoreOptions): Promise<Store> {
 interface Connected {
   readonly db: Kysely<Tables>;
   readonly connection: Database.Database;
+}
+
+/** Reads a file that nobody writes to. */
+export async function readDatabaseFile<T>(
+  path: string,
+  read: (reading: { readonly db: Queries; readonly reader: Reader }) => Promise<T>,
+): Promise<T> {
+  const { db, connection } = connectReading(path);
+  try {
+    return await read({ db, reader: createSqliteReader(connection, db) });
+  } finally {
+    connection.close();
+  }
 }
 
 function connectReading(path: string): Connected {
