@@ -3,7 +3,7 @@ import { readConfig } from '../config/config.ts';
 import type { Plan } from '../domain/access/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { insertAccount, listAccounts } from '../store/accounts/accounts.ts';
+import { insertAccount, listAccounts, updateAccountName } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { operator } from '../store/accounts/audit.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
@@ -36,6 +36,17 @@ export function define(account: Command): void {
       const accounts = await withStore(({ db }) => listAccounts(db));
       const none = 'There is no account yet: plumbline account create <name>';
       printList(accounts, { none }, options);
+    });
+
+  account
+    .command('rename <account> <name>')
+    .description('Give an account another name.')
+    .option('--allow-duplicate', 'also when another account has the name')
+    .action(async (of: string, name: string, { allowDuplicate, ...output }: RenameOptions) => {
+      const renamed = await withAccount(of, (db, id) =>
+        updateAccountName(db, id, { name, allowDuplicate }),
+      );
+      printOne(renamed, output);
     });
 
   account
@@ -113,9 +124,12 @@ async function showAddress(account: string, options: AddressOptions): Promise<vo
   if (mailHost === undefined) hint('PLUMBLINE_SMTP_NAME is not set: the host is unknown.', options);
 }
 
-interface CreateOptions extends OutputOptions {
-  readonly plan: Plan;
+interface RenameOptions extends OutputOptions {
   readonly allowDuplicate?: boolean;
+}
+
+interface CreateOptions extends RenameOptions {
+  readonly plan: Plan;
 }
 
 async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {

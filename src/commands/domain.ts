@@ -10,16 +10,11 @@ import {
   type LastArrival,
   listUnclaimed,
 } from '../store/accounts/domain-reports.ts';
-import {
-  type DomainRow,
-  insertDomain,
-  listAllDomains,
-  updateDomainStatus,
-} from '../store/accounts/domains.ts';
+import { type DomainRow, listAllDomains, updateDomainStatus } from '../store/accounts/domains.ts';
 import { findNamedDomain } from '../store/accounts/find-by-name.ts';
 import { listReportAddresses } from '../store/accounts/mail-address.ts';
-import { listRelatedDomains } from '../store/accounts/related-domains.ts';
 import { removeDomain } from '../store/accounts/removed-domains.ts';
+import { addDomains } from './domain/additions.ts';
 import { defineProposals } from './domain/proposals.ts';
 import { confirm } from './output/confirm.ts';
 import {
@@ -28,7 +23,6 @@ import {
   printList,
   printOne,
   printResult,
-  tell,
   toShortTime,
 } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
@@ -43,9 +37,10 @@ reports, and for the mail servers of that host. Exit status: 0 when all is right
 
 export function define(domain: Command): void {
   domain
-    .command('add <account> <name>')
+    .command('add <account> [name]')
     .description('Register a domain, and claim the reports that came for it before.')
-    .action(addDomain);
+    .option('--file <file>', 'register each domain of a file, one a line; “-” is standard input')
+    .action(addDomains);
 
   domain
     .command('check <name>')
@@ -113,35 +108,6 @@ async function removeOne(given: string, options: RemoveOptions): Promise<void> {
 
 interface ListOptions extends OutputOptions {
   readonly unclaimed?: boolean;
-}
-
-async function addDomain(account: string, name: string, options: OutputOptions): Promise<void> {
-  const now = toInstant(new Date());
-  await requireOwnable(name);
-  await withAccount(account, async (db, accountId) => {
-    const added = await insertDomain(db, { accountId, name, now });
-    printOne({ ...toOutput(added), claimed_reports: added.reports_total }, options);
-    // Reports of a subdomain without a DMARC record of its own go to the owner of its parent.
-    for (const other of await listRelatedDomains(db, accountId, added.name))
-      tell(
-        `Warning: the ${other.relation} ${other.name} belongs to another account, ${other.accountId}.`,
-      );
-  });
-}
-
-/**
- * Nobody owns a public suffix such as co.uk. Suffixes of private owners, such as github.io, are allowed: their
- * owner monitors them. The list of suffixes is loaded here only, because it takes 20 ms.
- */
-async function requireOwnable(name: string): Promise<void> {
-  const { getPublicSuffix } = await import('tldts');
-  const parsed = parseDomainName(name);
-  if (parsed === undefined || getPublicSuffix(parsed, { validateHostname: false }) !== parsed)
-    return;
-  throw new Failure(
-    'validation_error',
-    `“${parsed}” is a public suffix, under which others register their domains. Add a domain below it.`,
-  );
 }
 
 async function printDomains(account: string, options: OutputOptions): Promise<void> {

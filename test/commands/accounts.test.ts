@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
 import { openStore } from '../../src/store/engine/open.ts';
@@ -13,6 +15,61 @@ describe('plumbline account, domain, key', () => {
     expect(account).toEqual({ id: expect.stringMatching(UUID), name: 'My company', plan: 'pro' });
     expect(await json('account', 'plan', account.id, 'free')).toEqual({ ...account, plan: 'free' });
     expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free' }]);
+  });
+
+  test('an account is renamed, but not to the name of another', async () => {
+    const { json, run } = aProgram();
+    const [one, other] = [
+      await json('account', 'create', 'A'),
+      await json('account', 'create', 'B'),
+    ];
+    expect(await json('account', 'rename', 'A', 'a')).toEqual({ ...one, name: 'a' });
+    const refused = await run(['account', 'rename', 'a', 'b']);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(other.id)]);
+    await json('account', 'rename', 'a', 'b', '--allow-duplicate');
+    const renamed = (await json('audit', one.id)).filter(
+      ({ action }: { action: string }) => action === 'account_renamed',
+    );
+    expect(renamed).toMatchObject([
+      { subject: 'b', detail: 'a' },
+      { subject: 'a', detail: 'A' },
+    ]);
+  });
+
+  test('the domains of a file are added, and what is wrong with one does not stop the next', async () => {
+    const { json, run, folder } = aProgram();
+    for (const name of ['A', 'B']) await json('account', 'create', name);
+    await json('domain', 'add', 'B', 'taken.example');
+    const file = join(folder, 'domains.txt');
+    writeFileSync(file, '# ours\r\na.example\r\n\nno domain\ntaken.example\nco.uk\nb.example');
+    const { status, stdout } = await run(['domain', 'add', 'A', '--file', file, '--json']);
+    const wrong = (domain: string, error: string) => {
+      return { domain, claimed_reports: null, error: expect.stringContaining(error) };
+    };
+    expect([status, JSON.parse(stdout)]).toEqual([
+      1,
+      [
+        { domain: 'a.example', claimed_reports: 0, error: null },
+        wrong('no domain', 'not a domain name'),
+        wrong('taken.example', 'another account'),
+        wrong('co.uk', 'public suffix'),
+        { domain: 'b.example', claimed_reports: 0, error: null },
+      ],
+    ]);
+    const piped = await run(['domain', 'add', 'A', '--file', '-', '--json'], 'c.example\n');
+    expect([piped.status, JSON.parse(piped.stdout)]).toMatchObject([0, [{ domain: 'c.example' }]]);
+    expect(await json('domain', 'list', 'A')).toHaveLength(3);
+  });
+
+  test('a file of names is bounded, exists, and comes instead of a name', async () => {
+    const { json, run, folder } = aProgram();
+    await json('account', 'create', 'A');
+    const large = await run(['domain', 'add', 'A', '--file', '-'], 'x'.repeat(1024 * 1024 + 1));
+    expect([large.status, large.stderr]).toEqual([1, expect.stringContaining('over 1 MiB')]);
+    const none = await run(['domain', 'add', 'A', '--file', join(folder, 'none')]);
+    expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('cannot be read')]);
+    for (const args of [[], ['a.example', '--file', '-']])
+      expect((await run(['domain', 'add', 'A', ...args])).status).toBe(2);
   });
 
   test('a change of the plan says how many keys it disabled, and how many stay disabled', async () => {

@@ -19,6 +19,7 @@ export const AUDIT_ACTIONS = {
   ],
   account: [
     'account_created',
+    'account_renamed',
     'plan_changed',
     'address_renewed',
     'second_factor_required',

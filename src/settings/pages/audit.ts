@@ -133,6 +133,7 @@ export const VERBS = {
   recovery_codes_renewed: 'made new recovery codes for',
   recovery_code_used: 'used a recovery code of',
   account_created: 'created the account',
+  account_renamed: 'renamed the account to',
   plan_changed: 'changed the plan of',
   address_renewed: 'made a new address for reports of',
   second_factor_required: 'required a second factor of everybody in',
@@ -208,6 +209,7 @@ function renderDetail(action: AuditAction, detail: string): Html | string {
   if (action.startsWith('alert_')) return `: ${findAlertText(detail).title}`;
   if (action === 'plan_changed' || action === 'account_created')
     return ` (${labelOf(PLANS, detail)})`;
+  if (action === 'account_renamed') return html` from <bdi>“${toSafeText(detail)}”</bdi>`;
   return ` (${toSafeText(detail)})`;
 }
 

@@ -57,11 +57,35 @@ export async function insertAccount(
   return account;
 }
 
+/** Throws as `insertAccount` does. */
+export async function updateAccountName(
+  db: Db,
+  id: string,
+  { name: given, allowDuplicate = false }: Pick<NewAccount, 'name' | 'allowDuplicate'>,
+): Promise<Account> {
+  const name = parseDisplayName(given, 'An account');
+  return await db.write(async (tx) => {
+    if (!allowDuplicate) await requireNewName(tx, name, id);
+    const account = await lockAccount(tx, id);
+    if (account.name === name) return account;
+    await tx.updateTable('account').set({ name }).where('id', '=', id).execute();
+    await insertAudit(tx, operator(), {
+      accountId: id,
+      action: 'account_renamed',
+      subject: name,
+      detail: account.name,
+    });
+    return { ...account, name };
+  });
+}
+
 /** Case is compared here: the engines' `lower` know different letters. */
-async function requireNewName(tx: Tx, name: string): Promise<void> {
+async function requireNewName(tx: Tx, name: string, of?: string): Promise<void> {
   await dialectOf(tx).lockName(tx, 'account name');
   const accounts = await listAccounts(tx);
-  const other = accounts.find((account) => account.name.toLowerCase() === name.toLowerCase());
+  const other = accounts.find(
+    (account) => account.id !== of && account.name.toLowerCase() === name.toLowerCase(),
+  );
   if (other !== undefined)
     throw new Failure('conflict', `The account ${other.id} has the name “${other.name}” already.`);
 }
