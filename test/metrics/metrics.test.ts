@@ -148,6 +148,6 @@ test('runs of jobs count, also one that throws', async () => {
   const job = startSingleJob({ name: 'broken', everyMs: 0, run }, deps);
   onTestFinished(() => job.stop());
   const count = async () =>
-    Number((await read(metrics)).get('plumbline_job_duration_seconds_count{job="broken"}') ?? 0);
+    Number((await read(metrics)).get('plumbline_job_duration_seconds_count{name="broken"}') ?? 0);
   await expect.poll(count, PATIENCE).toBeGreaterThan(1);
 });
