@@ -10,6 +10,7 @@ import {
   recordResults,
   releaseReceiver,
 } from '../store/notify/claims.ts';
+import { writeDeliveries } from '../store/notify/events.ts';
 import type { Channel, Outcome } from './channel.ts';
 
 /** How many receivers one process delivers to at the same time. */
@@ -33,7 +34,7 @@ interface OutboxDeps {
 }
 
 export interface Outbox {
-  /** Begins deliveries to receivers that are due. Returns the wait before the next step in milliseconds. */
+  /** Writes deliveries of new events, and begins those to receivers that are due. Returns the wait before the next step in milliseconds. */
   readonly step: (signal: AbortSignal) => Promise<number>;
   /** Waits for the deliveries that were begun. */
   readonly settle: () => Promise<void>;
@@ -53,6 +54,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     running.add(delivering);
   };
   const stepOnce = async (signal: AbortSignal) => {
+    await writeDeliveries(db, signal);
     const limit = MAX_RECEIVERS - running.size;
     const wanted = { holder, claimMs, channels: [...channels.keys()], limit };
     for (const claim of limit > 0 ? await claimReceivers(db, wanted) : []) begin(claim);

@@ -32,6 +32,7 @@ import {
   UNKNOWN_ID,
 } from '../support/builders.ts';
 import { deliverMail } from '../support/inbox.ts';
+import { tellReceivers } from '../support/outbox.ts';
 import { sealing } from '../support/webhooks.ts';
 
 export interface Installation {
@@ -117,6 +118,7 @@ async function fillAlerts(
   owner: { readonly accountId: string; readonly domainId: string },
 ): Promise<void> {
   await anAlert(db, owner);
+  await tellReceivers(db);
   await resolveAlert(db, await anAlert(db, owner, {}), NOW);
   await fillSources(db, owner);
   await updateDnsRecord(db, {

@@ -18,7 +18,7 @@ import {
   receive,
   resolveAlert,
 } from '../support/builders.ts';
-import { aChannel, aReceiver, deliverAll, forgetWaits } from '../support/outbox.ts';
+import { aChannel, aReceiver, deliverAll, forgetWaits, tellReceivers } from '../support/outbox.ts';
 import { aStore } from '../support/store.ts';
 
 async function aWorld() {
@@ -88,10 +88,12 @@ describe('events', () => {
     });
   });
 
-  test('a receiver gets only the types that it has chosen', async () => {
+  test('a receiver gets only the types that it has chosen, and what nobody receives goes', async () => {
     const { db, owner, accountId } = await aWorld();
     const fired = await aReceiver(db, accountId, { types: ['alert.fired'] });
     await anAlert(db, owner, { resolvedAt: NOW });
+    await tellReceivers(db);
+    expect((await listEvents(db)).map(({ type }) => type)).toEqual(['alert.fired']);
     const { channel, got } = aChannel(() => ({ kind: 'delivered' }));
     await deliverAll(db, channel);
     expect(got.map(({ receiverId, type }) => [receiverId, type])).toEqual([[fired, 'alert.fired']]);
@@ -135,6 +137,7 @@ describe('deliveries', () => {
     const { db, accountId, owner } = await aWorld();
     await aReceiver(db, accountId);
     for (let i = 0; i < 8; i += 1) await anAlert(db, owner, { type: `alert.${i}` });
+    await tellReceivers(db);
     const asked = (await listDeliveries(db))[0]?.event_seq;
     const begun = Date.now();
     const { channel } = aChannel(
@@ -199,6 +202,7 @@ describe('deliveries', () => {
     const { db, accountId, owner } = await aWorld();
     await aReceiver(db, accountId);
     await anAlert(db, owner);
+    await tellReceivers(db);
     const wanted = { holder: 'dead', channels: ['webhook'] as const, limit: 9 };
     const [dead] = await claimReceivers(db, wanted);
     if (dead === undefined) throw new Error('Nothing is due.');
@@ -217,6 +221,7 @@ describe('deliveries', () => {
     const { db, accountId, owner } = await aWorld();
     const many = await aReceiver(db, accountId, { types: ['alert.fired'] });
     for (let i = 0; i < 9; i += 1) await anAlert(db, owner, { type: `alert.${i}` });
+    await tellReceivers(db);
     const { channel } = aChannel(() => ({ kind: 'delivered' }));
     const wanted = { holder: 'one', channels: ['webhook'] as const, limit: 1 };
     const claimed = await claimReceivers(db, wanted);
@@ -225,6 +230,7 @@ describe('deliveries', () => {
     await db.write((tx) => tx.updateTable('receiver').set(free).execute());
     const few = await aReceiver(db, accountId);
     await anAlert(db, owner, { type: 'alert.last' });
+    await tellReceivers(db);
     const next = await claimReceivers(db, wanted);
     expect(next.map(({ receiverId }) => receiverId)).toEqual([few]);
     expect(channel.atOnce).toBeLessThan(9);
@@ -247,6 +253,7 @@ describe('deliveries', () => {
     const old = later(toInstant(new Date()), -(KEPT_DAYS + 1) * 864e5);
     for (let i = 0; i < 201; i += 1) await anAlert(db, owner, { type: `alert.${i}`, firedAt: old });
     await anAlert(db, owner, { type: 'alert.now', firedAt: toInstant(new Date()) });
+    await tellReceivers(db);
     await deleteOldEvents(db);
     expect(await listEvents(db)).toHaveLength(1);
     expect(await listDeliveries(db)).toHaveLength(1);

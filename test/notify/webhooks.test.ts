@@ -12,7 +12,7 @@ import {
   updateWebhook,
 } from '../../src/store/notify/webhooks.ts';
 import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
-import { aReceiver, deliverAll, forgetWaits } from '../support/outbox.ts';
+import { aReceiver, deliverAll, forgetWaits, tellReceivers } from '../support/outbox.ts';
 import { aStore } from '../support/store.ts';
 import { anEndpoint, aWebhook, aWebhookChannel, sealing, verify } from '../support/webhooks.ts';
 
@@ -202,6 +202,7 @@ describe('an endpoint', () => {
     const { url, got } = await anEndpoint();
     const { id } = await aWebhook(db, accountId, url);
     await anAlert(db, owner, { type: 'alert.before' });
+    await tellReceivers(db);
     await updateWebhook(db, id, false, operator());
     await anAlert(db, owner, { type: 'alert.meanwhile' });
     await deliverAll(db, channel);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';
+import { countWaiting } from '../support/outbox.ts';
 import { aDatabase } from '../support/store.ts';
 import { anEndpoint, aWebhook, sealingKey } from '../support/webhooks.ts';
 
@@ -33,8 +34,7 @@ test('each event reaches an endpoint at least once, with one id, however often t
   }
   await firing;
   const last = await startDelivering(database);
-  const waiting = db.selectFrom('delivery').select('event_seq').where('state', '=', 'waiting');
-  while ((await waiting.limit(1).execute()).length > 0) await sleep(100);
+  while ((await countWaiting(db)) > 0) await sleep(100);
   last.kill('SIGKILL');
 
   const events = await db.selectFrom('event').select(['id', 'type', 'data']).execute();

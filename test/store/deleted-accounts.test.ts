@@ -14,6 +14,7 @@ import type { Tables } from '../../src/store/tables.ts';
 import { aDomain, anAccount, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { failingDb } from '../support/failing-db.ts';
 import { deliverMail } from '../support/inbox.ts';
+import { tellReceivers } from '../support/outbox.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 import { sealing } from '../support/webhooks.ts';
@@ -78,6 +79,7 @@ async function aFullAccount(db: Db): Promise<string> {
   await receive(db, [aReport({ ...conflict, payload: 'another' })]);
   await anAlert(db, { accountId, domainId });
   await anAlert(db, { accountId, domainId }, { type: 'alert.volume_drop', resolvedAt: NOW });
+  await tellReceivers(db);
   const address = '192.0.2.1';
   await updateMark(db, { domainId, address, mark: 'unknown' }, { ...by, accountId });
   await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });

@@ -4,6 +4,7 @@ import type { Batch, Channel, Outcome } from '../../src/notify/channel.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import type { DueDelivery } from '../../src/store/notify/claims.ts';
+import { writeDeliveries } from '../../src/store/notify/events.ts';
 
 type Db = Store['db'];
 
@@ -44,6 +45,18 @@ export function aChannel(
   return { channel, got };
 }
 
+/** Gives what has happened so far to those who receive it. */
+export function tellReceivers(db: Db): Promise<void> {
+  return writeDeliveries(db, new AbortController().signal);
+}
+
+/** How much is still to be delivered, events without deliveries included. */
+export async function countWaiting(db: Db): Promise<number> {
+  const waiting = db.selectFrom('delivery').select('event_seq').where('state', '=', 'waiting');
+  const events = db.selectFrom('event').select('seq as event_seq').where('is_new', '=', 1);
+  return (await waiting.unionAll(events).execute()).length;
+}
+
 /** Delivers until nothing more is due. */
 export async function deliverAll(db: Db, ...channels: readonly Channel[]): Promise<void> {
   const logError = (error: unknown) => {
@@ -66,6 +79,7 @@ async function countTried(db: Db): Promise<number> {
 
 /** What waits is due now, and nobody rests. */
 export async function forgetWaits(db: Db): Promise<void> {
+  await tellReceivers(db);
   await db.write(async (tx) => {
     await tx.updateTable('delivery').set({ due_at_ms: 0 }).where('state', '=', 'waiting').execute();
     const waiting = tx.selectFrom('delivery').select('receiver_id').where('state', '=', 'waiting');

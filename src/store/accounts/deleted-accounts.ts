@@ -3,6 +3,7 @@ import { createMailToken } from '../../domain/access/mail-token.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { deleteParts } from '../inbox/parts.ts';
 import { alertList } from '../lists/timeline.ts';
+import { deleteEvents } from '../notify/events.ts';
 import { listWebhooks } from '../notify/webhooks.ts';
 import { listPeople, lockPersonRow } from '../people/people.ts';
 import { deletePersonRows } from '../people/person-changes.ts';
@@ -34,7 +35,7 @@ export async function deleteAccount(
     await deleteMails(db, accountId);
     for (const { id } of await listAllDomains(db, accountId))
       await removeDomain(db, id, { by, deletesReports: !keepsReports });
-    await deleteEvents(db, accountId);
+    await deleteOwnEvents(db, accountId);
     for (const rows of selectSmallRows(accountId))
       while ((await db.write((tx) => deleteSome(tx, rows))) > 0);
   } while (!(await db.write((tx) => deleteRest(tx, accountId))));
@@ -72,13 +73,10 @@ async function deleteMails(db: Db, accountId: string): Promise<void> {
   }
 }
 
-async function deleteEvents(db: Db, accountId: string): Promise<void> {
+async function deleteOwnEvents(db: Db, accountId: string): Promise<void> {
   for await (const events of listOwn(db, 'event', accountId)) {
     const seqs = events.map(({ seq }) => seq);
-    await db.write(async (tx) => {
-      await tx.deleteFrom('delivery').where('event_seq', 'in', seqs).execute();
-      await tx.deleteFrom('event').where('seq', 'in', seqs).execute();
-    });
+    await db.write((tx) => deleteEvents(tx, seqs));
   }
 }
 

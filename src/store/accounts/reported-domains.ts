@@ -109,7 +109,7 @@ const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select(['reports_position as position', 'reports_nonce as nonce'])
     .select(['reports_generation as generation', 'has_alert_days as hasAlertDays'])
-    .select(hasReceivers(sql.ref('account_id')).as('isReceived'))
+    .select(hasReceivers(sql.ref('domain.account_id'), 'report.').as('isReceived'))
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
     .orderBy('name')
     .$call(dialectOf(db).locked),

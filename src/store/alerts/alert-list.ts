@@ -1,4 +1,6 @@
-import { expressionBuilder, type Kysely } from 'kysely';
+import { expressionBuilder, type Kysely, sql } from 'kysely';
+import type { EventType } from '../../domain/events.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
 import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
@@ -57,15 +59,27 @@ function fieldsOf(db: Kysely<Tables>) {
   };
 }
 
-/** An alert as the API lists it. */
-export const alertAsListed = prepareColumn<{ id: string; domainId: string }, JsonText<ListedAlert>>(
-  (db, param) =>
-    db
-      .selectFrom('alert')
-      .select(dialectOf(db).jsonRow(fieldsOf(db)).as('item'))
-      .where('id', '=', param('id'))
-      .where('domain_id', '=', param('domainId')),
-);
+interface AlertEvent extends Readonly<Record<string, string>> {
+  readonly eventId: string;
+  readonly id: string;
+  readonly domainId: string;
+  readonly event: EventType;
+  readonly at: Instant;
+}
+
+/** Tells of an alert as the API lists it. */
+export const alertEventInsert = prepareQuery<AlertEvent, never>((db, param) => {
+  const { jsonRow, typed } = dialectOf(db);
+  const alert = db
+    .selectFrom('alert')
+    .select([typed(param('eventId'), 'uuid').as('id'), 'account_id'])
+    .select([typed(param('event'), 'text').as('type'), typed(param('at'), 'timestamptz').as('at')])
+    .select([jsonRow(fieldsOf(db)).as('data'), sql.lit(1 as const).as('is_new')])
+    .where('alert.id', '=', param('id'))
+    .where('domain_id', '=', param('domainId'));
+  const columns = ['id', 'account_id', 'type', 'at', 'data', 'is_new'] as const;
+  return db.insertInto('event').columns(columns).expression(alert);
+});
 
 type From = { owner: string } & ItemsQuery;
 type After = { owner: string } & ItemsAfterQuery;

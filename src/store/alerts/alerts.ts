@@ -3,12 +3,12 @@ import { type Expression, type InferResult, type SqlBool, sql } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { prepareQuery, runPrepared } from '../engine/prepared.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGaps, insertPoint, newGapNonce, newGeneration, newNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
-import { hasReceivers, insertEvents } from '../notify/events.ts';
-import { alertAsListed } from './alert-list.ts';
+import { hasReceivers } from '../notify/events.ts';
+import { alertEventInsert } from './alert-list.ts';
 
 export interface NewAlert {
   readonly accountId: string;
@@ -164,9 +164,8 @@ async function advanceLists(
   const action = added === 1 ? 'alert_fired' : 'alert_resolved';
   await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
   if (!isReceived) return;
-  const [data = '{}'] = await runPrepared(tx, alertAsListed({ id, domainId }));
   const event = added === 1 ? 'alert.fired' : 'alert.resolved';
-  await insertEvents(tx, [{ accountId, type: event, at, data }]);
+  await runAllPrepared(tx, [alertEventInsert({ eventId: randomUUID(), id, domainId, event, at })]);
 }
 
 /** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */
@@ -201,7 +200,7 @@ function prepareAdvance(table: Owner['table']) {
       .where('id', '=', param('id'))
       .returning('alerts_position as position')
       .$if(table === 'account', (update) =>
-        update.returning(hasReceivers(sql.ref('account.id')).as('isReceived')),
+        update.returning(hasReceivers(sql.ref('account.id'), 'alert.').as('isReceived')),
       ),
   );
 }

@@ -67,13 +67,16 @@ export const NOTIFY = {
     columns: {
       seq: seq(),
       /** The same for all receivers and every try. */
-      id: id('unique'),
+      id: id(),
       account_id: id('references account'),
       type: text<EventType>(),
       at: instant(),
       /** JSON object. */
       data: text(),
+      /** Whether its deliveries are still to be written. */
+      is_new: flag(),
     },
+    keys: ['index event_new (seq) where is_new = 1'],
     postgres: ['primary key (seq)'],
   },
 

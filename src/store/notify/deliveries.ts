@@ -60,7 +60,11 @@ export function resend(db: Db, webhookId: string, eventId: string, by: Actor): P
       }))
       .where('receiver_id', '=', webhookId)
       .where('event_seq', '=', (eb) =>
-        eb.selectFrom('event').select('seq').where('id', '=', eventId),
+        eb
+          .selectFrom('delivery as own')
+          .innerJoin('event', 'event.seq', 'own.event_seq')
+          .select('seq')
+          .where(({ and }) => and({ 'own.receiver_id': webhookId, 'event.id': eventId })),
       )
       .executeTakeFirst();
     if (numUpdatedRows === 0n)

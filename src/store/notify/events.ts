@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { EventType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { Tx } from '../engine/database.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 
 export interface NewEvent {
@@ -16,30 +16,73 @@ export interface NewEvent {
   readonly data: string;
 }
 
-/** Whether an account has a receiver, as a part of a statement that has its row in hand anyway. */
-export function hasReceivers(accountId: Expression<unknown>) {
-  return sql<SqlBool>`exists (select 1 from receiver where account_id = ${accountId} and enabled = 1)`;
+/** Whether an account has a receiver of types that begin so, as a part of a statement that has its row in hand anyway. */
+export function hasReceivers(accountId: Expression<unknown>, types: 'alert.' | 'report.') {
+  const pattern = sql.lit(`%${types}%`);
+  return sql<SqlBool>`exists (select 1 from receiver
+    where account_id = ${accountId} and enabled = 1 and event_types like ${pattern})`;
 }
 
-/**
- * Writes events with a delivery for each receiver of them, in the transaction of what happened. Nothing is written where
- * nobody receives it. Receivers are locked after accounts (decision 64).
- */
+/** In the transaction of what happened, which pays for one row, however many are told of it: `writeDeliveries`. */
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-  const receivers = await lockReceivers(tx, events);
-  const told = events.flatMap((event) => {
-    const ids = receivers.filter((receiver) => isFor(receiver, event)).map(({ id }) => id);
-    return ids.length === 0 ? [] : { id: randomUUID(), ids, event };
-  });
-  await insertDeliveries(tx, told);
+  if (events.length > 0) await runAllPrepared(tx, eventInserts(events.map(toRow)));
 }
 
-/** The same for one receiver, whatever it has chosen and whether it is on. */
-export async function insertEventFor(tx: Tx, receiverId: string, event: NewEvent): Promise<string> {
-  const id = randomUUID();
-  await insertDeliveries(tx, [{ id, ids: [receiverId], event }]);
-  return id;
+type EventRow = Pick<Selectable<Tables['event']>, 'id' | 'account_id' | 'type' | 'at' | 'data'>;
+
+function toRow({ accountId: account_id, ...event }: NewEvent): EventRow {
+  return { id: randomUUID(), account_id, ...event };
 }
+
+const eventInserts = prepareRows<EventRow, never>(
+  ['id', 'account_id', 'type', 'at', 'data'],
+  (db, rows) =>
+    db.insertInto('event').values(rows.map((row) => ({ ...row, is_new: sql.lit(1 as const) }))),
+);
+
+/** An event for one receiver, whatever it has chosen and whether it is on. Locks it, after accounts (decision 64). */
+export async function insertEventFor(tx: Tx, receiverId: string, event: NewEvent): Promise<string> {
+  const row = { ...toRow(event), is_new: 0 as const };
+  const inserted = tx.insertInto('event').values(row).returning('seq');
+  const { seq: event_seq } = await inserted.executeTakeFirstOrThrow();
+  await insertDeliveries(tx, [{ event_seq, receiver_id: receiverId }]);
+  return row.id;
+}
+
+const EVENTS_AT_ONCE = 50;
+
+/** Gives new events a delivery for each receiver, in bounded transactions. What nobody receives is deleted. */
+export async function writeDeliveries(db: Db, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await selectNew(db).limit(1).execute()).length > 0)
+    await db.write(async (tx) => {
+      const query = selectNew(tx).limit(EVENTS_AT_ONCE).$call(dialectOf(tx).locked);
+      const events = await query.execute();
+      const receivers = await lockReceivers(tx, events);
+      const deliveries = events.flatMap(({ seq: event_seq, ...event }) =>
+        receivers
+          .filter((receiver) => isFor(receiver, event))
+          .map(({ id: receiver_id }) => ({ event_seq, receiver_id })),
+      );
+      await insertDeliveries(tx, deliveries);
+      const told = new Set(deliveries.map(({ event_seq }) => event_seq));
+      await deleteEvents(
+        tx,
+        events.map(({ seq }) => seq).filter((seq) => !told.has(seq)),
+      );
+      const old = tx.updateTable('event').set({ is_new: 0 });
+      if (told.size > 0) await old.where('seq', 'in', [...told]).execute();
+    });
+}
+
+function selectNew(db: Queries) {
+  return db
+    .selectFrom('event')
+    .select(['seq', 'account_id', 'type'])
+    .where('is_new', '=', sql.lit(1))
+    .orderBy('seq');
+}
+
+type Told = Pick<EventRow, 'account_id' | 'type'>;
 
 interface Receiver {
   readonly id: string;
@@ -47,55 +90,32 @@ interface Receiver {
   readonly event_types: string;
 }
 
-async function lockReceivers(tx: Tx, events: readonly NewEvent[]): Promise<Receiver[]> {
-  const accounts = [...new Set(events.map(({ accountId }) => accountId))];
+async function lockReceivers(tx: Tx, events: readonly Told[]): Promise<Receiver[]> {
+  const accounts = [...new Set(events.map(({ account_id }) => account_id))];
   if (accounts.length === 0) return [];
-  return await runPrepared(tx, lockedReceivers({ accounts: JSON.stringify(accounts) }));
-}
-
-const lockedReceivers = prepareQuery<{ accounts: string }, Receiver>((db, param) =>
-  db
+  const receivers = tx
     .selectFrom('receiver')
     .select(['id', 'account_id', 'event_types'])
-    .where(dialectOf(db).isIn(sql.ref('account_id'), param('accounts'), 'uuid'))
-    .where('enabled', '=', sql.lit(1))
-    .orderBy('id')
-    .$call(dialectOf(db).locked),
-);
-
-function isFor({ account_id, event_types }: Receiver, { accountId, type }: NewEvent): boolean {
-  return account_id === accountId && event_types.split(' ').includes(type);
+    .where('account_id', 'in', accounts)
+    .where('enabled', '=', 1)
+    .orderBy('id');
+  return await receivers.$call(dialectOf(tx).locked).execute();
 }
 
-interface Told {
-  readonly id: string;
-  /** Of its receivers. */
-  readonly ids: readonly string[];
-  readonly event: NewEvent;
+function isFor(receiver: Receiver, { account_id, type }: Told): boolean {
+  return receiver.account_id === account_id && receiver.event_types.split(' ').includes(type);
 }
 
-async function insertDeliveries(tx: Tx, told: readonly Told[]): Promise<void> {
-  if (told.length === 0) return;
-  const rows = told.map(({ id, event: { accountId: account_id, ...event } }) => {
-    return { id, account_id, ...event };
-  });
-  const inserted = (await runAllPrepared(tx, eventInserts(rows))).flat();
-  const seqs = new Map(inserted.map(({ id, seq }) => [id, seq]));
-  const deliveries = told.flatMap(({ id, ids }) =>
-    ids.map((receiver_id) => ({ event_seq: seqs.get(id) as number, receiver_id })),
-  );
-  const receivers = JSON.stringify([...new Set(told.flatMap(({ ids }) => ids))]);
-  await runAllPrepared(tx, [...deliveryInserts(deliveries), dueUpdate({ receivers })]);
+type NewDelivery = Pick<Selectable<Tables['delivery']>, 'event_seq' | 'receiver_id'>;
+
+async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return;
+  const receivers = [...new Set(deliveries.map(({ receiver_id }) => receiver_id))];
+  await runAllPrepared(tx, deliveryInserts(deliveries));
+  await makeDue(tx, receivers);
 }
 
-type EventRow = Pick<Selectable<Tables['event']>, 'id' | 'account_id' | 'type' | 'at' | 'data'>;
-
-const eventInserts = prepareRows<EventRow, { readonly seq: number; readonly id: string }>(
-  ['id', 'account_id', 'type', 'at', 'data'],
-  (db, rows) => db.insertInto('event').values(rows).returning(['seq', 'id']),
-);
-
-const deliveryInserts = prepareRows<{ event_seq: number; receiver_id: string }, never>(
+const deliveryInserts = prepareRows<NewDelivery, never>(
   ['event_seq', 'receiver_id'],
   (db, rows) => {
     const waiting = { due_at_ms: dialectOf(db).clockMs, state: sql.lit('waiting' as const) };
@@ -105,14 +125,18 @@ const deliveryInserts = prepareRows<{ event_seq: number; receiver_id: string }, 
 
 /** Of deliveries that are due at once. */
 export async function makeDue(tx: Tx, receiverIds: readonly string[]): Promise<void> {
-  await runPrepared(tx, dueUpdate({ receivers: JSON.stringify(receiverIds) }));
-}
-
-const dueUpdate = prepareQuery<{ receivers: string }, never>((db, param) => {
-  const { clockMs: due_at_ms, isIn } = dialectOf(db);
-  return db
+  const { clockMs: due_at_ms } = dialectOf(tx);
+  await tx
     .updateTable('receiver')
     .set({ due_at_ms })
-    .where(isIn(sql.ref('id'), param('receivers'), 'uuid'))
-    .where((eb) => eb.or([eb('due_at_ms', 'is', null), eb('due_at_ms', '>', due_at_ms)]));
-});
+    .where('id', 'in', receiverIds)
+    .where((eb) => eb.or([eb('due_at_ms', 'is', null), eb('due_at_ms', '>', due_at_ms)]))
+    .execute();
+}
+
+/** Events first: whoever writes their deliveries holds them. */
+export async function deleteEvents(tx: Tx, seqs: readonly number[]): Promise<void> {
+  if (seqs.length === 0) return;
+  await tx.deleteFrom('event').where('seq', 'in', seqs).execute();
+  await tx.deleteFrom('delivery').where('event_seq', 'in', seqs).execute();
+}

@@ -2,6 +2,7 @@ import { KEPT_DAYS } from '../../domain/events.ts';
 import { later } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { readNow } from '../work/clock.ts';
+import { deleteEvents } from './events.ts';
 
 const EVENTS_AT_ONCE = 200;
 const DAY_MS = 86_400_000;
@@ -17,10 +18,7 @@ export async function deleteOldEvents(
     const rows = await first.limit(EVENTS_AT_ONCE).execute();
     const old = rows.filter(({ at }) => at < before).map(({ seq }) => seq);
     if (old.length === 0) return true;
-    await db.write(async (tx) => {
-      await tx.deleteFrom('delivery').where('event_seq', 'in', old).execute();
-      await tx.deleteFrom('event').where('seq', 'in', old).execute();
-    });
+    await db.write((tx) => deleteEvents(tx, old));
   }
   return false;
 }
