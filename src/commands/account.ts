@@ -8,6 +8,7 @@ import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { operator } from '../store/accounts/audit.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
 import { updateSecondFactorRequired } from '../store/people/people.ts';
+import { exportOne } from './account/export.ts';
 import { confirm } from './output/confirm.ts';
 import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
 import { withAccount, withNewStore, withStore } from './with-store.ts';
@@ -69,6 +70,14 @@ export function define(account: Command): void {
     .action(demandSecondFactor);
 
   account
+    .command('export <account> [file]')
+    .description(
+      'Write all that an account has as lines of JSON, into a new file or to standard output.',
+    )
+    .addHelpText('after', EXPORT_HELP)
+    .action(exportOne);
+
+  account
     .command('delete <account>')
     .description('Delete an account with all that is its own: domains, reports, people, audit.')
     .option('--keep-reports', 'reports stay, of domains that no account has')
@@ -77,6 +86,10 @@ export function define(account: Command): void {
     .addHelpText('after', DELETE_HELP)
     .action(deleteOne);
 }
+
+const EXPORT_HELP = `
+Everything may go on meanwhile: it is what the account had at one moment. Secrets are left out. The last line says how many
+rows there are; without it, the export was cut off.`;
 
 const DELETE_HELP = `
 Its keys and its people are gone at once. What is left goes in small steps, while others are served: a deletion that was

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
@@ -34,6 +34,28 @@ describe('plumbline account, domain, key', () => {
       { subject: 'b', detail: 'a' },
       { subject: 'a', detail: 'A' },
     ]);
+  });
+
+  test('an account is exported to standard output, and to a new file that only its user can read', async () => {
+    const { json, run, folder } = aProgram();
+    await json('account', 'create', 'A');
+    await json('domain', 'add', 'A', 'example.com');
+    const { stdout, stderr } = await run(['account', 'export', 'A']);
+    const rows = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(rows[0]).toEqual({ export: 'plumbline account', version: 1 });
+    expect(rows.at(-1)).toEqual({ end: true, rows: rows.length - 2 });
+    expect(rows).toContainEqual(expect.objectContaining({ table: 'domain', name: 'example.com' }));
+    expect(stderr).toBe(`Rows that were exported: ${rows.length - 2}.\n`);
+    const file = join(folder, 'a.jsonl');
+    await run(['account', 'export', 'A', file]);
+    expect(readFileSync(file, 'utf8')).toBe(stdout);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = await run(['account', 'export', 'A', file]);
+    expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('cannot be made')]);
+    expect(readFileSync(file, 'utf8')).toBe(stdout);
   });
 
   test('the domains of a file are added, and what is wrong with one does not stop the next', async () => {

@@ -36,7 +36,7 @@ export const SLOW_ON_POSTGRES = [
   'test/postgres/*.test.ts',
   'test/settings/{api-keys,attacks,domain-route,mail,overview,people,reports,second-factor}.test.ts',
   'test/settings/{report-reading,single-sign-on,single-sign-on-attacks,webhooks}.test.ts',
-  'test/store/{api-keys,deleted-accounts,documents,histories,leases,migrations,points}.test.ts',
+  'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,points}.test.ts',
   'test/store/inbox/deliver.test.ts',
 ];
 
