@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { later } from '../../src/domain/instant.ts';
 import { MAX_REFUSALS } from '../../src/domain/mail-choice.ts';
+import { createOutbox } from '../../src/notify/outbox.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertEvents } from '../../src/store/notify/events.ts';
 import { insertSummaries } from '../../src/store/notify/summaries.ts';
@@ -32,6 +33,7 @@ import { aMailChannel, BASE_URL } from '../support/mail-channel.ts';
 import { listFields, refusal } from '../support/mail-server.ts';
 import { aStore } from '../support/store.ts';
 import { aPerson } from '../support/visitor.ts';
+import { anEndpoint, aWebhook, aWebhookChannel } from '../support/webhooks.ts';
 
 /** An account with an owner, a member and a domain, and a real mail server. */
 async function aWorld(given: Parameters<typeof aMailChannel>[1] = {}) {
@@ -69,6 +71,38 @@ describe('mails about alerts', () => {
     }
     expect(received[1]?.text).toContain('This alert is resolved.');
     expect(first?.html).not.toMatch(/<(img|link|script|iframe)|src=|url\(|@import/);
+  });
+
+  test('that a server holds at DATA hold up no webhook', async () => {
+    const {
+      db,
+      accountId,
+      domainId,
+      owner,
+      channel: mail,
+    } = await aWorld({ answer: () => 'never', maxMs: 2_000 });
+    const { url, got } = await anEndpoint();
+    await aWebhook(db, accountId, url);
+    const logError = (error: unknown) => {
+      throw error;
+    };
+    const aborting = new AbortController();
+    const outboxes = [mail, aWebhookChannel(db)].map((channel) =>
+      createOutbox({ db, channels: [channel], logError, pollMs: 10 }),
+    );
+    const loops = outboxes.map(async ({ step }) => {
+      while (!aborting.signal.aborted) await step(aborting.signal);
+    });
+    for (let i = 0; i < 9; i += 1)
+      await anAlert(db, { accountId, domainId }, { type: `alert.number_${i}` });
+    await expect.poll(() => got.length, { timeout: 30_000 }).toBe(9);
+    const mails = db.selectFrom('delivery').select('state').where('receiver_id', '=', owner.id);
+    expect(new Set((await mails.execute()).map(({ state }) => state))).toEqual(
+      new Set(['waiting']),
+    );
+    aborting.abort();
+    await Promise.all(loops);
+    for (const { settle } of outboxes) await settle();
   });
 
   test('are not written at all without a mail server', async () => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
@@ -28,6 +29,19 @@ const listActions = async (db: Store['db']) =>
   (await db.selectFrom('audit').select('action').orderBy('seq').execute()).map(
     ({ action }) => action,
   );
+
+/** Writes for as long as somebody reads, 10 GB at most. */
+function writeOn(res: ServerResponse, onWrite: (bytes: number) => void = () => {}): void {
+  let left = 10e9;
+  const more = () => {
+    while (!res.destroyed && left > 0) {
+      left -= 65_536;
+      onWrite(65_536);
+      if (!res.write(Buffer.alloc(65_536, 120))) return void res.once('drain', more);
+    }
+  };
+  more();
+}
 
 describe('a delivery', () => {
   test('of each event is signed, and is what the contract says', async () => {
@@ -110,22 +124,27 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('to an endpoint that hangs holds up no other endpoint', async () => {
+  test('to endpoints that hang, answer a byte at a time or without an end holds up no other endpoint', async () => {
     const { db, accountId, owner, channel } = await aWorld();
-    const held: { destroy: () => unknown }[] = [];
+    const held: ServerResponse[] = [];
     const hanging = await anEndpoint((res) => void held.push(res));
+    const slow = await anEndpoint((res) => {
+      held.push(res);
+      res.write('x');
+    });
+    const endless = await anEndpoint((res) => writeOn(res));
     const quick = await anEndpoint();
-    await aWebhook(db, accountId, hanging.url);
-    await aWebhook(db, accountId, quick.url);
+    for (const { url } of [hanging, slow, endless, quick]) await aWebhook(db, accountId, url);
     for (let i = 0; i < 30; i += 1) await anAlert(db, owner, { type: `alert.${i}` });
     const logError = (error: unknown) => {
       throw error;
     };
     const outbox = createOutbox({ db, channels: [channel], logError, pollMs: 10 });
     const { signal } = new AbortController();
-    // The hanging one takes 15 seconds for each eight.
     while (quick.got.length < 30) await outbox.step(signal);
-    expect(hanging.got.length).toBeLessThanOrEqual(8);
+    // Each eight take 15 seconds.
+    for (const { got } of [hanging, slow]) expect(got.length).toBeLessThanOrEqual(8);
+    for (const res of held) expect(res.destroyed).toBe(false);
     for (const res of held) res.destroy();
     await outbox.settle();
   });
@@ -133,15 +152,11 @@ describe('a delivery', () => {
   test('reads only the beginning of an answer that does not end', async () => {
     const { db, accountId, owner, channel } = await aWorld();
     let written = 0;
-    const { url } = await anEndpoint((res) => {
-      const more = () => {
-        while (!res.destroyed && written < 1e9) {
-          written += 65_536;
-          if (!res.write(Buffer.alloc(65_536, 120))) return void res.once('drain', more);
-        }
-      };
-      more();
-    });
+    const { url } = await anEndpoint((res) =>
+      writeOn(res, (bytes) => {
+        written += bytes;
+      }),
+    );
     const { id } = await aWebhook(db, accountId, url);
     await anAlert(db, owner);
     await deliverAll(db, channel);

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { toInstant } from '../../src/domain/instant.ts';
 import { toUnsubscribeToken } from '../../src/domain/mail-choice.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
+import { lockPersonRow } from '../../src/store/people/people.ts';
 import { findPersonMail, updateMailChoice } from '../../src/store/people/person-mail.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
@@ -49,6 +50,25 @@ describe('a forgotten password', () => {
     const [, path = ''] =
       /dmarc\.example\.com(\/settings\/welcome\S+)/.exec(received[0]?.text ?? '') ?? [];
     expect(toReadable((await new Browser(api).get(path)).text)).toContain(email);
+  });
+
+  test('is answered before anything is done for the address, known or not', async () => {
+    await aMailChannel(api.store);
+    const { id, email } = await aPerson(api, accountId);
+    const held = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holding = api.db.write(async (tx) => {
+      await lockPersonRow(tx, id);
+      locked.resolve();
+      await held.promise;
+    });
+    await locked.promise;
+    const countEvents = async () =>
+      (await api.db.selectFrom('event').select('id').execute()).length;
+    for (const one of [email, 'eve@example.net']) expect((await ask(one)).status).toBe(200);
+    held.resolve();
+    await holding;
+    await expect.poll(countEvents).toBe(1);
   });
 
   test('leaves the password valid until a new one is chosen', async () => {
