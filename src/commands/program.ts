@@ -78,6 +78,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>
     () => import('./verify.ts'),
   ],
   [
+    'doctor',
+    'Look for what is wrong with the installation, and say what to do.',
+    () => import('./doctor.ts'),
+  ],
+  [
     'prune',
     'Delete the reports and the entries of the audit that are older than they are kept.',
     () => import('./prune.ts'),

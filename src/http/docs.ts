@@ -34,7 +34,7 @@ export async function tellDocs(address: string, site: string = SITE): Promise<st
   return 'in the docs, which are not built here: npm run docs builds them.';
 }
 
-async function isBuilt(site: string): Promise<boolean> {
+export async function isBuilt(site: string = SITE): Promise<boolean> {
   return (await stat(join(site, 'index.html')).catch(() => undefined)) !== undefined;
 }
 

@@ -1,8 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Gauge, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
-import { findNewestBackup } from '../domain/backup-names.ts';
+import { findBackupMs } from '../store/backup/newest.ts';
 import type { Db } from '../store/engine/database.ts';
 import { measureDatabase } from '../store/engine/size.ts';
 import { listFailingKinds } from '../store/inbox/doors.ts';
@@ -29,7 +27,7 @@ async function readState({ database, backups }: WatchedConfig, db: Db): Promise<
   const { openAlerts, mails, ...ages } = await readBacklog(db);
   const failing = await listFailingKinds(db);
   const size = await measureDatabase(database, db);
-  const backupMs = backups && (await findBackupTime(backups.folder));
+  const backupMs = backups && (await findBackupMs(backups.folder));
   return await toText([
     ['alerts_open', 'Open alerts.', byLabel('type', openAlerts)],
     ['unread_mails', 'Mails and files to be read.', byLabel('state', Object.entries(mails))],
@@ -84,10 +82,4 @@ function toText(
     for (const { labels, value } of values) gauge.set(labels, value);
   }
   return registry.metrics();
-}
-
-/** undefined when there is none. */
-async function findBackupTime(folder: string): Promise<number | undefined> {
-  const newest = findNewestBackup(await readdir(folder).catch(() => []));
-  return newest === undefined ? undefined : (await stat(join(folder, newest))).mtimeMs;
 }

@@ -30,6 +30,22 @@ const EXPECTED_FIELDS = [
   'X-Auto-Response-Suppress',
 ];
 
+test('a check signs in, and sends nothing', async () => {
+  const password = 'right';
+  const { config, received } = await aMailServer({
+    ...{ authOptional: false, allowInsecureAuth: true },
+    onAuth: (auth, _session, callback) =>
+      auth.password === password
+        ? callback(null, { user: auth.username })
+        : callback(new Error('Wrong.')),
+  });
+  const withPassword = (given: string) =>
+    aMailer({ ...config, user: 'plumbline', password: () => given }).check();
+  await withPassword(password);
+  await expect(withPassword('wrong')).rejects.toThrow('Wrong');
+  expect(received).toEqual([]);
+});
+
 test('a mail has the fields of a thread, of an automatic mail and of one-click unsubscribing, and no others', async () => {
   const { config, received } = await aMailServer();
   const unsubscribe = 'https://dmarc.example.com/settings/unsubscribe?token=abc';

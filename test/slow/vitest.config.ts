@@ -9,7 +9,7 @@ export const SLOW = [
   'test/demo/sandbox.test.ts',
   'test/http/{connections,server}.test.ts',
   'test/jobs/{exclusive-job,free-space,mail,start-inbox}.test.ts',
-  'test/commands/{accounts,document,inbox,ingest,loaded,processes,reread,width,work}.test.ts',
+  'test/commands/{accounts,doctor,document,inbox,ingest,loaded,processes,reread,width,work}.test.ts',
   'test/http/counters/cluster.test.ts',
   'test/docs/site.test.ts',
   'test/notify/{mail,mailer}.test.ts',

@@ -27,6 +27,8 @@ export interface Mail {
 export interface Mailer {
   /** Resolves with the server's answer when it has taken the mail, and throws otherwise. */
   readonly send: (mail: Mail) => Promise<string>;
+  /** Signs in without sending a mail. Throws what keeps it from doing so. */
+  readonly check: () => Promise<void>;
   readonly close: () => void;
 }
 
@@ -59,7 +61,11 @@ export function createMailer(
       throw error;
     }
   };
-  return { send, close };
+  const check = async () => {
+    transport ??= openTransport(server);
+    await (await transport).verify();
+  };
+  return { send, check, close };
 }
 
 async function openTransport(server: MailServer): Promise<Transporter> {

@@ -1,0 +1,34 @@
+export const LEVELS = ['ok', 'warning', 'error'] as const;
+
+/** What a check found. An advice says what to do about a warning or an error. */
+export interface Finding {
+  readonly level: (typeof LEVELS)[number];
+  readonly found: string;
+  readonly advice?: string;
+}
+
+export const ok = (found: string): Finding => ({ level: 'ok', found });
+export const warning = (found: string, advice: string): Finding => ({
+  level: 'warning',
+  found,
+  advice,
+});
+export const error = (found: string, advice: string): Finding => ({
+  level: 'error',
+  found,
+  advice,
+});
+
+/** A check that throws has found an error. Nobody waits for one that does not end. */
+export async function check(work: () => Promise<Finding>, timeoutMs = 20_000): Promise<Finding> {
+  const late = Promise.withResolvers<Finding>();
+  const found = error(`No answer after ${timeoutMs / 1000} s.`, 'Look why it does not respond.');
+  const timer = setTimeout(() => late.resolve(found), timeoutMs);
+  try {
+    return await Promise.race([work(), late.promise]);
+  } catch (fault) {
+    return error((fault as Error).message, 'Correct that, and try again.');
+  } finally {
+    clearTimeout(timer);
+  }
+}

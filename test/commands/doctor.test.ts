@@ -1,0 +1,156 @@
+import { mkdirSync, openSync, statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { findFreePort } from '../../scripts/free-port.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { noteDoor } from '../../src/store/inbox/doors.ts';
+import { aCertificate } from '../support/certificate.ts';
+import { aFolder } from '../support/command.ts';
+import { serveDns } from '../support/dns-server.ts';
+import { aProgram } from '../support/program.ts';
+import { runServer } from '../support/running-server.ts';
+import { aDatabasePath } from '../support/store.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+interface Row {
+  readonly check: string;
+  readonly level: string;
+  readonly found: string;
+  readonly advice: string | null;
+}
+
+/** The findings of `plumbline doctor`, by the name of their check. */
+async function examine(env: Readonly<Record<string, string>>) {
+  const { run } = aProgram({ COLUMNS: '400', ...env });
+  const { status, stdout } = await run(['doctor', '--json']);
+  const rows: Row[] = JSON.parse(stdout);
+  const levels = Object.fromEntries(rows.map(({ check, level }) => [check, level]));
+  const find = (name: string) => rows.find(({ check }) => check === name)?.found;
+  return { status, levels, find, rows };
+}
+
+/** A database whose jobs ran so many hours ago. */
+async function aDatabase(hoursAgo: number, failing?: string) {
+  const database = aDatabasePath();
+  const store = await openStore(database);
+  const ran_at = `${new Date(Date.now() - hoursAgo * 3_600_000).toISOString().slice(0, 19)}Z`;
+  await store.db.write((tx) =>
+    tx.insertInto('lease').values({ name: 'alerts:0', ran_at }).execute(),
+  );
+  await noteDoor(store.db, 'imap', failing);
+  await store.close();
+  return database;
+}
+
+async function aBackupFolder(hoursAgo: number) {
+  const folder = await aFolder();
+  const file = join(folder, 'plumbline-2026-03-15.db');
+  writeFileSync(file, 'a backup');
+  const madeAt = Date.now() / 1000 - hoursAgo * 3600;
+  utimesSync(file, madeAt, madeAt);
+  return folder;
+}
+
+async function certificateOf(lastYear: number) {
+  const folder = await aFolder();
+  const { cert, key } = aCertificate('dmarc.example.com', lastYear);
+  writeFileSync(join(folder, 'cert.pem'), cert);
+  writeFileSync(join(folder, 'key.pem'), key);
+  return {
+    PLUMBLINE_SMTP_NAME: 'dmarc.example.com',
+    PLUMBLINE_SMTP_PORT: '0',
+    PLUMBLINE_SMTP_TLS_CERT: join(folder, 'cert.pem'),
+    PLUMBLINE_SMTP_TLS_KEY: join(folder, 'key.pem'),
+  };
+}
+
+test('an installation that is well has no finding but what the machine lacks', async () => {
+  const database = await aDatabase(1);
+  const { server } = await runServer({ PLUMBLINE_DATABASE: database });
+  const { address } = await serveDns({ 'example.com': [['v=spf1 -all']] });
+  const { status, levels, rows } = await examine({
+    PLUMBLINE_DATABASE: database,
+    PLUMBLINE_PORT: new URL(server.url).port,
+    PLUMBLINE_DNS_SERVERS: address,
+    PLUMBLINE_BACKUP_TO: await aBackupFolder(3),
+    ...(await certificateOf(2049)),
+  });
+  // The docs are built where somebody did so, and the clock is synchronised where a program does.
+  const { docs, clock, ...others } = levels;
+  expect(others).toEqual({
+    ...{ configuration: 'ok', database: 'ok', space: 'ok', doors: 'ok', work: 'ok', backup: 'ok' },
+    ...{ resolver: 'ok', certificate: 'ok', address: 'ok', proxy: 'ok', 'mail server': 'ok' },
+  });
+  expect(status).toBe([docs, clock].includes('warning') ? 1 : 0);
+  expect(rows.every(({ level, advice }) => (level === 'ok') === (advice === null))).toBe(true);
+});
+
+test('each thing that is wrong is named, and the worst gives the exit status', async () => {
+  const port = await findFreePort();
+  const { status, levels, find } = await examine({
+    PLUMBLINE_DATABASE: await aDatabase(5, 'the password is wrong'),
+    PLUMBLINE_PORT: String(port),
+    PLUMBLINE_BASE_URL: `https://127.0.0.1:${port}`,
+    PLUMBLINE_DNS_SERVERS: '127.0.0.1:9',
+    PLUMBLINE_BACKUP_TO: await aBackupFolder(72),
+    PLUMBLINE_MAIL_SERVER: `smtps://127.0.0.1:${port}`,
+    PLUMBLINE_MAIL_FROM: 'dmarc@example.com',
+    ...(await certificateOf(2024)),
+  });
+  expect(status).toBe(2);
+  const { docs, clock, ...others } = levels;
+  expect(others).toEqual({
+    ...{ configuration: 'ok', database: 'ok', space: 'ok', doors: 'error', work: 'error' },
+    ...{ backup: 'error', resolver: 'error', certificate: 'error', address: 'error' },
+    ...{ proxy: 'warning', 'mail server': 'error' },
+  });
+  expect(find('doors')).toContain('the password is wrong');
+  expect(find('certificate')).toContain('expired on 2024-12-31');
+});
+
+test('too little free space is an error', async () => {
+  const PLUMBLINE_DATABASE = await aDatabase(1);
+  const { levels, find } = await examine({ PLUMBLINE_DATABASE, PLUMBLINE_MIN_FREE_MB: '1000000' });
+  expect(levels['space']).toBe('error');
+  expect(find('space')).toContain('PLUMBLINE_MIN_FREE_MB');
+});
+
+test('a damaged database is an error', async () => {
+  const database = await aDatabase(1);
+  const file = openSync(database, 'r+');
+  const { size } = statSync(database);
+  for (let at = 8192 * 3; at < size; at += 8192) writeSync(file, Buffer.alloc(64, 0x5a), 0, 64, at);
+  const { status, levels } = await examine({ PLUMBLINE_DATABASE: database });
+  expect(status).toBe(2);
+  expect(levels['database']).toBe('error');
+});
+
+test('a database that is to be migrated is not', async () => {
+  const database = await aDatabase(1);
+  const forget = async () => {
+    const { default: Database } = await import('better-sqlite3');
+    const connection = new Database(database);
+    const { changes } = connection.prepare('delete from kysely_migration').run();
+    connection.close();
+    return changes;
+  };
+  const changes = await forget();
+  expect(changes).toBeGreaterThan(0);
+  const { levels, find } = await examine({ PLUMBLINE_DATABASE: database });
+  expect(find('database')).toContain('older version');
+  expect([levels['database'], levels['space']]).toEqual(['error', undefined]);
+  expect(await forget()).toBe(0);
+});
+
+test('a missing database and a wrong configuration are findings, and nothing is made', async () => {
+  const folder = await aFolder();
+  mkdirSync(join(folder, 'empty'));
+  const PLUMBLINE_DATABASE = join(folder, 'empty/plumbline.db');
+  const missing = await examine({ PLUMBLINE_DATABASE });
+  expect(missing.find('database')).toContain('There is no database');
+  expect(statSync(PLUMBLINE_DATABASE, { throwIfNoEntry: false })).toBeUndefined();
+  const wrong = await examine({ PLUMBLINE_DATABASE, PLUMBLINE_PORT: 'eighty' });
+  expect([wrong.status, wrong.levels]).toEqual([2, { configuration: 'error' }]);
+  expect(wrong.find('configuration')).toContain('PLUMBLINE_PORT');
+});
