@@ -27,6 +27,7 @@ const VARIABLES = {
     (item) => parseDomainName(item) === item,
     'names like mx.example.com, in lower case',
   ),
+  mailVerification: choice('PLUMBLINE_MAIL_VERIFICATION', ['on', 'off'], 'on'),
   watched: list('PLUMBLINE_WATCH', isAbsolute, 'absolute paths of folders or mailbox files'),
   watchDone: choice('PLUMBLINE_WATCH_DONE', ['move', 'leave'], 'move'),
 };
@@ -61,6 +62,8 @@ export interface MailConfig {
   readonly smtpRecipients: readonly string[];
   /** Servers whose findings about a mail are believed: names in Authentication-Results, and domains of ARC seals. */
   readonly trustedServers: readonly string[];
+  /** Whether DNS is asked who sent a mail. */
+  readonly mailVerification: 'on' | 'off';
   readonly watched: readonly string[];
   readonly watchDone: 'move' | 'leave';
   readonly smtp?: SmtpConfig | undefined;

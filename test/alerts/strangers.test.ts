@@ -193,6 +193,22 @@ test('a report that comes first by a mail of somebody else gives way to the genu
   expect(entry).toMatchObject({ action: 'report_replaced', actor: 'plumbline', subject: domain });
 });
 
+test('it gives way also when strangers have sent as many other contents of it as are kept', async () => {
+  const { db, domain } = await aWorld();
+  const one = { domain, reportId: 'same', begin: `${day(TODAY)}T00:00:00Z` };
+  for (let i = 0; i < 15; i += 1)
+    await receive(db, [aReport({ ...one, payload: `forged ${i}` })], at(TODAY), STRANGER);
+  const genuine = aReport({ ...one, payload: 'genuine', totalMessages: 3, alignedMessages: 0 });
+  await receive(db, [genuine], at(TODAY), GENUINE);
+  await receive(db, [aReport({ ...one, payload: 'forged again' })], at(TODAY), STRANGER);
+  const reports = db.selectFrom('report').select(['total_messages', 'authenticated']);
+  expect(await reports.where('report_id', '=', 'same').execute()).toEqual([
+    { total_messages: 3, authenticated: 'provider.example' },
+  ]);
+  expect(await db.selectFrom('conflict').select('seq').execute()).toHaveLength(11);
+  expect(await listMiscounts(db)).toEqual({});
+});
+
 test('it does not give way to another that nobody authenticated, or when it is authenticated itself', async () => {
   const { db, domain } = await aWorld();
   const one = { domain, reportId: 'same', begin: `${day(TODAY)}T00:00:00Z` };

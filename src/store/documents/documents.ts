@@ -241,7 +241,9 @@ async function planAll(
   documents: readonly ReceivedDocument[],
   arrivals: Arrivals,
 ): Promise<(PlannedReport | undefined)[]> {
-  const reports = documents.flatMap(({ content }) => (isRefusal(content) ? [] : [content]));
+  const reports = documents.flatMap(({ content, authenticated }) =>
+    isRefusal(content) ? [] : [{ report: content, isGenuine: Boolean(authenticated) }],
+  );
   const planned = (await planReports(tx, reports, arrivals)).values();
   return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));
 }

@@ -24,6 +24,12 @@ export interface PlannedReport {
   readonly added?: NewContent;
 }
 
+export interface ArrivingReport {
+  readonly report: AggregateReport;
+  /** Whether its mail is known to come from its reporter. */
+  readonly isGenuine: boolean;
+}
+
 interface NewContent {
   readonly row: Omit<NewReport, 'position' | 'nonce' | 'document_seq' | 'authenticated'>;
   readonly domain: ReportedDomain;
@@ -36,10 +42,10 @@ interface NewContent {
  */
 export async function planReports(
   tx: Tx,
-  reports: readonly AggregateReport[],
+  reports: readonly ArrivingReport[],
   arrivals: Arrivals,
 ): Promise<PlannedReport[]> {
-  const all = reports.map((report) => ({ report, id: toReportId(report) }));
+  const all = reports.map((one) => ({ ...one, id: toReportId(one.report) }));
   const removed = await listRemoved(tx, all);
   const kept = all.filter((one) => !removed.has(toKey(one)));
   const names = new Set(kept.map(({ report }) => report.policyPublished.domain));
@@ -51,7 +57,9 @@ export async function planReports(
   for (const one of all) {
     const content = contents.get(one);
     planned.push(
-      content === undefined ? { outcome: 'removed' } : await planContent(tx, content, known),
+      content === undefined
+        ? { outcome: 'removed' }
+        : await planContent(tx, { ...content, isGenuine: one.isGenuine }, known),
     );
   }
   return planned;
@@ -70,7 +78,7 @@ export async function isStored(db: Queries, report: AggregateReport): Promise<bo
   return stored !== undefined;
 }
 
-type IdentifiedReport = { readonly report: AggregateReport; readonly id: string };
+type IdentifiedReport = ArrivingReport & { readonly id: string };
 
 const toKey = ({ id, report }: IdentifiedReport): string => `${id} ${report.payloadSha256}`;
 
@@ -119,12 +127,13 @@ interface KnownContents {
   readonly conflicts: Map<string, Set<string>>;
 }
 
-/** Anybody can send other contents of a report. */
+/** Anybody can send other contents of a report, and they must leave room for the one that takes their place. */
 const MAX_CONFLICTS = 10;
+const MAX_GENUINE_CONFLICTS = 20;
 
 async function planContent(
   tx: Tx,
-  content: NewContent,
+  { isGenuine, ...content }: NewContent & Pick<ArrivingReport, 'isGenuine'>,
   known: KnownContents,
 ): Promise<PlannedReport> {
   const { row, domain, report } = content;
@@ -136,7 +145,8 @@ async function planContent(
   }
   const conflicts = known.conflicts.get(row.id) ?? (await findConflictPayloads(tx, row));
   known.conflicts.set(row.id, conflicts);
-  if (conflicts.has(report.payloadSha256) || conflicts.size >= MAX_CONFLICTS)
+  const maxConflicts = isGenuine ? MAX_GENUINE_CONFLICTS : MAX_CONFLICTS;
+  if (conflicts.has(report.payloadSha256) || conflicts.size >= maxConflicts)
     return { outcome: 'conflict' };
   conflicts.add(report.payloadSha256);
   return { outcome: 'conflict', added: content };
