@@ -89,8 +89,8 @@ test('a genuine report that came second is found, compared, preferred and kept',
   expect(ingested.replace(/\s+/g, ' ')).toContain('plumbline document list --outcome conflict');
 
   const { stdout: list } = await run(['document', 'list']);
-  expect(list).toMatch(/conflict-1 .*example\.com +genuine\.xml/);
-  expect(list).toMatch(/rejection-3 .*broken XML +broken\.xml/);
+  expect(list).toMatch(/conflict-1 .*example\.com +- +genuine\.xml/);
+  expect(list).toMatch(/rejection-3 .*broken XML +- +broken\.xml/);
   const [{ report }] = await json('document', 'list', '--outcome', 'conflict');
 
   const { stdout: shown } = await run(['document', 'show', 'conflict-1']);

@@ -74,12 +74,14 @@ export function requireMatching({ outcome, reason }: FilterOptions): void {
 }
 
 /** The outcome is in the id. The folders of an input are in its details. */
-function toColumns({ id, received_at, reason, domain, input, member }: ListedDocument) {
+function toColumns({ id, received_at, reason, domain, authenticated, ...rest }: ListedDocument) {
+  const { input, member } = rest;
   const file = input.slice(input.lastIndexOf('/') + 1);
   return {
     id,
     'received (UTC)': toShortTime(received_at),
     'reason or domain': reason === null ? domain : toReasonText(reason),
+    sender: authenticated === '' ? 'not authenticated' : authenticated,
     file: member === null ? file : `${file} > ${member}`,
   };
 }

@@ -31,6 +31,8 @@ export interface ListedDocument {
   /** The stored report that has the conflict's identity. */
   readonly report: string | null;
   readonly domain: string | null;
+  /** Of a conflict's mail: domain/reports/authentication.ts. */
+  readonly authenticated: string | null;
   readonly input: string;
   readonly member: string | null;
 }
@@ -78,6 +80,7 @@ async function listRejections(
     outcome: 'rejected',
     report: null,
     domain: null,
+    authenticated: null,
     ...row,
   }));
 }
@@ -90,7 +93,7 @@ async function listConflicts(
     .selectFrom('conflict as c')
     .innerJoin('domain', 'domain.id', 'c.domain_id')
     .select(['c.seq', 'c.received_at', 'c.report_id as report', 'domain.name as domain'])
-    .select('c.document_seq')
+    .select(['c.document_seq', 'c.authenticated'])
     .where('c.received_at', '>=', since)
     .orderBy('c.received_at', 'desc')
     .orderBy('c.seq', 'desc')
@@ -100,15 +103,13 @@ async function listConflicts(
     db,
     rows.map(({ document_seq }) => document_seq),
   );
-  return rows.map(({ seq, received_at, report, domain, document_seq }) => ({
+  return rows.map(({ seq, document_seq, ...conflict }) => ({
     id: `conflict-${seq}`,
-    received_at,
     outcome: 'conflict',
     reason: null,
     message: null,
     where: null,
-    report,
-    domain,
+    ...conflict,
     ...toNames(document_seq),
   }));
 }
