@@ -8,6 +8,7 @@ import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { operator } from '../store/accounts/audit.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
 import { updateSecondFactorRequired } from '../store/people/people.ts';
+import { giveBackSpace } from '../store/retention/space.ts';
 import { exportOne } from './account/export.ts';
 import { confirm } from './output/confirm.ts';
 import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
@@ -114,6 +115,7 @@ async function deleteOne(account: string, options: DeleteOptions): Promise<void>
     if (dryRun) return printResult(result, [sentence], output);
     if (!yes) await confirm(`${sentence} All of it is deleted.`, name);
     await deleteAccount(db, id, { by: operator(), keepsReports });
+    await giveBackSpace(db);
     printOne(result, output);
   });
 }

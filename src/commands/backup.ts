@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
-import { toSqliteError } from '../store/engine/sqlite/errors.ts';
 import { hint, type OutputOptions, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 
@@ -21,9 +20,7 @@ export function define(command: Command): void {
         'Back up PostgreSQL with its own pg_dump, or with what its host offers.',
       );
       const { backUp } = await import('../store/backup/backup.ts');
-      const backup = await backUp({ from: file, to, force }).catch((error) => {
-        throw toSqliteError(file, error);
-      });
+      const backup = await backUp({ from: file, to, force });
       printResult(backup, [`${backup.path} is a backup of ${file}, and is not damaged.`], output);
       if (secretsKeyFile !== undefined) hint(describeKey(secretsKeyFile.path), output);
     });

@@ -14,6 +14,7 @@ import { type DomainRow, listAllDomains, updateDomainStatus } from '../store/acc
 import { findNamedDomain } from '../store/accounts/find-by-name.ts';
 import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import { removeDomain } from '../store/accounts/removed-domains.ts';
+import { giveBackSpace } from '../store/retention/space.ts';
 import { addDomains } from './domain/additions.ts';
 import { defineProposals } from './domain/proposals.ts';
 import { confirm } from './output/confirm.ts';
@@ -102,6 +103,7 @@ async function removeOne(given: string, options: RemoveOptions): Promise<void> {
     if (deletesReports && !yes)
       await confirm(`${name} has ${reports} reports. They are deleted.`, name);
     await removeDomain(db, id, { deletesReports });
+    if (deletesReports) await giveBackSpace(db);
     printOne({ id, domain: name, removed: true }, output);
   });
 }

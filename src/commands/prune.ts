@@ -30,10 +30,10 @@ export function define(command: Command): void {
           return;
         }
         const pruned = await prune(deps);
-        const { reports, bytes, auditEntries } = pruned;
+        const { reports, bytes, auditEntries, fileBytes } = pruned;
         const gone = `Reports that went: ${reports}, with ${toMb(bytes)}.`;
         printResult(pruned, [`${gone} Entries of the audit: ${auditEntries}.`], output);
-        hint('The database uses the space again; its file does not get smaller.', output);
+        hint(`The file is ${toMb(fileBytes)} smaller. What is free in it is used again.`, output);
       });
     });
 }

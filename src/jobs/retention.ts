@@ -3,6 +3,7 @@ import { toFirstKept } from '../domain/retention.ts';
 import { deleteOldAudit } from '../store/accounts/audit.ts';
 import type { Db } from '../store/engine/database.ts';
 import { measurePrunable, type Pruned, pruneReports } from '../store/retention/old-reports.ts';
+import { giveBackSpace } from '../store/retention/space.ts';
 
 interface RetentionDeps {
   readonly db: Db;
@@ -17,17 +18,20 @@ interface RetentionDeps {
 
 export interface Retained extends Pruned {
   readonly auditEntries: number;
+  /** By which the file is smaller. */
+  readonly fileBytes: number;
 }
 
 /** Deletes what is older than it is kept. Doing it twice does no harm. */
 export async function prune(deps: RetentionDeps): Promise<Retained> {
   const { db, now, mayGoOn } = deps;
-  const pruned = { reports: 0, bytes: 0, auditEntries: 0 };
+  const pruned = { reports: 0, bytes: 0, auditEntries: 0, fileBytes: 0 };
   const retention = toReportRetention(deps);
   if (retention !== undefined) Object.assign(pruned, await pruneReports(db, retention));
   const audited = toFirstKept(now(), deps.kept.auditDays);
   if (audited !== undefined)
     pruned.auditEntries = await deleteOldAudit(db, `${audited}T00:00:00Z`, mayGoOn);
+  pruned.fileBytes = await giveBackSpace(db, mayGoOn);
   return pruned;
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { copyPages } from '../engine/sqlite/copy-pages.ts';
 import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
+import { toSqliteError } from '../engine/sqlite/errors.ts';
 import { readDatabaseFile } from '../engine/sqlite/open.ts';
 import { findWrongHead } from '../verify/verify.ts';
 import { makeCopy } from './copy.ts';
@@ -34,6 +35,8 @@ export async function backUp({ from, to, force, onProgress }: BackupOptions): Pr
     fill: (part) => copyPages(from, part, onProgress),
     check: (part) => readDatabaseFile(part, (copy) => requireHeads(copy, from)),
     publish: (part) => renameSync(part, path),
+  }).catch((error) => {
+    throw toSqliteError(from, error);
   });
   return { path, bytes: size };
 }

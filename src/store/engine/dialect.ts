@@ -67,6 +67,11 @@ export interface Dialect {
   readonly locked: <Query extends Lockable>(query: Query) => Query;
   /** Waits for a named lock, and holds it until the transaction ends. For a rule about rows that do not exist yet. */
   readonly lockName: (tx: Tx, name: string) => Promise<void>;
+  /**
+   * Gives at most so many unused pages of the database's file back, unless few are unused, and returns their bytes.
+   * PostgreSQL does so by itself, or never.
+   */
+  readonly giveBackPages: (tx: Tx, max: number) => Promise<number>;
   /** Runs the statements of a transaction in their order. */
   readonly runAll: (
     connection: DatabaseConnection,

@@ -22,6 +22,7 @@ const POSTGRES_DIALECT: Dialect = {
   clockMs: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   // Foreign keys may go on to refer to the row.
   locked: (query) => query.forNoKeyUpdate(),
+  giveBackPages: async () => 0,
   lockName: async (tx, name) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${LOCKS}))`.execute(tx);
   },

@@ -1,0 +1,22 @@
+import type { Db } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
+
+/** In one transaction. */
+const PAGES_AT_ONCE = 500;
+
+/**
+ * Makes the file of a SQLite database smaller, after much was deleted, in bounded transactions. A twentieth of it stays
+ * free for what comes in. Returns the bytes that were given back.
+ */
+export async function giveBackSpace(
+  db: Db,
+  mayGoOn: () => Promise<boolean> = async () => true,
+): Promise<number> {
+  let all = 0;
+  while (await mayGoOn()) {
+    const bytes = await db.write((tx) => dialectOf(tx).giveBackPages(tx, PAGES_AT_ONCE));
+    if (bytes <= 0) break;
+    all += bytes;
+  }
+  return all;
+}
