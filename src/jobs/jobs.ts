@@ -9,8 +9,6 @@ import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Channel } from '../notify/channel.ts';
-import { createOutbox } from '../notify/outbox.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import type { Store } from '../store/engine/store.ts';
 import { deleteOldEvents } from '../store/notify/tidy.ts';
@@ -22,8 +20,9 @@ import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
 import { startMail, tidyMail } from './mail.ts';
+import { startOutbox } from './outbox.ts';
 import { prune } from './retention.ts';
-import { keepRunning, type Running } from './running.ts';
+import type { Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
 /** How often what strangers may store is brought back to its bounds. It exceeds them by what comes in meanwhile. */
@@ -60,32 +59,15 @@ interface Job extends Running {
   readonly name: string;
 }
 
-/** Without a key, which PostgreSQL needs a file for, nobody can make a webhook. */
-function createChannels(config: Config, { db }: Store): readonly Channel[] {
+/** undefined without a key, which PostgreSQL needs a file for: then nobody can make a webhook. */
+function startWebhooks(config: Config, deps: JobsDeps): Running | undefined {
   const { secretsKeyFile, webhookAllow: allowed, dnsServers, baseUrl } = config;
-  if (secretsKeyFile === undefined) return [];
+  if (secretsKeyFile === undefined) return undefined;
   const openSealing = createSealings(secretsKeyFile);
   const lookUp = createHostLookUp(dnsServers);
-  return [
-    createWebhookChannel({ db, now: () => new Date(), openSealing, allowed, lookUp, baseUrl }),
-  ];
-}
-
-/** A delivery that was begun is finished and recorded before the process ends: else it would be made again. */
-function startOutbox(
-  channels: readonly Channel[],
-  { store, log, metrics }: Pick<JobsDeps, 'store' | 'log' | 'metrics'>,
-): Running {
-  const logError = (error: unknown) => log.error({ err: error }, 'deliveries failed');
-  const observe = metrics?.observeDelivery;
-  const outbox = createOutbox({ db: store.db, channels, logError, observe });
-  const loop = keepRunning(outbox.step);
-  return {
-    stop: async () => {
-      await loop.stop();
-      await outbox.settle();
-    },
-  };
+  const given = { now: () => new Date(), openSealing, allowed, lookUp, baseUrl };
+  const channel = createWebhookChannel({ db: deps.store.db, ...given });
+  return startOutbox(async () => ({ channel }), deps);
 }
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
@@ -140,7 +122,7 @@ function startEach(config: Config, deps: JobsDeps): readonly Job[] {
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
-  const channels = createChannels(config, store);
+  const webhooks = startWebhooks(config, deps);
   const tidyEvents = async (mayGoOn: ShardRun['mayGoOn']) =>
     (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
   const jobs = [
@@ -152,7 +134,7 @@ function startEach(config: Config, deps: JobsDeps): readonly Job[] {
     (kept.reportsDays !== undefined || kept.auditDays !== undefined) &&
       single('retention', HOUR_MS, pruneOld),
     single('events', HOUR_MS, tidyEvents),
-    channels.length > 0 && { name: 'outbox', ...startOutbox(channels, deps) },
+    webhooks && { name: 'outbox', ...webhooks },
     mailServer && {
       name: 'mail',
       ...startMail(mailServer, { ...config, baseUrl: config.baseUrl ?? '', store, log, metrics }),

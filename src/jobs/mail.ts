@@ -1,72 +1,37 @@
-import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import { findMonday } from '../notify/mail/pace.ts';
-import type { Outbox } from '../notify/outbox.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
-import type { Store } from '../store/engine/store.ts';
 import { insertSummaries } from '../store/notify/summaries.ts';
 import { updateMailServer } from '../store/people/person-mail.ts';
 import type { ShardRun } from '../store/work/shards.ts';
-import { keepRunning, type Running } from './running.ts';
+import { type OutboxDeps, startOutbox } from './outbox.ts';
+import type { Running } from './running.ts';
 
 type MailServer = NonNullable<Config['mailServer']>;
 
-interface MailDeps extends ReportAddresses {
-  readonly store: Store;
-  readonly log: Logger;
-  readonly metrics?: Metrics | undefined;
+interface MailDeps extends OutboxDeps, ReportAddresses {
   /** For links in mails. */
   readonly baseUrl: string;
 }
 
-const REST_MS = 10_000;
 const now = () => toInstant(new Date());
 
 /** Sends mail to people, by an outbox of its own: a mail server that stalls delays no webhook. */
 export function startMail(server: MailServer, deps: MailDeps): Running {
-  const logError = (error: unknown) => deps.log.error({ err: error }, 'mail could not be sent');
-  let opened: Awaited<ReturnType<typeof openMail>> | undefined;
-  const step = async (signal: AbortSignal) => {
-    opened ??= await openMail(server, { ...deps, logError });
-    return await opened.outbox.step(signal);
-  };
-  const loop = keepRunning((signal) =>
-    step(signal).catch((error: unknown) => {
-      logError(error);
-      return REST_MS;
-    }),
-  );
-  return {
-    stop: async () => {
-      await loop.stop();
-      await opened?.outbox.settle();
-      opened?.close();
-    },
-  };
+  return startOutbox(() => openMail(server, deps), deps);
 }
 
 /** Loads what only an installation with a mail server needs. */
-async function openMail(
-  server: MailServer,
-  { logError, ...deps }: MailDeps & { readonly logError: (error: unknown) => void },
-): Promise<{ readonly outbox: Outbox; readonly close: () => void }> {
+async function openMail(server: MailServer, deps: MailDeps) {
   const { createMailChannel } = await import('../notify/mail/channel.ts');
   const { createMailer } = await import('../notify/mail/mailer.ts');
-  const { createOutbox } = await import('../notify/outbox.ts');
-  const { store, baseUrl, metrics } = deps;
+  const { store, baseUrl } = deps;
   await updateMailServer(store.db, server.host);
   const mailer = createMailer(server);
   const describeSteps = (accountId: string) => findSteps(deps, accountId);
   const channel = createMailChannel({ store, mailer, baseUrl, now, describeSteps });
-  const outbox = createOutbox({
-    db: store.db,
-    channels: [channel],
-    logError,
-    observe: metrics?.observeDelivery,
-  });
-  return { outbox, close: mailer.close };
+  return { channel, close: mailer.close };
 }
 
 /** What the overview says to do next for each domain of an account. */

@@ -16,8 +16,6 @@ import type { Channel, Outcome } from './channel.ts';
 /** How many receivers one process delivers to at the same time. */
 const MAX_RECEIVERS = 32;
 const POLL_MS = 1_000;
-/** After a fault of our own, such as a database that is away. */
-const REST_MS = 10_000;
 /** A batch ends well before its claim: after this part of it. */
 const BATCH_PART = 0.5;
 /** Waits are that much longer or shorter, so that what failed together is not tried together. */
@@ -25,49 +23,45 @@ const SPREAD = 0.2;
 
 interface OutboxDeps {
   readonly db: Db;
-  readonly channels: readonly Channel[];
+  readonly channel: Channel;
   readonly logError: (error: unknown) => void;
   /** Is told of each try when it is recorded. */
-  readonly observe?: ((channel: Claim['channel'], outcome: Outcome['kind']) => void) | undefined;
+  readonly observe?: ((channel: Channel['name'], outcome: Outcome['kind']) => void) | undefined;
   readonly pollMs?: number;
   readonly claimMs?: number;
 }
 
 export interface Outbox {
-  /** Writes deliveries of new events, and begins those to receivers that are due. Returns the wait before the next step in milliseconds. */
-  readonly step: (signal: AbortSignal) => Promise<number>;
+  /**
+   * Writes deliveries of new events, begins those to receivers that are due, and waits until one ends or more can be due.
+   * Throws a fault of our own.
+   */
+  readonly step: (signal: AbortSignal) => Promise<void>;
   /** Waits for the deliveries that were begun. */
   readonly settle: () => Promise<void>;
 }
 
 /** Delivers what is due to receivers. Any number of processes can share one database. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { db, logError, pollMs = POLL_MS, claimMs = CLAIM_MS } = deps;
+  const { db, channel, logError, pollMs = POLL_MS, claimMs = CLAIM_MS } = deps;
   const holder = randomUUID();
-  const channels = new Map(deps.channels.map((channel) => [channel.name, channel]));
   const running = new Set<Promise<void>>();
   const begin = (claim: Claim) => {
-    const channel = channels.get(claim.channel) as Channel;
-    const delivering = deliverTo(deps, channel, { ...claim, claimMs })
+    const delivering = deliverTo(deps, { ...claim, claimMs })
       .catch(logError)
       .finally(() => running.delete(delivering));
     running.add(delivering);
   };
-  const stepOnce = async (signal: AbortSignal) => {
+  const step = async (signal: AbortSignal) => {
     await writeDeliveries(db, signal);
     const limit = MAX_RECEIVERS - running.size;
-    const wanted = { holder, claimMs, channels: [...channels.keys()], limit };
+    const wanted = { holder, claimMs, channel: channel.name, limit };
     for (const claim of limit > 0 ? await claimReceivers(db, wanted) : []) begin(claim);
     const polled = sleep(pollMs, undefined, { signal }).catch(() => undefined);
     await Promise.race([polled, ...running]);
-    return 0;
   };
   return {
-    step: (signal) =>
-      stepOnce(signal).catch((error: unknown) => {
-        logError(error);
-        return REST_MS;
-      }),
+    step,
     settle: async () => {
       await Promise.all(running);
     },
@@ -76,8 +70,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
 /** One batch: a receiver that has more is claimed again after others that are due. */
 async function deliverTo(
-  { db, observe }: Pick<OutboxDeps, 'db' | 'observe'>,
-  channel: Channel,
+  { db, channel, observe }: Pick<OutboxDeps, 'db' | 'channel' | 'observe'>,
   claim: Claim & { readonly claimMs: number },
 ): Promise<void> {
   const { receiverId } = claim;

@@ -88,7 +88,7 @@ describe('mails about alerts', () => {
     };
     const aborting = new AbortController();
     const outboxes = [mail, aWebhookChannel(db)].map((channel) =>
-      createOutbox({ db, channels: [channel], logError, pollMs: 10 }),
+      createOutbox({ db, channel, logError, pollMs: 10 }),
     );
     const loops = outboxes.map(async ({ step }) => {
       while (!aborting.signal.aborted) await step(aborting.signal);

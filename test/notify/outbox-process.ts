@@ -1,5 +1,4 @@
 /** Delivers to webhooks until it is killed. It is a process of its own for tests. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createSealing } from '../../src/domain/access/sealing.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { createWebhookChannel } from '../../src/notify/webhooks/webhook-channel.ts';
@@ -15,7 +14,7 @@ const channel = createWebhookChannel({
 // Short, so that what failed or was claimed by a killed process comes again while the test lasts.
 const quick = { ...channel, waitsMs: Array.from({ length: 200 }, () => 50) };
 const logError = (error: unknown) => process.stderr.write(`${error}\n`);
-const outbox = createOutbox({ db, channels: [quick], logError, pollMs: 20, claimMs: 1_000 });
+const outbox = createOutbox({ db, channel: quick, logError, pollMs: 20, claimMs: 1_000 });
 process.send?.('ready');
 const { signal } = new AbortController();
-for (;;) await sleep(await outbox.step(signal));
+for (;;) await outbox.step(signal).catch(logError);

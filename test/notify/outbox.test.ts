@@ -203,7 +203,7 @@ describe('deliveries', () => {
     await aReceiver(db, accountId);
     await anAlert(db, owner);
     await tellReceivers(db);
-    const wanted = { holder: 'dead', channels: ['webhook'] as const, limit: 9 };
+    const wanted = { holder: 'dead', channel: 'webhook' as const, limit: 9 };
     const [dead] = await claimReceivers(db, wanted);
     if (dead === undefined) throw new Error('Nothing is due.');
     const [due] = await listDue(db, dead, 1);
@@ -223,7 +223,7 @@ describe('deliveries', () => {
     for (let i = 0; i < 9; i += 1) await anAlert(db, owner, { type: `alert.${i}` });
     await tellReceivers(db);
     const { channel } = aChannel(() => ({ kind: 'delivered' }));
-    const wanted = { holder: 'one', channels: ['webhook'] as const, limit: 1 };
+    const wanted = { holder: 'one', channel: 'webhook' as const, limit: 1 };
     const claimed = await claimReceivers(db, wanted);
     expect(claimed.map(({ receiverId }) => receiverId)).toEqual([many]);
     const free = { free_at_ms: Date.now() - 1_000 };

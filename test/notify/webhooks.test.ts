@@ -139,7 +139,7 @@ describe('a delivery', () => {
     const logError = (error: unknown) => {
       throw error;
     };
-    const outbox = createOutbox({ db, channels: [channel], logError, pollMs: 10 });
+    const outbox = createOutbox({ db, channel, logError, pollMs: 10 });
     const { signal } = new AbortController();
     while (quick.got.length < 30) await outbox.step(signal);
     // Each eight take 15 seconds.

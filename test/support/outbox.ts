@@ -58,11 +58,11 @@ export async function countWaiting(db: Db): Promise<number> {
 }
 
 /** Delivers until nothing more is due. */
-export async function deliverAll(db: Db, ...channels: readonly Channel[]): Promise<void> {
+export async function deliverAll(db: Db, channel: Channel): Promise<void> {
   const logError = (error: unknown) => {
     throw error;
   };
-  const outbox = createOutbox({ db, channels, logError, pollMs: 10 });
+  const outbox = createOutbox({ db, channel, logError, pollMs: 10 });
   for (let idle = 0; idle < 2; ) {
     const before = await countTried(db);
     await outbox.step(new AbortController().signal);

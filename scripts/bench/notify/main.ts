@@ -102,11 +102,11 @@ function deliver(db: Db): () => Promise<void> {
     ...{ lookUp: async () => ['127.0.0.1'], baseUrl: undefined },
   });
   const logError = (error: unknown) => print(`${error}`);
-  const outbox = createOutbox({ db, channels: [channel], logError, pollMs: 20 });
+  const outbox = createOutbox({ db, channel, logError, pollMs: 20 });
   const aborting = new AbortController();
   const { signal } = aborting;
   const run = async () => {
-    while (!signal.aborted) await sleep(await outbox.step(signal));
+    while (!signal.aborted) await outbox.step(signal);
   };
   const running = run();
   return async () => {

@@ -20,7 +20,6 @@ const LATEST_MS = 2 * MAX_REST_MS;
 
 export interface Claim {
   readonly receiverId: string;
-  readonly channel: ChannelName;
   readonly holder: string;
   readonly nowMs: number;
 }
@@ -28,37 +27,36 @@ export interface Claim {
 interface Wanted {
   /** Different for each process. */
   readonly holder: string;
-  readonly channels: readonly ChannelName[];
+  readonly channel: ChannelName;
   readonly limit: number;
   readonly claimMs?: number | undefined;
 }
 
 /** Writes nothing when none is due. */
 export async function claimReceivers(db: Db, wanted: Wanted): Promise<Claim[]> {
-  const { holder, channels, limit, claimMs = CLAIM_MS } = wanted;
-  const due = await selectDue(db, await readClockMs(db), channels)
+  const { holder, channel, limit, claimMs = CLAIM_MS } = wanted;
+  const due = await selectDue(db, await readClockMs(db), channel)
     .limit(1)
     .execute();
   if (due.length === 0) return [];
   return await db.write(async (tx) => {
     const nowMs = await readClockMs(tx);
-    const query = selectDue(tx, nowMs, channels).limit(limit).$call(dialectOf(tx).locked);
-    const receivers = await query.execute();
-    const ids = receivers.map(({ id }) => id);
+    const query = selectDue(tx, nowMs, channel).limit(limit).$call(dialectOf(tx).locked);
+    const ids = (await query.execute()).map(({ id }) => id);
     if (ids.length === 0) return [];
     const held = { claimed_by: holder, free_at_ms: nowMs + claimMs };
     await tx.updateTable('receiver').set(held).where('id', 'in', ids).execute();
-    return receivers.map(({ id, channel }) => ({ receiverId: id, channel, holder, nowMs }));
+    return ids.map((receiverId) => ({ receiverId, holder, nowMs }));
   });
 }
 
-function selectDue(db: Queries, nowMs: number, channels: readonly ChannelName[]) {
+function selectDue(db: Queries, nowMs: number, channel: ChannelName) {
   return db
     .selectFrom('receiver')
-    .select(['id', 'channel'])
+    .select('id')
     .where('due_at_ms', '<=', nowMs)
     .where('enabled', '=', 1)
-    .where('channel', 'in', channels)
+    .where('channel', '=', channel)
     .where((eb) => eb.or([eb('free_at_ms', '<=', nowMs), eb('free_at_ms', '>', nowMs + LATEST_MS)]))
     .orderBy('free_at_ms');
 }

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Channel } from '../notify/channel.ts';
+import { createOutbox } from '../notify/outbox.ts';
+import type { Store } from '../store/engine/store.ts';
+import { keepRunning, type Running } from './running.ts';
+
+/** After a fault of our own, such as a database that is away. */
+const REST_MS = 10_000;
+
+export interface OutboxDeps {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly metrics?: Metrics | undefined;
+}
+
+interface Opened {
+  readonly channel: Channel;
+  readonly close?: () => void;
+}
+
+/**
+ * Delivers by a channel that the first step opens. A delivery that was begun is finished and recorded before the process
+ * ends: else it would be made again.
+ */
+export function startOutbox(open: () => Promise<Opened>, deps: OutboxDeps): Running {
+  const { store, log, metrics } = deps;
+  const logError = (error: unknown) => log.error({ err: error }, 'deliveries failed');
+  const start = async () => {
+    const { channel, close } = await open();
+    const given = { db: store.db, channel, logError, observe: metrics?.observeDelivery };
+    return { ...createOutbox(given), close };
+  };
+  let outbox: Awaited<ReturnType<typeof start>> | undefined;
+  const loop = keepRunning(async (signal) => {
+    try {
+      outbox ??= await start();
+      await outbox.step(signal);
+      return 0;
+    } catch (error) {
+      logError(error);
+      return REST_MS;
+    }
+  });
+  return {
+    stop: async () => {
+      await loop.stop();
+      await outbox?.settle();
+      outbox?.close?.();
+    },
+  };
+}
