@@ -13,13 +13,16 @@ import {
 } from '../store/documents/documents.ts';
 import type { Sender } from '../store/documents/senders.ts';
 import type { Db } from '../store/engine/database.ts';
+import { ahead, toBatches } from './batches.ts';
 import { NOTHING } from './containers/finding.ts';
 import { estimateSize, type IntakeDocument } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
 
 /** Documents that are stored together, and their estimated bytes in memory. */
-const BATCH_DOCUMENTS = 200;
-const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH = {
+  ...{ items: 200, bytes: 4 * 1024 * 1024 },
+  estimate: ({ document }: ReadDocument) => estimateSize(document),
+};
 
 /** The bytes of one file, mail or of standard input. */
 export interface Input {
@@ -71,7 +74,7 @@ export async function* ingest(
   deps: IngestDeps,
   inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<IngestedDocument> {
-  const batches = toBatches(readAll(deps, inputs));
+  const batches = toBatches(readAll(deps, inputs), BATCH);
   for await (const batch of ahead(batches)) yield* store(deps, batch);
 }
 
@@ -189,36 +192,6 @@ function isNothing(
   document: IntakeDocument,
 ): document is Extract<IntakeDocument, { kind: 'rejected' }> {
   return document.kind === 'rejected' && NOTHING.has(document.refusal.reason);
-}
-
-async function* toBatches(documents: AsyncIterable<ReadDocument>): AsyncGenerator<ReadDocument[]> {
-  let [batch, bytes]: [ReadDocument[], number] = [[], 0];
-  for await (const document of documents) {
-    batch.push(document);
-    bytes += estimateSize(document.document);
-    if (batch.length < BATCH_DOCUMENTS && bytes < BATCH_BYTES) continue;
-    yield batch;
-    [batch, bytes] = [[], 0];
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** The same items, each requested while the one before it is in use. At most one item is held. */
-async function* ahead<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
-  const iterator = items[Symbol.asyncIterator]();
-  let next = iterator.next();
-  try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      next = iterator.next();
-      // The error is thrown when the item is awaited.
-      next.catch(() => undefined);
-      yield value;
-    }
-  } finally {
-    await iterator.return?.();
-  }
 }
 
 async function* store(

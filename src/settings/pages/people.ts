@@ -1,13 +1,12 @@
 import type { Request, Response } from 'express';
 import { html } from 'hono/html';
-import { MAX_PEOPLE_PER_ACCOUNT, toEmailKey } from '../../domain/access/person.ts';
+import { toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { invitePerson } from '../../store/people/new-people.ts';
 import { insertOneTimeLink } from '../../store/people/passwords.ts';
 import {
   findPerson,
-  type ListedPerson,
   listPeople,
   listPeopleOverview,
   updateSecondFactorRequired,
@@ -15,14 +14,12 @@ import {
 import { deletePerson, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { statusOf } from '../errors.ts';
-import { renderTable } from '../frame/elements.ts';
-import { renderAction, renderCopyable, renderFormToken } from '../frame/forms.ts';
+import { renderCopyable, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import { formatCount, type Html, renderText, renderTime, toSafeText } from '../frame/text.ts';
+import { type Html, renderText } from '../frame/text.ts';
 import { baseUrlOf, idOf, readField } from '../request.ts';
 import { actorOf, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
-
-const PATH = '/settings/people';
+import { PATH, renderPeople } from './people-list.ts';
 
 export const showPeople: PageHandler = async (deps, req, res) => {
   await sendPeople(deps, req, res);
@@ -128,7 +125,7 @@ async function sendPeople(
     <p class="lead">Who can sign in and see this account. You are an owner: you invite people and disable them.</p>
     ${link === undefined ? '' : renderNewLink(deps, link.email, `${welcome}?link=${link.token}`)}
     ${renderInvitation(deps, visitor, refused)}
-    ${renderList(people, visitor, now)}
+    ${renderPeople(people, visitor, now)}
     ${renderRequirement(visitor)}`;
   const status = refused === undefined ? 200 : statusOf(refused.failure);
   await sendPage(res, { title: 'People', current: 'people', status, main });
@@ -174,61 +171,6 @@ function renderInvitation(
       }</small>
     </form>
   </section>`;
-}
-
-function renderList(people: readonly ListedPerson[], visitor: Visitor, now: Date): Html {
-  return html`<section class="card" aria-labelledby="list">
-    <div class="beside">
-      <h2 id="list">People</h2>
-      <p class="muted">${people.length} of ${MAX_PEOPLE_PER_ACCOUNT}</p>
-    </div>
-    ${renderTable(
-      'people-table cards',
-      [
-        ...['Person', 'Last sign-in', 'Sessions', 'Second factor'],
-        html`<span class="unseen">Change</span>`,
-      ],
-      people.map((person) => renderPerson(person, visitor, now)),
-    )}
-  </section>`;
-}
-
-function renderPerson(person: ListedPerson, visitor: Visitor, now: Date): Html {
-  const { email, lastSignedInAt, sessions, hasSecondFactor, isDisabled } = person;
-  return html`<tr role="row" class="${isDisabled ? 'off' : 'on'}">
-    <th role="rowheader" scope="row">${renderText(email, 254)} ${renderBadges(person, visitor)}</th>
-    <td role="cell" data-label="Last sign-in">${lastSignedInAt === null ? 'never' : renderTime(lastSignedInAt, now)}</td>
-    <td role="cell" data-label="Sessions">${formatCount(sessions)}</td>
-    <td role="cell" data-label="Second factor">${hasSecondFactor ? html`<span class="badge good">On</span>` : 'off'}</td>
-    <td role="cell" class="actions">${renderActions(person, visitor)}</td>
-  </tr>`;
-}
-
-function renderBadges(
-  { id, role, isDisabled, isInvited, refusal }: ListedPerson,
-  visitor: Visitor,
-): Html {
-  return html`<span class="badges">${id === visitor.personId ? html`<span class="badge good">You</span>` : ''}
-    ${role === 'owner' ? html`<span class="badge">Owner</span>` : ''}
-    ${isDisabled ? html`<span class="badge warn">Disabled</span>` : ''}
-    ${isInvited && !isDisabled ? html`<span class="badge">Invited</span>` : ''}
-    ${refusal === null ? '' : html`<span class="badge warn" title="${toSafeText(refusal)}">Mail refused</span>`}</span>`;
-}
-
-function renderActions(person: ListedPerson, visitor: Visitor): Html | string {
-  const { id, email, isDisabled, isInvited, sessions } = person;
-  if (id === visitor.personId) return html`<a href="/settings/security">Your sessions</a>`;
-  const action = (verb: string, text: string) =>
-    renderAction(visitor, {
-      path: `${PATH}/${id}/${verb}`,
-      text,
-      look: 'quiet',
-      label: `${text}: ${email}`,
-    });
-  const withdrawal = isInvited ? action('withdraw', 'Withdraw') : '';
-  if (isDisabled) return html`${action('enable', 'Enable')} ${withdrawal}`;
-  if (isInvited) return html`${action('link', 'New link')} ${withdrawal}`;
-  return html`${sessions > 0 ? action('sign-out', 'Sign out') : ''} ${action('disable', 'Disable')}`;
 }
 
 function renderRequirement(visitor: Visitor): Html {

@@ -8,7 +8,8 @@ import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import { countArrivals } from './arrival-counts.ts';
-import { Arrivals, DAY_COST, DOMAIN_COST } from './arrivals.ts';
+import { Arrivals } from './arrivals.ts';
+import { takeGroup } from './document-groups.ts';
 import { type DocumentPlace, insertDocuments, PART_BYTES, toDocumentRow } from './document-rows.ts';
 import { insertParts } from './originals.ts';
 import { toRejectionChange } from './rejections.ts';
@@ -38,9 +39,6 @@ export type Outcome = ReportOutcome | 'rejected';
 const MAX_DOCUMENTS = 200;
 const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
-/** Documents, and bytes of their originals and contents, that the same statements store. After them, the time limit is checked. */
-const GROUP_DOCUMENTS = 64;
-const GROUP_BYTES = 1024 * 1024;
 
 /**
  * A transaction ends after a domain with so many documents: other processes store those of other domains meanwhile. Many
@@ -179,28 +177,6 @@ async function insertBatch(
   }
   await countArrivals(tx, arrivals);
   return outcomes;
-}
-
-/** The first documents, at least one, whose counts cost no more than `maxCost`; the last may exceed it. */
-function takeGroup(documents: readonly ReceivedDocument[], maxCost: number): ReceivedDocument[] {
-  const group: ReceivedDocument[] = [];
-  let [cost, bytes] = [0, 0];
-  for (const document of documents.slice(0, GROUP_DOCUMENTS)) {
-    const { content, original } = document;
-    if (cost >= maxCost || bytes >= GROUP_BYTES) break;
-    bytes += Math.min(original?.content.length ?? 0, PART_BYTES);
-    if (!isRefusal(content)) {
-      cost += toMaxCost(content);
-      bytes += content.content.length;
-    }
-    group.push(document);
-  }
-  return group;
-}
-
-/** The most that the counts of one report can cost: those of a new domain. */
-function toMaxCost({ sources = [] }: AggregateReport): number {
-  return DOMAIN_COST + DAY_COST + sources.length;
 }
 
 async function insertGroup(

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Plan } from '../../domain/access/api-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { INBOX } from './0001-inbox.ts';
+import { LISTS } from './0001-lists.ts';
 import { MAIL } from './0001-mail.ts';
 import { NOTIFY } from './0001-notify.ts';
 import { PEOPLE } from './0001-people.ts';
@@ -11,7 +12,6 @@ import {
   bytes,
   count,
   createTables,
-  day,
   flag,
   id,
   instant,
@@ -211,34 +211,6 @@ export const TABLES = {
     clusteredBy: 'domain_id, address',
   },
 
-  /** How many alerts of a list are on a day, to find a deep page (timeline.ts); of reports, `domain_day` says it. A day's last item takes its row along. */
-  list_day: {
-    columns: { list_id: id(), day: day(), items: count() },
-    clusteredBy: 'list_id, day',
-    storage: UPDATED_IN_PLACE,
-  },
-
-  /**
-   * The last position that a transaction gave to changes of a list, and the transaction's random nonce (points.ts): the
-   * beginning of each list, and a change of alerts; reports have their own. Of a report that was corrected or removed, what
-   * it had. An alert has four, a correction one. Clients can come back with any point, so rows go only with the
-   * oldest reports, or when no account has the domain (`beginAfter`).
-   */
-  list_point: {
-    columns: { list_id: id(), position: count(), nonce: text() },
-    clusteredBy: 'list_id, position',
-  },
-
-  /**
-   * A position of a list whose item was removed or has a later position. One a correction, two a resolved or removed
-   * alert. Also of a report that went by age before an older
-   * one did. Rows go as points do, because totals behind a point are counted with them.
-   */
-  list_gap: {
-    columns: { list_id: id(), position: count(), nonce: count() },
-    clusteredBy: 'list_id, position',
-  },
-
   /** Which process does a share of the work, by the database's clock (work/leases.ts): a row for each job and shard. */
   lease: {
     columns: {
@@ -252,6 +224,7 @@ export const TABLES = {
     storage: UPDATED_IN_PLACE,
   },
 
+  ...LISTS,
   ...PEOPLE,
   ...REPORTS,
   ...INBOX,

@@ -76,8 +76,7 @@ export class MailboxReading {
 
   async #readBatch(batch: readonly ListedMail[]): Promise<void> {
     const { fetches, signal } = this.#deps;
-    const left = batch.filter((mail) => this.#isLeft(mail)).map(({ uid }) => uid);
-    const settled = new Set(left);
+    const settled = new Set(batch.filter((mail) => this.#isLeft(mail)).map(({ uid }) => uid));
     try {
       await this.#fetch(batch, settled);
     } catch (error) {
