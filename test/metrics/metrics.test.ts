@@ -31,7 +31,8 @@ const requests = (operation: string, status: number) =>
 
 test('requests count by operation and status; what clients invent has no name of its own', async () => {
   const metrics = createMetrics();
-  const { db, get, send } = await serveApi({ metrics });
+  // Without the docs, whether they are built here or not.
+  const { db, get, send } = await serveApi({ metrics, site: await aFolder() });
   const { key } = await anAccount(db);
   const path = '/v1/external/domains';
   const { headers } = await get(path, { key });

@@ -8,6 +8,7 @@ export const SLOW = [
   'test/cli.test.ts',
   'test/demo/sandbox.test.ts',
   'test/http/{connections,server}.test.ts',
+  'test/metrics/*.test.ts',
   'test/jobs/{exclusive-job,free-space,mail,start-inbox}.test.ts',
   'test/commands/{accounts,doctor,document,inbox,ingest,loaded,processes,reread,width,work}.test.ts',
   'test/http/counters/cluster.test.ts',
