@@ -5,16 +5,31 @@ import {
   type NameEvidence,
   nameService,
 } from '../domain/sources/service-name.ts';
-import { parseServices, type Services } from '../domain/sources/services.ts';
+import {
+  parseGuides,
+  parseServices,
+  type ServiceGuide,
+  type Services,
+} from '../domain/sources/services.ts';
 
 let services: Promise<Services> | undefined;
 
 /** The list of services, which is read when a page needs it first. */
 function loadServices(): Promise<Services> {
-  services ??= readFile(new URL('./services/services.tsv', import.meta.url), 'utf8').then(
-    parseServices,
-  );
+  services ??= readData('./services/services.tsv').then(parseServices);
   return services;
+}
+
+function readData(path: string): Promise<string> {
+  return readFile(new URL(path, import.meta.url), 'utf8');
+}
+
+let guides: Promise<ReadonlyMap<string, ServiceGuide>> | undefined;
+
+/** How a service is set up to send for a domain, by its own documentation. */
+export async function findGuide(service: string): Promise<ServiceGuide | undefined> {
+  guides ??= readData('./services/guides.tsv').then(parseGuides);
+  return (await guides).get(service);
 }
 
 /** Names services that send for a domain. */

@@ -25,6 +25,7 @@ const LOOKS = [390, 1280].flatMap((width) =>
 /** A page that is painted while it comes in may move by less. */
 const NOTICED = 0.01;
 const MAILER = '198.51.100.7';
+const SERVICE = '192.0.2.30';
 const V6 = '2001:db8:1234:5678:9abc:def0:1234:5678';
 /** Text that would run, break the layout, or turn what follows. */
 const HOSTILE = `<script>document.title='ran'</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(150)}`;
@@ -62,6 +63,7 @@ async function fill({ db }: Store) {
         aRecord({ sourceIp: '192.0.2.2', count: 40, spf: 'pass', spfDomain: 'example.com' }),
         aRecord({ sourceIp: '203.0.113.9', count: 3, dkim: 'pass', spfResult: 'fail', signatures }),
         aRecord({ sourceIp: MAILER, count: 60 + i }),
+        aRecord({ sourceIp: SERVICE, count: 5, spfDomain: 'sendgrid.net', spfResult: 'pass' }),
         ...(i % 3 === 0
           ? [
               aRecord({
@@ -157,6 +159,8 @@ describe.each(LOOKS)('the sources at $width pixels, scripts: $javaScriptEnabled'
     await check('source-marked');
     await visit('source-hostile', `${path}/${encodeURIComponent(V6)}`);
     await visit('source-passing', `${path}/192.0.2.1?days=90`);
+    await visit('source-service', `${path}/${SERVICE}`);
+    await page.getByText('this is called domain authentication').waitFor();
     await visit('source-none', `${path}/203.0.113.200`);
     await visit('sources-empty', `${path}?from=2020-01-01&to=2020-01-31`);
     await visit('sources-legitimate', `${path}?group=address&mark=legitimate`);

@@ -188,6 +188,14 @@ describe('the sources of a domain', () => {
     const within = await read(String(link));
     expect(within).toContain('All senders / Twilio SendGrid 2 addresses ');
     expect(within).not.toContain('198.51.100.9');
+    const service = await browser.get(`${place}/${MAILER}`);
+    expect(toReadable(service.text)).toContain(
+      'At Twilio SendGrid this is called domain authentication .',
+    );
+    expect(service.text).toContain('<a href="https://www.twilio.com/docs/sendgrid/');
+    await browser.post(`${place}/${MAILER}/mark`, { mark: 'unknown' });
+    expect(await read(`${place}/${MAILER}`)).not.toContain('is called domain authentication');
+    await browser.post(`${place}/${MAILER}/mark`, { mark: 'none' });
   });
 
   test('are grouped by the organisation of their names', async () => {

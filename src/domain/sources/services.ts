@@ -27,3 +27,23 @@ export function parseServices(text: string): Services {
   }
   return services;
 }
+
+/** What the owner of a domain does at a service so that its mail passes. */
+export interface ServiceGuide {
+  /** As the service calls it. */
+  readonly term: string;
+  readonly text: string;
+  /** Of the service's own documentation. */
+  readonly url: string;
+}
+
+/** By a service's name. From lines of `src/settings/services/guides.tsv`: a name, a term, a text and an address. */
+export function parseGuides(text: string): ReadonlyMap<string, ServiceGuide> {
+  const lines = text.trimEnd().split('\n');
+  return new Map(
+    lines.map((line) => {
+      const [name = '', term = '', text = '', url = ''] = line.split('\t');
+      return [name, { term, text, url }];
+    }),
+  );
+}

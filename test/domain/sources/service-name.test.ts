@@ -6,7 +6,7 @@ import {
   type NameEvidence,
   nameService,
 } from '../../../src/domain/sources/service-name.ts';
-import { parseServices } from '../../../src/domain/sources/services.ts';
+import { parseGuides, parseServices } from '../../../src/domain/sources/services.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
@@ -91,5 +91,25 @@ describe('a look-alike is not named', () => {
     const evidence = toEvidence([{ dkim: [['mailer.example', 'pass']] }]);
     const results = evidence.results.map((one) => ({ ...one, headerFrom: 'sendgrid.net' }));
     expect(nameService({ ...evidence, results }, context)).toBeUndefined();
+  });
+});
+
+describe('a guide', () => {
+  const guides = [...parseGuides(read('src/settings/services/guides.tsv'))];
+  const squeeze = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+  test.each(guides)('of %s is of a service of the list, whole and short', (name, guide) => {
+    const names = [...context.services.values()].map((service) => service.name);
+    expect(names).toContain(name);
+    expect(guide.term).toMatch(/^\S.{3,60}\S$/);
+    expect(guide.text).toMatch(/^[A-Z].{20,300}\.$/);
+  });
+
+  test.each(guides)('of %s has an address of the service itself', (name, { url }) => {
+    const { href, protocol, username, hostname } = new URL(url);
+    expect(url.length).toBeLessThanOrEqual(300);
+    expect({ href, protocol, username }).toEqual({ href: url, protocol: 'https:', username: '' });
+    const [label = ''] = context.toOrganizationalDomain(hostname).split('.');
+    expect(squeeze(name).includes(label) || label.includes(squeeze(name))).toBe(true);
   });
 });

@@ -34,13 +34,13 @@ import {
   renderTime,
 } from '../../frame/text.ts';
 import { idOf, readField, readQuery } from '../../request.ts';
-import { loadNamer } from '../../services.ts';
+import { findGuide, loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { toEvidenceRange } from './service-groups.ts';
 import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
 import { keepSums } from './sources.ts';
-import { renderJudgement } from './verdict-view.ts';
+import { renderGuide, renderJudgement } from './verdict-view.ts';
 
 export const showSource: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
@@ -143,8 +143,13 @@ async function renderJudged(
   const asked = { domain: domain.name, modes: toAlignmentModes(record), toOrganizationalDomain };
   const judgement = judgeSource({ results, mark, service, name }, asked);
   const { verdict } = judgement;
+  const guide =
+    verdict === 'service' && service !== undefined ? await findGuide(service.name) : undefined;
   return html`${renderJudgement(judgement, service)}
-    ${renderAdvice(advise(results, { ...asked, mark, verdict }))}`;
+    ${renderAdvice(
+      advise(results, { ...asked, mark, verdict }),
+      guide && service && renderGuide(service.name, guide),
+    )}`;
 }
 
 /** Looking for the first day of all would read every stored day, so it is said where the range has every day. */
@@ -164,7 +169,7 @@ const TONES = {
   good: ['Passes', 'good'],
 } as const satisfies Record<Advice['tone'], readonly [string, string]>;
 
-function renderAdvice(advice: readonly Advice[]): Html | '' {
+function renderAdvice(advice: readonly Advice[], guide: Html | undefined): Html | '' {
   if (advice.length === 0) return '';
   return html`<section class="card" aria-labelledby="advice">
     <h2 id="advice">What to do</h2>
@@ -175,6 +180,7 @@ function renderAdvice(advice: readonly Advice[]): Html | '' {
         <div><strong>${title}</strong> <span class="muted">${pluralize(messages, 'message')}</span><p>${renderPhrase(text)}</p></div>
       </li>`;
     })}</ul>
+    ${guide ?? ''}
   </section>`;
 }
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { NamedService } from '../../../domain/sources/service-name.ts';
-import type { ServiceKind } from '../../../domain/sources/services.ts';
+import type { ServiceGuide, ServiceKind } from '../../../domain/sources/services.ts';
 import type { Judgement, Verdict } from '../../../domain/sources/verdict.ts';
 import { type Html, renderText } from '../../frame/text.ts';
 import { MAX_TITLE, renderName, renderPhrase } from './source-labels.ts';
@@ -48,4 +48,9 @@ export function renderVerdict(verdict: Verdict): Html {
 /** What a service is, and what says so. */
 export function renderEvidence({ kind, by, domain }: NamedService): Html {
   return html`${KINDS[kind]} · ${EVIDENCE[by]}${renderName(domain)}`;
+}
+
+export function renderGuide(name: string, { term, text, url }: ServiceGuide): Html {
+  return html`<p>At ${name} this is called <strong>${term}</strong>. ${text}
+    <a href="${url}">Read ${name}’s own guide</a></p>`;
 }
