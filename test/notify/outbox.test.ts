@@ -101,6 +101,15 @@ describe('events', () => {
 });
 
 describe('deliveries', () => {
+  test('are written once, however many processes write them at the same time', async () => {
+    const { db, accountId, owner } = await aWorld();
+    await aReceiver(db, accountId);
+    for (let i = 0; i < 60; i += 1) await anAlert(db, owner, { type: `alert.${i}` });
+    await Promise.all(Array.from({ length: 4 }, () => tellReceivers(db)));
+    expect(await listEvents(db)).toHaveLength(60);
+    expect(await listDeliveries(db)).toHaveLength(60);
+  });
+
   test('each receiver gets each event once when all succeed', async () => {
     const { db, accountId, owner } = await aWorld();
     const ids = [await aReceiver(db, accountId), await aReceiver(db, accountId)];

@@ -80,8 +80,7 @@ export function updateWebhook(db: Db, id: string, isEnabled: boolean, by: Actor)
     const refusal = isEnabled ? findWebhookRefusal(plan, 0) : undefined;
     if (refusal !== undefined) throw refusal;
     if (webhook.enabled === isEnabled) return webhook;
-    if (isEnabled) await turnOn(tx, id);
-    else await turnOff(tx, id, null);
+    await turn(tx, id, isEnabled ? 1 : 0, null);
     await auditWebhook(tx, by, isEnabled ? 'webhook_enabled' : 'webhook_disabled', webhook);
     return await findWebhook(tx, id);
   });
@@ -102,7 +101,7 @@ export async function disableWebhook(
   const by = plumbline(at);
   await change(db, id, by, async (tx, webhook) => {
     if (!webhook.enabled) return;
-    await turnOff(tx, id, reason);
+    await turn(tx, id, 0, reason);
     await auditWebhook(tx, by, OFF_ACTIONS[reason], webhook);
     const data = JSON.stringify({ webhook_id: id, url: webhook.url, reason });
     await insertEvents(tx, [{ accountId: webhook.accountId, type: 'webhook.disabled', at, data }]);
@@ -113,7 +112,7 @@ export async function disableWebhook(
 export async function disableWebhooks(tx: Tx, accountId: string, by: Actor): Promise<void> {
   for (const webhook of (await selectWebhooks(tx, accountId).execute()).map(toWebhook)) {
     if (!webhook.enabled) continue;
-    await turnOff(tx, webhook.id, 'plan');
+    await turn(tx, webhook.id, 0, 'plan');
     await auditWebhook(tx, by, OFF_ACTIONS.plan, webhook);
   }
 }
@@ -171,14 +170,10 @@ export async function change<T>(
   });
 }
 
-async function turnOn(tx: Tx, id: string): Promise<void> {
-  const anew = { enabled: 1 as const, failing_since_ms: null };
-  await tx.updateTable('receiver').set(anew).where('id', '=', id).execute();
-  await tx.updateTable('webhook').set({ off_reason: null }).where('id', '=', id).execute();
-}
-
-async function turnOff(tx: Tx, id: string, off_reason: OffReason | null): Promise<void> {
-  await tx.updateTable('receiver').set({ enabled: 0 }).where('id', '=', id).execute();
+/** The time since which it fails begins anew when it is on again. */
+async function turn(tx: Tx, id: string, enabled: 0 | 1, off_reason: OffReason | null) {
+  const receiver = enabled === 1 ? { enabled, failing_since_ms: null } : { enabled };
+  await tx.updateTable('receiver').set(receiver).where('id', '=', id).execute();
   await tx.updateTable('webhook').set({ off_reason }).where('id', '=', id).execute();
 }
 
