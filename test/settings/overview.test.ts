@@ -9,8 +9,10 @@ import {
   aBareAccount,
   aDomain,
   anAlert,
+  aRecord,
   aReport,
   aReportOf,
+  aSignature,
   NOW,
   receive,
   recordsOf,
@@ -262,6 +264,34 @@ describe('a domain’s page', () => {
     expect(after).toContain('change p=quarantine in the DMARC record to p=reject');
     expect(after).toContain('messages that failed: 600 delivered');
     expect(after).toContain('Who reported failures');
+    expect(after).toContain('203.0.113.9 Forger 600');
+  });
+
+  test('tells forwarders, forgers and who is not known apart among those whose messages fail', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const failing = { spf: 'fail', dkim: 'fail' } as const;
+    const broken = aSignature({ domain: 'example.com', result: 'fail' });
+    await receive(api.db, [
+      aReportOf(
+        [
+          ...recordsOf('192.0.2.1', 500, 500),
+          aRecord({
+            ...{ ...failing, sourceIp: '198.51.100.7', count: 30, signatures: [broken] },
+            ...{ spfDomain: 'list.example.net', spfResult: 'pass' },
+          }),
+          aRecord({
+            ...{ ...failing, sourceIp: '203.0.113.9', count: 20, signatures: [] },
+            ...{ spfDomain: 'forger.example', spfResult: 'pass' },
+          }),
+          aRecord({ ...failing, sourceIp: '203.0.113.10', count: 5, signatures: [] }),
+          aRecord({ ...failing, sourceIp: '203.0.113.11', count: 4, signatures: [] }),
+        ],
+        { begin: '2026-03-14T00:00:00Z' },
+      ),
+    ]);
+    expect(await read(`/settings/domains/${id}`)).toContain(
+      'Whose messages would be stopped Sender Would be stopped 198.51.100.7 Forwarder 30 203.0.113.9 Forger 20 Sources without a name Not enough to say 2 sources 9',
+    );
   });
 
   test('has charts of its days, and the same as a table', async () => {

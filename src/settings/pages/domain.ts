@@ -42,6 +42,7 @@ import { renderNextStep, type StepDomain } from './next-step-texts.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
+import { renderStoppedSenders } from './sources/stopped-senders.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
@@ -63,6 +64,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
   const results = toMailResults(mail.sources);
+  const senders = await renderStoppedSenders(deps, domain, mail);
   const judged = judge(read, mail, { range, window, now: at });
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}
@@ -70,7 +72,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderStep(findNextStep(judged.facts), { ...domain, address })}
     ${renderAlerts(read, alerts.total, at)}
     ${renderTraffic(read, range)}
-    ${renderReadiness({ ...read, ...judged, ...results, domainId: domain.id })}
+    ${renderReadiness({ ...read, ...judged, ...results, senders, domainId: domain.id })}
     ${await renderFailingSources(deps, scope, { range, days: read.days })}
     ${renderFailures(results)}
     ${renderResolved(resolved, at)}

@@ -38,10 +38,12 @@ export interface Readiness extends Known {
   readonly obstacles: readonly Obstacle[];
   /** What receivers did with messages that failed. */
   readonly applied: ReadonlyMap<string | null, number>;
+  /** Those whose messages failed. */
+  readonly senders: Html | '';
 }
 
 export function renderReadiness(readiness: Readiness): Html {
-  const { mail, record, applied } = readiness;
+  const { mail, record, applied, senders } = readiness;
   return html`<section class="card" aria-labelledby="readiness">
     <h2 id="readiness">Can I go to p=reject?</h2>
     <p>${renderAnswer(readiness)}</p>
@@ -56,6 +58,7 @@ export function renderReadiness(readiness: Readiness): Html {
       STANDINGS.map((standing) => renderMail(standing, mail[standing])),
     )}
     <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject.</p>
+    ${senders}
     ${renderApplied(applied, record)}
   </section>`;
 }

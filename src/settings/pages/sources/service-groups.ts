@@ -4,7 +4,7 @@ import { parsePattern } from '../../../domain/reports/source-pattern.ts';
 import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import { type GroupName, toNetworkName } from '../../../domain/sources/groups.ts';
 import { judgeSource } from '../../../domain/sources/verdict.ts';
-import { readMail } from '../../../store/sources/mail.ts';
+import { type MailOfDays, readMail } from '../../../store/sources/mail.ts';
 import { readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { loadNamer } from '../../services.ts';
@@ -26,11 +26,20 @@ interface DomainMail {
 
 /** Groups addresses by the service that evidence names, else by their network; others are groups of their own. */
 export async function loadServiceGroups(
+  deps: SettingsDeps,
+  { domain, range }: DomainMail,
+): Promise<ToGroupName> {
+  const query = { domainId: domain.id, range: toEvidenceRange(range) };
+  return await nameServiceGroups(deps, domain, await readMail(deps.store.reader, query));
+}
+
+type ToGroupName = (address: string) => GroupName;
+
+export async function nameServiceGroups(
   { store: { reader }, findNetwork }: SettingsDeps,
-  { domain: { id: domainId, name: domain }, range: shown }: DomainMail,
-): Promise<(address: string) => GroupName> {
-  const range = toEvidenceRange(shown);
-  const { sources, marks } = await readMail(reader, { domainId, range });
+  { id: domainId, name: domain }: DomainMail['domain'],
+  { sources, marks }: MailOfDays,
+): Promise<ToGroupName> {
   const names = await readAllNames(reader, domainId);
   const nameOf = await loadNamer(domain);
   const modes = { dkim: 'r', spf: 'r' } as const;

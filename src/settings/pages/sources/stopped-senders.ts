@@ -1,0 +1,68 @@
+import { html } from 'hono/html';
+import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import type { GroupName } from '../../../domain/sources/groups.ts';
+import { listMarked, type MailOfDays } from '../../../store/sources/mail.ts';
+import type { SettingsDeps } from '../../deps.ts';
+import { renderTable } from '../../frame/elements.ts';
+import { formatCount, type Html, pluralize, renderText } from '../../frame/text.ts';
+import { nameServiceGroups } from './service-groups.ts';
+import { MAX_TITLE, toSourcePath } from './source-labels.ts';
+import { renderVerdict } from './verdict-view.ts';
+
+const SHOWN = 8;
+/** Those with most failed messages: naming an address takes all that is known of it. */
+const MAX_JUDGED = 500;
+
+interface Stopped extends GroupName {
+  readonly failed: number;
+  readonly sources: number;
+}
+
+/** Whose messages a policy would stop, with the verdict on each sender: a forger is told apart from a forgotten server. */
+export async function renderStoppedSenders(
+  deps: SettingsDeps,
+  domain: { readonly id: string; readonly name: string },
+  mail: MailOfDays,
+): Promise<Html | ''> {
+  const all = listMarked(mail).filter((source) => failedOf(source) > 0);
+  if (all.length === 0) return '';
+  const failing = all.sort((a, b) => failedOf(b) - failedOf(a)).slice(0, MAX_JUDGED);
+  const toName = await nameServiceGroups(deps, domain, mail);
+  const named = failing.map((source) => ({ ...source, name: toName(source.address) }));
+  const groups = [...Map.groupBy(named, ({ name }) => toKey(name)).values()]
+    .map((group): Stopped => {
+      const [{ name }] = group as [(typeof named)[number]];
+      return { ...name, failed: failedOf(addUp(group)), sources: group.length };
+    })
+    .sort((a, b) => b.failed - a.failed);
+  const more = groups.length - SHOWN;
+  return html`<h3>Whose messages would be stopped</h3>
+    ${renderTable(
+      'cards readiness',
+      ['Sender', ['Would be stopped', 'number']],
+      groups.slice(0, SHOWN).map((group) => renderGroup(group, domain.id)),
+    )}
+    ${all.length > MAX_JUDGED ? html`<p class="muted">Of the ${formatCount(MAX_JUDGED)} sources with most failed messages.</p>` : ''}
+    ${more > 0 ? html`<p class="muted">${pluralize(more, 'sender')} with fewer messages ${more === 1 ? 'is' : 'are'} not listed here.</p>` : ''}`;
+}
+
+const failedOf = ({ messages, aligned }: Counts) => messages - aligned;
+
+/** Addresses that are known by no name are told apart by the verdict only: a forger can have hundreds. */
+function toKey(name: GroupName): string {
+  return isNamed(name) ? `${name.verdict} ${name.key}` : `${name.verdict}`;
+}
+
+const isNamed = ({ key, title }: GroupName) => key !== title;
+
+function renderGroup({ verdict, failed, sources, ...name }: Stopped, domainId: string): Html {
+  const [title, path] = isNamed(name)
+    ? [name.title ?? '', `?${new URLSearchParams({ failing: '1', within: name.key })}`]
+    : sources === 1
+      ? [name.key, `/${encodeURIComponent(name.key)}`]
+      : ['Sources without a name', '?failing=1&group=address'];
+  return html`<tr role="row">
+    <th role="rowheader" scope="row"><a href="${toSourcePath(domainId)}${path}">${renderText(title, MAX_TITLE)}</a> ${verdict === undefined ? '' : renderVerdict(verdict)}${sources === 1 ? '' : html` <small>${pluralize(sources, 'source')}</small>`}</th>
+    <td role="cell" class="number" data-label="Would be stopped">${formatCount(failed)}</td>
+  </tr>`;
+}
