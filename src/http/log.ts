@@ -29,13 +29,27 @@ export function createLog(level: string): Logger {
   const destination = pino.destination({ dest: STDERR, sync: false, minLength: BUFFER_BYTES });
   const log = pino(
     {
-      ...{ level, serializers: ERROR_SERIALIZERS, timestamp: pino.stdTimeFunctions.isoTime },
+      ...{ level, serializers: ERROR_SERIALIZERS, timestamp: toTimeField },
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,
   );
   setInterval(() => log.flush(), FLUSH_MS).unref();
   return log;
+}
+
+let second = 0;
+let beforeMs = '';
+
+/** RFC 3339. The date of each second is formatted once: pino's own function took a twentieth of a request. */
+function toTimeField(): string {
+  const now = Date.now();
+  const ms = now % 1000;
+  if (now - ms !== second) {
+    second = now - ms;
+    beforeMs = `,"time":"${new Date(second).toISOString().slice(0, 20)}`;
+  }
+  return `${beforeMs}${`${ms}`.padStart(3, '0')}Z"`;
 }
 
 /** One line for each request, when its answer is over. pino-http's logger would cost a twelfth of the request. */
