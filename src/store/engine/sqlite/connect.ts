@@ -40,8 +40,10 @@ export function connect(path: string, options: Database.Options = {}): Database.
   if (options.readonly !== true) {
     // In SQLite's 4 KiB, nearly every original of some 2,000 bytes has a page of its own: 880 bytes more a report.
     connection.pragma('page_size = 8192');
-    // Of a new file only: without it, what is deleted never makes the file smaller (retention/space.ts).
-    connection.pragma('auto_vacuum = INCREMENTAL');
+    // Without it, what is deleted never makes the file smaller (retention/space.ts). Of a file with tables it would wait
+    // for the write lock, and change nothing.
+    if (connection.pragma('page_count', { simple: true }) === 0)
+      connection.pragma('auto_vacuum = INCREMENTAL');
     connection.pragma('journal_mode = WAL');
   }
   // FULL: in WAL mode a commit that has returned survives a power cut.
