@@ -47,6 +47,7 @@ import {
 } from './pages/second-factor.ts';
 import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
 import { markSource, showSource } from './pages/sources/source.ts';
+import { exportSources } from './pages/sources/source-export.ts';
 import { showSources } from './pages/sources/sources.ts';
 import {
   askToDeleteWebhook,
@@ -120,6 +121,7 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id', showDomain],
   ['post', '/domains/:id/check', checkRoute, 'dns-checks'],
   ['get', '/domains/:id/sources', showSources, 'source-pages'],
+  ['get', '/domains/:id/sources/csv', exportSources, 'exports'],
   ['get', '/domains/:id/sources/:address', showSource, 'source-pages'],
   ['post', '/domains/:id/sources/:address/mark', markSource],
   ['get', '/domains/:id/reports', showReports],

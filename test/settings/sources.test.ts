@@ -196,6 +196,8 @@ describe('the sources of a domain', () => {
     await browser.post(`${place}/${MAILER}/mark`, { mark: 'unknown' });
     expect(await read(`${place}/${MAILER}`)).not.toContain('is called domain authentication');
     await browser.post(`${place}/${MAILER}/mark`, { mark: 'none' });
+    // The next page would have the notice.
+    await read(place);
   });
 
   test('are grouped by the organisation of their names', async () => {
@@ -215,9 +217,68 @@ describe('the sources of a domain', () => {
     );
   });
 
+  test.each([
+    ['198.51.100.0/24', MAILER],
+    ['51.100', MAILER],
+    ['OUT1.mailer', MAILER],
+    ['mailer net', MAILER],
+    ['2001:db8::/32', V6],
+    ['own net', OWN],
+    ['2001:db8', V6],
+    ['mailer.example', MAILER],
+    ['nobody', undefined],
+  ])('are searched for %s', async (search, found) => {
+    const text = await read(`${path}?group=address&days=90&q=${encodeURIComponent(search)}`);
+    for (const address of [OWN, MAILER, V6])
+      expect([address, text.includes(`${address} `)]).toEqual([address, address === found]);
+    expect(text).toContain(found === undefined ? 'There is no such address' : '1 address ');
+  });
+
+  test('are found by the service, and groups have what was found only', async () => {
+    const text = await read(`${path}?days=90&q=Mailer`);
+    expect(text).toContain('1 sender ');
+    expect(text).toContain('AS64501 Mailer Net');
+    expect(text).not.toContain('AS64500 Own Net');
+  });
+
+  test('are sorted by each column, also within the pages of the store', async () => {
+    const order = async (query: string) => {
+      const text = await read(`${path}?days=90&group=address&${query}`);
+      return [OWN, MAILER, V6].toSorted((a, b) => text.indexOf(`${a} `) - text.indexOf(`${b} `));
+    };
+    expect(await order('sort=messages&order=desc')).toEqual([OWN, MAILER, V6]);
+    expect(await order('sort=messages&order=asc')).toEqual([V6, MAILER, OWN]);
+    expect(await order('sort=passed&order=desc')).toEqual([OWN, MAILER, V6]);
+    expect(await order('sort=failed&order=desc')).toEqual([MAILER, V6, OWN]);
+    expect(await order('sort=spf&order=asc')).toEqual([MAILER, V6, OWN]);
+    expect(await order('sort=last&order=asc')).toEqual([V6, OWN, MAILER]);
+    expect(await order('sort=last&order=asc&q=1')).toEqual([V6, OWN, MAILER]);
+  });
+
+  test('are exported as they are shown, with harmless cells', async () => {
+    const { text, headers } = await browser.download(`${path}/csv?group=address&q=51.100`);
+    expect(headers['content-disposition']).toContain(
+      'example.com-sources-2026-02-13-2026-03-14.csv',
+    );
+    expect(text.slice(1).split('\r\n')).toEqual([
+      'Address,Name,Network,Mark,Messages,Passed,Failed,DKIM aligned,SPF aligned,First day,Last day',
+      '198.51.100.7,out1.mailer.example,AS64501 Mailer Net,,72,0,72,0,0,2026-03-10,2026-03-14',
+      '',
+    ]);
+    const groups = await browser.download(`${path}/csv?sort=messages&order=asc`);
+    expect(groups.text.slice(1).split('\r\n').slice(0, 2)).toEqual([
+      'Sender,Verdict,Known by,Messages,Passed,Failed,DKIM aligned,SPF aligned,Addresses,Since',
+      'AS64501 Mailer Net,Forger,,72,0,72,0,0,1,2026-03-10',
+    ]);
+    const page = await browser.get(`${path}?q=51.100`);
+    expect(page.text).toMatch(/href="[^"]+\/sources\/csv\?[^"]*q=51\.100[^"]*" download/);
+    const { browser: other } = await aVisitor(api, await aBareAccount(api.db));
+    expect((await other.get(`${path}/csv`)).status).toBe(404);
+  });
+
   test('with a choice that cannot be read are those without one', async () => {
     const plain = await read(path);
-    for (const query of ['group=x', 'mark=x', 'page=0', 'page=x', 'failing=x'])
+    for (const query of ['group=x', 'mark=x', 'page=0', 'page=x', 'failing=x', 'sort=x'])
       expect(await read(`${path}?${query}`)).toBe(plain);
     expect(await read(`${path}?page=7`)).toContain('There is no such address');
     expect((await browser.get(`${path}?page=999999`)).status).toBe(200);

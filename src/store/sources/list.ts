@@ -15,7 +15,7 @@ export interface SourceQuery {
   /** Only addresses that have this mark, or none; undefined: any. */
   readonly mark?: Mark | 'unmarked' | undefined;
   /** `failed` when none is given. */
-  readonly order?: keyof typeof ORDERS | undefined;
+  readonly order?: keyof typeof ORDERS | ((a: SourceSum, b: SourceSum) => number) | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -60,7 +60,7 @@ export async function readSources(
   const isListed = ({ address, messages, aligned }: SourceSum) =>
     (!failingOnly || messages > aligned) &&
     (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
-  const matching = sums.filter(isListed).sort(ORDERS[order]);
+  const matching = sums.filter(isListed).sort(typeof order === 'string' ? ORDERS[order] : order);
   const messages = sumOf(parts);
   return {
     ...{ version, marks },

@@ -204,6 +204,6 @@ test('mails that are moved to Processed have been seen, and the server is told w
   await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(2);
   expect([...server.seen]).toEqual([1, 2]);
   expect(listPaths(server, 'ID')).toEqual([
-    expect.stringMatching(/^\(name Plumbline version \d+\.\d+\.\d+\)$/),
+    expect.stringMatching(/^\(name Plumbline version \d+\.\d+\.\d+(?:-dev)?\)$/),
   ]);
 });

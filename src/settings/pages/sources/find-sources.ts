@@ -9,13 +9,15 @@ import {
   toOrganisation,
 } from '../../../domain/sources/groups.ts';
 import type { Mark, Source } from '../../../domain/sources/source.ts';
+import { type SourceSort, toSourceOrder } from '../../../domain/sources/source-order.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SourceSum } from '../../../store/sources/days.ts';
-import { readSources, type SourceList } from '../../../store/sources/list.ts';
+import { readSources } from '../../../store/sources/list.ts';
 import type { Marks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
+import { loadSearch } from './search.ts';
 import { loadServiceGroups } from './service-groups.ts';
 
 export interface Choice {
@@ -24,6 +26,10 @@ export interface Choice {
   readonly group: Grouping | undefined;
   /** The key of one group, whose sources are listed. */
   readonly within: string | undefined;
+  /** Empty for every source. */
+  readonly search: string;
+  /** undefined: most failed messages first. */
+  readonly sort: SourceSort | undefined;
   /** From 1. */
   readonly page: number;
 }
@@ -35,6 +41,7 @@ interface SourceQuery {
   readonly domain: { readonly id: string; readonly name: string };
   readonly range: DomainRange;
   readonly choice: Choice;
+  readonly perPage?: number;
 }
 
 export interface Found {
@@ -56,33 +63,50 @@ export interface Found {
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
 export async function findSources(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
-  const { group, within } = query.choice;
-  if (group === undefined) return await findPage(deps, query);
+  const { group, within, search } = query.choice;
+  if (group === undefined)
+    return search === '' ? await findPage(deps, query) : await findSearched(deps, query);
   return within === undefined
     ? await findGroups(deps, query, group)
     : await findWithin(deps, query, { group, within });
 }
 
-async function findPage(deps: SettingsDeps, { scope, range, choice }: SourceQuery): Promise<Found> {
-  const offset = (choice.page - 1) * PER_PAGE;
+async function findPage(
+  deps: SettingsDeps,
+  { scope, range, choice, perPage = PER_PAGE }: SourceQuery,
+): Promise<Found> {
   const found = await readSources(deps.store.reader, scope, {
     ...choice,
-    ...{ range, offset, limit: PER_PAGE },
+    order: choice.sort && toSourceOrder(choice.sort),
+    ...{ range, offset: (choice.page - 1) * perPage, limit: perPage },
   });
   const sources = await describe(deps, scope, found);
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
-/** How many addresses are grouped: those with most failed messages, or most messages where services are grouped. */
+async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
+  const found = await readForGroups(deps, query);
+  const sources = await describe(deps, query.scope, {
+    ...found,
+    sources: sliceOf(found.sources, query),
+  });
+  const shown = { sources, groups: undefined, groupTitle: undefined };
+  return { ...found, ...shown, total: found.sources.length };
+}
+
+/** How many addresses are grouped and searched: those with most failed messages, or most messages where services are grouped. */
 const MAX_GROUPED = 5_000;
 
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
 async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
   const found = await readForGroups(deps, query);
   const toName = await NAMERS[group](deps, query);
-  const groups = groupSources(found.sources, ({ address }) => toName(address));
+  const groups = sort(
+    groupSources(found.sources, ({ address }) => toName(address)),
+    query.choice,
+  );
   const shown = { sources: [], groups: sliceOf(groups, query), groupTitle: undefined };
-  return { ...found, ...shown, cutAt: findCut(found), total: groups.length };
+  return { ...found, ...shown, total: groups.length };
 }
 
 async function findWithin(
@@ -96,21 +120,41 @@ async function findWithin(
   const sources = await describe(deps, query.scope, { ...found, sources: sliceOf(own, query) });
   const groupTitle = own[0] && toName(own[0].address).title;
   const shown = { sources, groups: undefined, groupTitle };
-  return { ...found, ...shown, cutAt: findCut(found), total: own.length };
+  return { ...found, ...shown, total: own.length };
 }
 
-function readForGroups({ store }: SettingsDeps, { scope, range, choice }: SourceQuery) {
+async function readForGroups(deps: SettingsDeps, query: SourceQuery) {
+  const { scope, range, choice } = query;
   const order = choice.group === 'service' ? 'messages' : 'failed';
-  const query = { ...choice, range, order, limit: MAX_GROUPED, offset: 0 } as const;
-  return readSources(store.reader, scope, query);
+  const asked = { ...choice, range, order, limit: MAX_GROUPED, offset: 0 } as const;
+  const { sources, ...found } = await readSources(deps.store.reader, scope, asked);
+  const cutAt = found.total > sources.length ? sources.length : undefined;
+  if (choice.search === '') return { ...found, cutAt, sources: sort(sources, choice) };
+  const isMeant = await loadSearch(deps, query, choice.search);
+  return {
+    ...found,
+    cutAt,
+    sources: sort(
+      sources.filter(({ address }) => isMeant(address)),
+      choice,
+    ),
+  };
 }
 
-function sliceOf<T>(items: readonly T[], { choice: { page } }: SourceQuery): readonly T[] {
-  return items.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+/** Groups as well. */
+function sort<T extends SourceSum | SourceGroup>(
+  items: readonly T[],
+  { sort }: Choice,
+): readonly T[] {
+  return sort === undefined ? items : items.toSorted(toSourceOrder(sort));
 }
 
-function findCut({ total, sources }: SourceList): number | undefined {
-  return total > sources.length ? sources.length : undefined;
+function sliceOf<T>(items: readonly T[], query: SourceQuery): readonly T[] {
+  const {
+    choice: { page },
+    perPage = PER_PAGE,
+  } = query;
+  return items.slice((page - 1) * perPage, page * perPage);
 }
 
 type Namer = (deps: SettingsDeps, query: SourceQuery) => Promise<(address: string) => GroupName>;

@@ -19,7 +19,7 @@ export function toEvidenceRange({ to }: DayRange): DayRange {
   return { from: addDays(to, 1 - EVIDENCE_DAYS), to };
 }
 
-interface DomainMail {
+export interface DomainMail {
   readonly domain: { readonly id: string; readonly name: string };
   readonly range: DayRange;
 }

@@ -1,8 +1,11 @@
 import { html } from 'hono/html';
 import type { Grouping, SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
+import { SOURCE_COLUMNS, type SourceSort } from '../../../domain/sources/source-order.ts';
 import type { SettingsDeps } from '../../deps.ts';
-import { renderPages, renderTable } from '../../frame/elements.ts';
+import { renderExport } from '../../frame/csv.ts';
+import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
+import { renderHiddenFields, renderSearch } from '../../frame/forms.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import {
   formatCount,
@@ -12,6 +15,7 @@ import {
   pluralize,
   renderText,
 } from '../../frame/text.ts';
+import { toSortParameters } from '../../request.ts';
 import { type Choice, type Found, PER_PAGE } from './find-sources.ts';
 import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-labels.ts';
 import { renderEvidence, renderVerdict } from './verdict-view.ts';
@@ -60,7 +64,10 @@ function renderSummary(view: ListView): Html {
       : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${NOUNS[choice.group ?? 'service']}s</a> / ${renderText(title, MAX_TITLE)}</p>`
   }
     <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}${choice.mark === undefined ? '' : MARKED[choice.mark]}</h2>
-    <p class="muted">${formatDay(range.from)} to ${formatDay(range.to)}, ${pluralize(found.messages, 'message')} in all</p>`;
+    <div class="beside">
+      <p class="muted">${formatDay(range.from)} to ${formatDay(range.to)}, ${pluralize(found.messages, 'message')} in all</p>
+      <p class="export">${renderExport(`${view.path}/csv?${toRangeQuery(range, toParameters({ ...choice, page: 1 }))}`, found.total)}</p>
+    </div>`;
 }
 
 function renderItems(view: ListView): Html {
@@ -73,17 +80,24 @@ function renderItems(view: ListView): Html {
           ? 'Network'
           : 'Organisation',
       'Addresses',
-      found.groups.map((group) => renderGroup(group, view)),
+      { rows: found.groups.map((group) => renderGroup(group, view)), view },
     );
-  if (found.sources.length > 0) return renderSourceTable(found.sources, view.domainId, view.range);
+  if (found.sources.length > 0) {
+    const rows = renderSources(found.sources, view.domainId, view.range);
+    return renderCountTable('Address', 'Seen', { rows, view });
+  }
   if (found.messages === 0)
     return html`<p class="empty">The reports of this range count no messages.</p>`;
   const isFirst = choice.page === 1;
   return html`<p class="empty">${
-    isFirst && choice.failingOnly && choice.mark === undefined && choice.within === undefined
+    isFirst &&
+    choice.failingOnly &&
+    choice.search === '' &&
+    choice.mark === undefined &&
+    choice.within === undefined
       ? 'No address had failed messages in this range.'
       : 'There is no such address in this range.'
-  } <a href="${toListPath(view, { failingOnly: false, mark: undefined, within: undefined })}">Show all</a></p>`;
+  } <a href="${toListPath(view, { failingOnly: false, mark: undefined, within: undefined, search: '' })}">Show all</a></p>`;
 }
 
 export function renderSourceTable(
@@ -91,16 +105,30 @@ export function renderSourceTable(
   domainId: string,
   range: DomainRange,
 ): Html {
-  const rows = sources.map((source) =>
+  return renderCountTable('Address', 'Seen', { rows: renderSources(sources, domainId, range) });
+}
+
+function renderSources(sources: readonly Source[], domainId: string, range: DomainRange) {
+  return sources.map((source) =>
     renderSource(source, `${toSourcePath(domainId, source.address)}?${toRangeQuery(range)}`),
   );
-  return renderCountTable('Address', 'Seen', rows);
 }
 
 const NUMBERS = ['Messages', 'Passed', 'Failed', 'DKIM aligned', 'SPF aligned'];
 
-function renderCountTable(first: string, last: string, rows: readonly Html[]): Html {
-  const numbers = [...NUMBERS, last].map((head) => [head, 'number'] as const);
+interface CountRows {
+  readonly rows: readonly Html[];
+  /** A list that can be sorted. */
+  readonly view?: ListView;
+}
+
+function renderCountTable(first: string, last: string, { rows, view }: CountRows): Html {
+  const numbers = [...NUMBERS, last].map((text, i) => {
+    const column = SOURCE_COLUMNS[i];
+    if (view === undefined || column === undefined) return [text, 'number'] as const;
+    const toPath = (sort: SourceSort) => toListPath(view, { sort });
+    return toSortHead({ text, column, className: 'number' }, { sort: view.choice.sort, toPath });
+  });
   return renderTable('sources cards', [first, ...numbers], rows);
 }
 
@@ -191,7 +219,15 @@ export function renderFilters(view: ListView, { findNetwork, dnsChecks }: Settin
     ${renderChoices('Show', SHOWN, view)}
     ${renderChoices('By', grouped, view)}
     ${renderChoices('Marked', BY_MARK, view)}
-  </div>`;
+  </div>
+  ${renderSearchForm(view)}`;
+}
+
+function renderSearchForm({ path, range, choice }: ListView): Html {
+  const { q, page: _, ...others } = toParameters(choice);
+  const fields = Object.fromEntries(new URLSearchParams(toRangeQuery(range, others)));
+  return html`<form class="filter" method="get" action="${path}">${renderHiddenFields(fields)}
+    ${renderSearch(q ?? '', 'Address, network, name or domain')}<div class="go"><button class="secondary">Search</button></div></form>`;
 }
 
 function renderChoices(label: string, options: readonly Option[], view: ListView): Html {
@@ -205,10 +241,11 @@ function renderChoices(label: string, options: readonly Option[], view: ListView
 }
 
 export function toParameters(choice: Choice): Readonly<Record<string, string>> {
-  const { failingOnly, mark, group, within, page } = choice;
+  const { failingOnly, mark, group, within, search, sort, page } = choice;
   const all = {
     failing: failingOnly ? '1' : undefined,
-    ...{ mark, within },
+    ...{ mark, within, q: search },
+    ...toSortParameters(sort),
     group: group === undefined ? 'address' : group === 'service' ? undefined : group,
     page: page === 1 ? undefined : String(page),
   };

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
 import type { Grouping } from '../../../domain/sources/groups.ts';
+import { SOURCE_COLUMNS } from '../../../domain/sources/source-order.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { sumMonths } from '../../../store/sources/months.ts';
@@ -10,7 +11,7 @@ import { sendPage } from '../../frame/page.ts';
 import { ONE_YEAR, readRange, renderEmptyRange, renderRanges } from '../../frame/range.ts';
 import { renderTabs } from '../../frame/tabs.ts';
 import { formatDomainName, renderDomainName } from '../../frame/text.ts';
-import { readPageNumber, readQuery } from '../../request.ts';
+import { readPageNumber, readQuery, readSearch, readSort } from '../../request.ts';
 import { domainScopeOf, waitBriefly } from '../../visitor.ts';
 import { type Choice, findSources } from './find-sources.ts';
 import { toSourcePath } from './source-labels.ts';
@@ -62,7 +63,7 @@ const GROUPINGS = ['service', 'network', 'organisation'] as const satisfies read
 const MAX_KEY = 253;
 
 /** A choice that cannot be read is none. */
-function readChoice(req: Request): Choice {
+export function readChoice(req: Request): Choice {
   const [mark, group, within] = ['mark', 'group', 'within'].map((name) => readQuery(req, name));
   const grouping =
     group === 'address' ? undefined : (GROUPINGS.find((known) => known === group) ?? 'service');
@@ -72,6 +73,8 @@ function readChoice(req: Request): Choice {
     mark: MARKS.find((known) => known === mark),
     group: grouping,
     within: isKey ? within : undefined,
+    search: readSearch(req),
+    sort: readSort(req, SOURCE_COLUMNS),
     page: readPageNumber(req),
   };
 }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { SourceGroup } from '../../../domain/sources/groups.ts';
 import type { NamedService } from '../../../domain/sources/service-name.ts';
 import type { ServiceGuide, ServiceKind } from '../../../domain/sources/services.ts';
 import type { Judgement, Verdict } from '../../../domain/sources/verdict.ts';
@@ -43,6 +44,12 @@ export function renderJudgement(
 export function renderVerdict(verdict: Verdict): Html {
   const [label, tone] = VERDICTS[verdict];
   return html`<span class="badge ${tone}">${label}</span>`;
+}
+
+/** For a file: the verdict on a group, and what says who it is. */
+export function toVerdictCells({ verdict, service }: Pick<SourceGroup, 'verdict' | 'service'>) {
+  const evidence = service && `${EVIDENCE[service.by]}${service.domain}`;
+  return [verdict === undefined ? null : VERDICTS[verdict][0], evidence ?? null] as const;
 }
 
 /** What a service is, and what says so. */

@@ -1,0 +1,46 @@
+import { isIP } from 'node:net';
+import { createNetworks } from '../../../domain/network-address.ts';
+import { parsePattern } from '../../../domain/reports/source-pattern.ts';
+import { toAddressKey } from '../../../domain/sources/address-key.ts';
+import { toNetworkTitle } from '../../../domain/sources/groups.ts';
+import { readMail } from '../../../store/sources/mail.ts';
+import { readAllNames } from '../../../store/sources/names.ts';
+import type { SettingsDeps } from '../../deps.ts';
+import { type DomainMail, nameServiceGroups, toEvidenceRange } from './service-groups.ts';
+
+/**
+ * Whether an address is meant by a text: it is in a network (`192.0.2.0/24`), or the text is a part of the address, of its
+ * name, of its network or service, or of a domain that signed or sent in its reports.
+ */
+export async function loadSearch(
+  deps: SettingsDeps,
+  { domain, range }: DomainMail,
+  search: string,
+): Promise<(address: string) => boolean> {
+  const isInNetwork = parseNetwork(search);
+  if (isInNetwork !== undefined) return isInNetwork;
+  const { reader } = deps.store;
+  const wanted = search.toLowerCase();
+  const mail = await readMail(reader, { domainId: domain.id, range: toEvidenceRange(range) });
+  const toGroup = await nameServiceGroups(deps, domain, mail);
+  const names = await readAllNames(reader, domain.id);
+  const has = (text: string | undefined) => text?.toLowerCase().includes(wanted) === true;
+  return (address) => {
+    const network = deps.findNetwork?.(address);
+    if ([address, names.get(address), network && toNetworkTitle(network)].some(has)) return true;
+    const patterns = mail.sources.get(toAddressKey(address))?.patterns ?? new Map();
+    return has(toGroup(address).title) || [...patterns.keys()].flatMap(listSenders).some(has);
+  };
+}
+
+/** The domains that SPF and DKIM are about. */
+function listSenders(pattern: string): string[] {
+  const { spf, dkim } = parsePattern(pattern);
+  return [spf.domain, ...dkim.map(({ domain }) => domain)].filter((name) => name !== null);
+}
+
+function parseNetwork(text: string): ((address: string) => boolean) | undefined {
+  const [address = '', bits = ''] = text.split('/');
+  const max = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= max ? createNetworks([text]) : undefined;
+}

@@ -1,0 +1,55 @@
+import { type SourceGroup, toNetworkTitle } from '../../../domain/sources/groups.ts';
+import type { Counts, Source } from '../../../domain/sources/source.ts';
+import { findDataDays } from '../../../store/accounts/domain-reports.ts';
+import { findDomain } from '../../../store/accounts/overview.ts';
+import type { PageHandler } from '../../deps.ts';
+import { type Cell, MAX_ROWS, sendCsv } from '../../frame/csv.ts';
+import { ONE_YEAR, readRange } from '../../frame/range.ts';
+import { domainScopeOf } from '../../visitor.ts';
+import { findSources } from './find-sources.ts';
+import { readChoice } from './sources.ts';
+import { toVerdictCells } from './verdict-view.ts';
+
+const COUNTS = ['Messages', 'Passed', 'Failed', 'DKIM aligned', 'SPF aligned'];
+const HEADS = {
+  groups: ['Sender', 'Verdict', 'Known by', ...COUNTS, 'Addresses', 'Since'],
+  sources: ['Address', 'Name', 'Network', 'Mark', ...COUNTS, 'First day', 'Last day'],
+};
+
+/** What the list with the same query shows, all pages of it. */
+export const exportSources: PageHandler = async (deps, req, res) => {
+  const { reader } = deps.store;
+  const scope = domainScopeOf(req, res);
+  const domain = await findDomain(reader, scope);
+  const range = readRange(req, await findDataDays(reader, scope), deps.now(), ONE_YEAR);
+  const choice = { ...readChoice(req), page: 1 };
+  const { groups, sources, total } = await findSources(deps, {
+    ...{ scope, domain, range, choice },
+    perPage: MAX_ROWS,
+  });
+  const rows = async function* () {
+    for (const group of groups ?? []) yield toGroupRow(group);
+    for (const source of sources) yield toSourceRow(source);
+  };
+  await sendCsv(res, {
+    fileName: `${domain.name.slice(0, 100)}-sources-${range.from}-${range.to}`,
+    heads: groups === undefined ? HEADS.sources : HEADS.groups,
+    count: total,
+    rows: rows(),
+  });
+};
+
+function toGroupRow(group: SourceGroup): Cell[] {
+  const { title, sources, firstDay } = group;
+  return [title ?? null, ...toVerdictCells(group), ...toCountCells(group), sources, firstDay];
+}
+
+function toSourceRow(source: Source): Cell[] {
+  const { address, name, network, mark, firstDay, lastDay } = source;
+  const known = [name ?? null, (network && toNetworkTitle(network)) ?? null, mark ?? null];
+  return [address, ...known, ...toCountCells(source), firstDay, lastDay];
+}
+
+function toCountCells({ messages, aligned, dkimAligned, spfAligned }: Counts): Cell[] {
+  return [messages, aligned, messages - aligned, dkimAligned, spfAligned];
+}
