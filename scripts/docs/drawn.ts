@@ -54,7 +54,8 @@ type DrawnPaths = Record<
 >;
 
 function toCodeSamples(path: string): CodeSample[] {
-  const filled = path.replace('{domain_id}', '$DOMAIN_ID');
-  const source = `curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" \\\n  "$PLUMBLINE_BASE_URL${filled}?limit=50"`;
+  const filled = path.replace('{domain_id}', '$DOMAIN_ID').replace('{report_id}', '$REPORT_ID');
+  const isList = !path.endsWith('}');
+  const source = `curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" \\\n  "$PLUMBLINE_BASE_URL${filled}${isList ? '?limit=50' : ''}"`;
   return [{ lang: 'curl', source }];
 }

@@ -61,6 +61,8 @@ const RUNNERS: Readonly<Record<string, string>> = { js: 'node', python: 'python3
 function prepare(url: string): string {
   return `export PLUMBLINE_BASE_URL=${url} PLUMBLINE_API_KEY=${SANDBOX_KEY} KEY=${SANDBOX_KEY}
 export DOMAIN_ID=${SANDBOX_DOMAIN_IDS['example.com']}
+export REPORT_ID=$(curl -s -H "Authorization: Bearer $KEY" "${url}/v1/external/domains/$DOMAIN_ID/reports?limit=1" |
+  sed -E 's/.*"id":"([^"]+)".*/\\1/')
 `;
 }
 
