@@ -12,6 +12,8 @@ export interface Scenario {
   readonly encoding?: 'gzip';
   readonly reports?: number;
   readonly isWithPeers?: boolean;
+  /** What is read instead of the domain's reports: its sources of thirty days, its newest report's records, or the domain. */
+  readonly of?: 'sources' | 'records' | 'domain';
   /** The list is followed by a cursor behind which are so many reports. */
   readonly newReports?: number;
 }
@@ -38,6 +40,12 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'random page of 1,000,000', goal: 15, page: 'random', ...AFRESH, ...MILLION, ...PEERS },
   { name: 'first page of 1,000,000', page: 'first', ...AFRESH, ...MILLION },
   { name: 'last page of 1,000,000', page: 'last', ...AFRESH, ...MILLION },
+  { name: 'sources, 304', page: 'first', of: 'sources', isKnown: true, ...KEPT },
+  { name: 'sources afresh', page: 'first', of: 'sources', ...AFRESH },
+  { name: 'records, 304', page: 'first', of: 'records', isKnown: true, ...KEPT },
+  { name: 'records afresh', page: 'first', of: 'records', ...AFRESH },
+  { name: 'a domain, 304', page: 'first', of: 'domain', isKnown: true, ...KEPT },
+  { name: 'a domain afresh', page: 'first', of: 'domain', ...AFRESH },
 ];
 
 /** Scenarios on PostgreSQL, whose base is the bare query and not bare node:http. */
@@ -63,15 +71,26 @@ export function toLoad(
   };
 }
 
-/** The load, or one that asks for what is behind the scenario's cursor, which a server gives out. */
+/** The load, or one that asks for what only a server can name: what is behind a cursor, or beside the reports. */
 export async function toFollowed(
   server: string,
   load: Load,
   { reports }: BenchDatabase,
-  { newReports }: Scenario,
+  { newReports, of }: Scenario,
 ): Promise<Load> {
-  if (newReports === undefined) return load;
   const { paths, headers } = load;
+  if (of !== undefined) {
+    const answer = await fetch(`${server}${paths.path}?limit=1`, { headers });
+    const { data } = (await answer.json()) as { data: readonly { id: string }[] };
+    const domain = paths.path.replace(/\/reports$/, '');
+    const path = {
+      sources: `${domain}/sources`,
+      domain,
+      records: `${paths.path}/${data[0]?.id}/records`,
+    }[of];
+    return { headers, paths: { ...paths, path } };
+  }
+  if (newReports === undefined) return load;
   const last = `received_after=start&limit=1&offset=${reports - newReports - 1}`;
   const answer = await fetch(`${server}${paths.path}?${last}`, { headers });
   await answer.arrayBuffer();

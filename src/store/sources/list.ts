@@ -2,10 +2,11 @@ import { Failure } from '../../domain/failure.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import type { Mark } from '../../domain/sources/source.ts';
-import { askAll, type Plan, type Reader } from '../engine/reader.ts';
-import { type DomainOfAccount, headOfDomain } from '../lists/heads.ts';
+import { prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
 import { byFailed, byMessages, type SourceSum, sumSources } from './days.ts';
-import { type Marks, marksOf, toMarks } from './marks.ts';
+import { MAX_MARKS, type MarkRow, type Marks, toMarks } from './marks.ts';
 import { listUnsummed, planParts } from './months.ts';
 
 export interface SourceQuery {
@@ -78,14 +79,31 @@ export function findSourcesState(
   reader: Reader,
   scope: DomainOfAccount,
 ): Promise<SourcesState | undefined> {
-  return reader.readPlan(() => planState(scope));
+  return reader.readAll(stateOf(scope)).then(toState);
 }
 
-const reportsHead = headOfDomain('reports');
-
 function* planState(scope: DomainOfAccount): Plan<SourcesState | undefined> {
-  const [[head], marks] = yield* askAll(reportsHead(scope), marksOf(scope));
-  return head && { version: head.version, marks: toMarks(marks) };
+  return toState(yield* ask(stateOf(scope)));
+}
+
+/** The version with each mark, in one statement: it needs no transaction to be of one moment. */
+const stateOf = prepareQuery<DomainOfAccount, { version: string } & OrNull<MarkRow>>((db, param) =>
+  db
+    .selectFrom('domain')
+    .leftJoin('source_mark', 'source_mark.domain_id', 'domain.id')
+    .select(['reports_version as version', 'address', 'mark', 'marked_at', 'marked_by'])
+    .where('domain.id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId'))
+    .orderBy('address')
+    .limit(MAX_MARKS),
+);
+
+type OrNull<Row> = { [Name in keyof Row]: Row[Name] | null };
+
+function toState(rows: readonly RowOfQuery<typeof stateOf>[]): SourcesState | undefined {
+  const [first] = rows;
+  const marks = rows.filter((row): row is typeof row & MarkRow => row.address !== null);
+  return first && { version: first.version, marks: toMarks(marks) };
 }
 
 function sumOf(counts: readonly { readonly messages: number }[]): number {

@@ -9,7 +9,7 @@ import type { Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 
 /** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */
-const MAX_MARKS = 1_000;
+export const MAX_MARKS = 1_000;
 
 export interface SourceMark {
   readonly mark: Mark;
@@ -17,7 +17,7 @@ export interface SourceMark {
   readonly markedBy: string;
 }
 
-type MarkRow = Omit<Tables['source_mark'], 'domain_id'>;
+export type MarkRow = Omit<Tables['source_mark'], 'domain_id'>;
 
 export const marksOf = prepareQuery<{ domainId: string }, MarkRow>((db, param) =>
   db
