@@ -29,15 +29,15 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 
 /** Takes so long that only `npm run test:postgres` runs it on PostgreSQL, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
-  'test/alerts/{any-order,hostile,two-processes}.test.ts',
+  'test/alerts/{any-order,hostile,strangers,two-processes}.test.ts',
   'test/dns/record-watch.test.ts',
   'test/external/{authentication,copies,followers,following,list-domains,polling}.test.ts',
-  'test/notify/{mail,webhooks}.test.ts',
+  'test/notify/{mail,outbox,webhooks}.test.ts',
   'test/postgres/*.test.ts',
   'test/settings/{api-keys,attacks,domain-route,mail,overview,people,reports,second-factor}.test.ts',
   'test/settings/{report-reading,single-sign-on,single-sign-on-attacks,webhooks}.test.ts',
-  'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,points}.test.ts',
-  'test/store/inbox/deliver.test.ts',
+  'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,points,schemas,verify}.test.ts',
+  'test/store/inbox/{deliver,turns}.test.ts',
 ];
 
 /** `npm test` tries few of its random cases. */
