@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { loadOrganizationalDomains } from '../domain/dns/organizational-domain.ts';
+import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
 import { type Day, toDay, toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
@@ -141,11 +141,11 @@ function refuseOld(document: IntakeDocument, firstDay: Day | undefined): IntakeD
 async function authenticate({ senders }: Input, document: KeptDocument): Promise<Sender> {
   if (senders === undefined) return { authenticated: null };
   if (document.kind !== 'report') return { authenticated: '' };
-  const toOrganizationalDomain = await loadOrganizationalDomains();
+  const toOwnerDomain = await loadOwnerDomains();
   const { metadata } = document.report;
-  const authenticated = findReporter(senders, metadata, toOrganizationalDomain);
+  const authenticated = findReporter(senders, metadata, toOwnerDomain);
   if (authenticated !== undefined) return { authenticated };
-  return { authenticated: '', claimed: listClaimed(metadata, toOrganizationalDomain) };
+  return { authenticated: '', claimed: listClaimed(metadata, toOwnerDomain) };
 }
 
 /** What is beside a report is not stored, nor that an input could not be read this time. */

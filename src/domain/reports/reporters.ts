@@ -22,7 +22,7 @@ const KNOWN: readonly KnownReporter[] = [
   },
   {
     names: ['yahoo', 'yahoo.com', 'yahoo inc.', 'yahoo! inc.', 'aol', 'aol.com'],
-    senders: ['dmarc.yahoo.com', 'yahooinc.com'],
+    senders: ['dmarc.yahoo.com'],
   },
   { names: ['mail.ru'], senders: ['corp.mail.ru'] },
   { names: ['amazon-ses', 'amazonses.com'], senders: ['amazonses.com'] },

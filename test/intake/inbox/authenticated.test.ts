@@ -78,6 +78,16 @@ describe('the sender of a report', () => {
       '',
     ],
     [
+      'is nobody when a stranger below the same private suffix signs',
+      { org: 'A reporter', email: 'a@reporter.github.io', domain: 'stranger.github.io' },
+      '',
+    ],
+    [
+      'is the one of two names below a private suffix that signs',
+      { org: 'A reporter', email: 'a@reporter.github.io', domain: 'reporter.github.io' },
+      'reporter.github.io',
+    ],
+    [
       'is a big reporter when its own servers sign',
       { org: 'Yahoo', email: 'dmarchelp@yahooinc.com', domain: 'dmarc.yahoo.com' },
       'yahoo.com',
