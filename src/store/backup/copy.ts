@@ -1,38 +1,27 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { Failure } from '../../domain/failure.ts';
 import { requireKnown } from '../engine/pending-steps.ts';
 import { toOpenError } from '../engine/sqlite/errors.ts';
 import { listApplied } from '../engine/sqlite/migrate.ts';
 import { requireNotMoved } from '../engine/sqlite/moved.ts';
+import { makeWholeFile } from '../engine/sqlite/whole-file.ts';
 import { MIGRATIONS } from '../migrations/all.ts';
 
-/** Only the user that runs Plumbline reads a copy: it holds what the database does. */
-const FILE_MODE = 0o600;
-
-/**
- * Makes a copy beside the file that it becomes, checks it and gives it its name (`publish`) when it is on the disk. So a
- * file with that name is a whole database, whenever the process is killed.
- */
+/** Makes a copy of a database, checks it and gives it its name (`publish`) when it is on the disk. */
 export async function makeCopy<T>(
   path: string,
   { of, fill, check, publish }: Making<T>,
 ): Promise<{ readonly size: number; readonly result: T }> {
-  const part = `${path}.${randomUUID()}.part`;
-  try {
-    closeSync(openSync(part, 'wx', FILE_MODE));
+  let size = 0;
+  const fillAndCheck = async (part: string): Promise<void> => {
     await fill(part);
-    const { size, isCurrent } = checkCopy(part, of);
-    if (isCurrent) await check?.(part);
-    sync(part);
-    const result = await publish(part);
-    syncFolder(dirname(path));
-    return { size, result };
-  } finally {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${end}`, { force: true });
-  }
+    const copy = checkCopy(part, of);
+    if (copy.isCurrent) await check?.(part);
+    size = copy.size;
+  };
+  const result = await makeWholeFile(path, fillAndCheck, publish);
+  return { size, result };
 }
 
 interface Making<T> {
@@ -91,18 +80,4 @@ export function requireClosed(path: string): void {
     `${path} has a write-ahead log beside it: it is no backup, but the database of a process that runs or was killed. ` +
       '“plumbline backup” copies such a database.',
   );
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** So that the file has its name after a power cut. Windows cannot open a folder. */
-function syncFolder(path: string): void {
-  if (process.platform !== 'win32') sync(path);
 }

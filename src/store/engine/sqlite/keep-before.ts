@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, linkSync, openSync, rmSync } from 'node:fs';
+import { existsSync, linkSync } from 'node:fs';
 import { copyPages } from './copy-pages.ts';
-
-/** Only the user that runs Plumbline reads a copy: it holds what the database does. */
-const FILE_MODE = 0o600;
+import { makeWholeFile } from './whole-file.ts';
 
 /**
  * Copies a database beside itself before it is migrated (`plumbline.db.before-0002-names`, by the last migration), so that
@@ -12,15 +9,18 @@ const FILE_MODE = 0o600;
 export async function keepBefore(path: string, migration: string): Promise<void> {
   const copy = `${path}.before-${migration}`;
   if (existsSync(copy)) return;
-  const part = `${copy}.${randomUUID()}.part`;
+  await makeWholeFile(
+    copy,
+    (part) => copyPages(path, part),
+    (part) => linkUnlessThere(part, copy),
+  );
+}
+
+/** Never over a copy that another process has made meanwhile: this one may be of the migrated database. */
+function linkUnlessThere(part: string, copy: string): void {
   try {
-    closeSync(openSync(part, 'wx', FILE_MODE));
-    await copyPages(path, part);
-    // Never over a copy that another process has made meanwhile: this one may be of the migrated database.
-    if (!existsSync(copy)) linkSync(part, copy);
+    linkSync(part, copy);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${end}`, { force: true });
   }
 }
