@@ -3,7 +3,7 @@ import { evaluate } from '../../src/alerts/evaluate.ts';
 import { findAlertText } from '../../src/domain/alerts/alert-texts.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { loadOrganizationalDomains } from '../../src/domain/dns/organizational-domain.ts';
-import { listClaimed } from '../../src/domain/reports/reporters.ts';
+import { findReporter, listClaimed } from '../../src/domain/reports/reporters.ts';
 import { listAudit } from '../../src/store/accounts/audit.ts';
 import type { Sender } from '../../src/store/documents/senders.ts';
 import {
@@ -23,6 +23,8 @@ const GENUINE: Sender = { authenticated: 'provider.example' };
 const STRANGER: Sender = { authenticated: '', claimed: ['stranger.example'] };
 /** In the name of the reporter whose mails are authenticated. */
 const FORGER: Sender = { authenticated: '', claimed: ['provider.example'] };
+/** Signs with a domain of their own, as anybody can. */
+const NEWCOMER: Sender = { authenticated: 'newcomer.example' };
 
 const TODAY = 20;
 const day = (number: number) => `2026-03-${String(number).padStart(2, '0')}`;
@@ -50,6 +52,8 @@ async function aWorld(unauthenticated: 'on' | 'off' = 'on') {
     const report = aReportOf(recordsOf(from, messages, messages - failed), wanted);
     await receive(db, [report], at(number), sender);
   };
+  const established = { name: 'provider.example', authenticated_at: '2026-01-01T00:00:00Z' };
+  await db.write((tx) => tx.insertInto('reporter').values(established).execute());
   const thresholds = { ...DEFAULT_THRESHOLDS, unauthenticated };
   const alerts = async () => {
     await evaluate({ store, thresholds, now: () => new Date(now) }, [domainId]);
@@ -81,10 +85,13 @@ test('a forged report in the name of a reporter that authenticates fires nothing
   expect(await disputed.execute()).toHaveLength(1);
 });
 
-test('a stranger’s report fires, and the alert says that nobody else says so', async () => {
+test.each([
+  ['a stranger', STRANGER],
+  ['a new reporter', NEWCOMER],
+])('a report by %s fires, and the alert says that nobody else says so', async (_name, sender) => {
   const { say, alerts, db } = await aWorld();
   await say(GENUINE, TODAY);
-  await say(STRANGER, TODAY, { messages: 1_000, failed: 1_000, from: '198.51.100.7' });
+  await say(sender, TODAY, { messages: 1_000, failed: 1_000, from: '198.51.100.7' });
   expect(await alerts()).toEqual([
     `${REGRESSION}, unauthenticated`,
     'new_failing_source open, unauthenticated',
@@ -97,16 +104,20 @@ test('a stranger’s report fires, and the alert says that nobody else says so',
   expect(findAlertText(type).describe(JSON.parse(context))).toContain('anybody can send such');
 });
 
-test('it does not where the operator does not want that', async () => {
+test.each([
+  ['a stranger', STRANGER],
+  ['a new reporter', NEWCOMER],
+])('it does not where the operator does not want that, by %s', async (_name, sender) => {
   const { say, alerts } = await aWorld('off');
   await say(GENUINE, TODAY);
-  await say(STRANGER, TODAY, { messages: 1_000, failed: 1_000, from: '198.51.100.7' });
+  await say(sender, TODAY, { messages: 1_000, failed: 1_000, from: '198.51.100.7' });
   expect(await alerts()).toEqual([]);
 });
 
 test.each([
   ['a stranger', STRANGER],
   ['a forger', FORGER],
+  ['a new reporter', NEWCOMER],
 ])('10⁹ messages that passed, by %s, do not hide a regression', async (_name, sender) => {
   const { say, alerts } = await aWorld();
   await say(sender, TODAY, { messages: 1e9 });
@@ -118,6 +129,7 @@ test.each([
 test.each([
   ['a stranger', STRANGER],
   ['a forger', FORGER],
+  ['a new reporter', NEWCOMER],
 ])('nor resolve it on a later day, by %s; genuine reports do', async (_name, sender) => {
   const { say, alerts, setNow } = await aWorld();
   await say(GENUINE, TODAY, { failed: 400 });
@@ -134,6 +146,7 @@ test.each([
 test.each([
   ['a stranger', STRANGER],
   ['a forger', FORGER],
+  ['a new reporter', NEWCOMER],
 ])(
   'mails each day by %s do not hide that genuine reports stopped, and do not resolve it',
   async (_name, sender) => {
@@ -152,6 +165,7 @@ test.each([
 test('an address that a stranger named weeks ago is new all the same when genuine reports name it', async () => {
   const { say, alerts } = await aWorld();
   await say(STRANGER, 5, { from: '198.51.100.7' });
+  await say(NEWCOMER, 5, { from: '198.51.100.7' });
   await say(FORGER, 6, { from: '198.51.100.7' });
   await say(GENUINE, TODAY);
   await say(GENUINE, TODAY, { messages: 30, failed: 30, from: '198.51.100.7' });
@@ -175,8 +189,8 @@ test('a report that comes first by a mail of somebody else gives way to the genu
   const one = { domain, reportId: 'same', begin: `${day(TODAY)}T00:00:00Z` };
   const forged = aReport({ ...one, payload: 'forged', totalMessages: 9, alignedMessages: 9 });
   const genuine = aReport({ ...one, payload: 'genuine', totalMessages: 3, alignedMessages: 0 });
-  for (const sender of [STRANGER, FORGER]) {
-    const renamed = { ...one, reportId: `same ${sender.claimed}` };
+  for (const sender of [STRANGER, FORGER, NEWCOMER]) {
+    const renamed = { ...one, reportId: `same ${sender.claimed ?? sender.authenticated}` };
     const [first, second] = [forged, genuine].map(({ payloadSha256, tally }) =>
       aReport({ ...renamed, ...tally, payload: payloadSha256 }),
     );
@@ -185,6 +199,7 @@ test('a report that comes first by a mail of somebody else gives way to the genu
   }
   const reports = db.selectFrom('report').select(['total_messages', 'authenticated']);
   expect(await reports.where('report_id', 'like', 'same%').execute()).toEqual([
+    { total_messages: 3, authenticated: 'provider.example' },
     { total_messages: 3, authenticated: 'provider.example' },
     { total_messages: 3, authenticated: 'provider.example' },
   ]);
@@ -198,6 +213,8 @@ test('it gives way also when strangers have sent as many other contents of it as
   const one = { domain, reportId: 'same', begin: `${day(TODAY)}T00:00:00Z` };
   for (let i = 0; i < 15; i += 1)
     await receive(db, [aReport({ ...one, payload: `forged ${i}` })], at(TODAY), STRANGER);
+  for (let i = 0; i < 25; i += 1)
+    await receive(db, [aReport({ ...one, payload: `signed ${i}` })], at(TODAY), NEWCOMER);
   const genuine = aReport({ ...one, payload: 'genuine', totalMessages: 3, alignedMessages: 0 });
   await receive(db, [genuine], at(TODAY), GENUINE);
   await receive(db, [aReport({ ...one, payload: 'forged again' })], at(TODAY), STRANGER);
@@ -205,7 +222,7 @@ test('it gives way also when strangers have sent as many other contents of it as
   expect(await reports.where('report_id', '=', 'same').execute()).toEqual([
     { total_messages: 3, authenticated: 'provider.example' },
   ]);
-  expect(await db.selectFrom('conflict').select('seq').execute()).toHaveLength(11);
+  expect(await db.selectFrom('conflict').select('seq').execute()).toHaveLength(21);
   expect(await listMiscounts(db)).toEqual({});
 });
 
@@ -247,4 +264,31 @@ test('whoever names a reporter, by any of its names or a name below its domain, 
     'other.example',
   ]);
   expect(claimed(null, null)).toEqual([]);
+});
+
+test('a reporter is new for two weeks after its first authenticated mail; a big one never', async () => {
+  const { say, db } = await aWorld();
+  for (const number of [1, 14, 15]) await say(NEWCOMER, number);
+  for (const number of [1, 15]) await say({ authenticated: 'google.com' }, number);
+  const reports = db.selectFrom('report').select('authenticated').orderBy('seq');
+  const rows = await reports.where('authenticated', '<>', 'provider.example').execute();
+  expect(rows.map(({ authenticated }) => authenticated)).toEqual([
+    'new newcomer.example',
+    'new newcomer.example',
+    'newcomer.example',
+    'google.com',
+    'google.com',
+  ]);
+  expect(await listMiscounts(db)).toEqual({});
+});
+
+test('who has an address at a big reporter’s is not that reporter', async () => {
+  const toOrganizationalDomain = await loadOrganizationalDomains();
+  const find = (senders: readonly string[], orgName: string, email: string) =>
+    findReporter(senders, { orgName, email }, toOrganizationalDomain);
+  expect(find(['yahoo.com'], 'Somebody', 'a@yahoo.com')).toBeUndefined();
+  expect(find(['gmail.com'], 'gmail.com', 'a@gmail.com')).toBeUndefined();
+  expect(find(['newcomer.example'], 'newcomer.example', 'a@google.com')).toBeUndefined();
+  expect(find(['dmarc.yahoo.com'], 'Yahoo', 'dmarc@yahooinc.com')).toBe('yahoo.com');
+  expect(find(['newcomer.example'], 'Somebody', 'a@newcomer.example')).toBe('newcomer.example');
 });

@@ -394,6 +394,12 @@ describe('the list of reports', () => {
     expect(text.match(/Not authenticated<\/span>/g)).toHaveLength(2);
     const [, report = ''] = /([0-9a-f-]{36})">(?:(?!<\/a>).)*<\/a> <span/.exec(text) ?? [];
     expect(await read(`${path}/${report}`)).toContain('Sender Not authenticated Nothing proves');
+    await authenticate('2026-03-08', 'new one.example');
+    expect(await daysFor('sender=authenticated')).toHaveLength(4);
+    expect((await browser.get(path)).text.match(/New sender<\/span>/g)).toHaveLength(2);
+    expect(await read(`${path}/${report}`)).toContain(
+      'Sender Authenticated as one.example New Its',
+    );
   });
 
   test('of a reporter whose name has characters that nobody sees is found, and no page has them', async () => {

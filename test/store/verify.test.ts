@@ -83,14 +83,14 @@ const PLANTED: readonly (readonly [Plant, string, string | null, string])[] = [
   ['update domain_month set messages = 7', 'domain_month', '2026-03-01', 'messages'],
   ['update domain_receipt set bytes = bytes - 1', 'domain_receipt', '2026-03-15', 'bytes'],
   [
-    'update domain_receipt set unauthenticated = 0',
-    ...(['domain_receipt', '2026-03-15', 'unauthenticated'] as const),
+    'update domain_receipt set doubtful = 0',
+    ...(['domain_receipt', '2026-03-15', 'doubtful'] as const),
   ],
   [
-    `update alert_day set messages = 99 where view = 'authenticated'`,
-    ...(['alert_day', '2026-03-11 authenticated', 'messages'] as const),
+    `update alert_day set messages = 99 where view = 'established'`,
+    ...(['alert_day', '2026-03-11 established', 'messages'] as const),
   ],
-  ['delete from alert_day', 'alert_day', '2026-03-11 authenticated', 'reports'],
+  ['delete from alert_day', 'alert_day', '2026-03-11 established', 'reports'],
   [
     'insert into list_gap (list_id, position, nonce) select domain_id, 2, 1 from report where position = 2',
     ...(['list_gap', null, 'held'] as const),

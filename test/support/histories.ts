@@ -35,6 +35,7 @@ const sender = fc.constantFrom(
   { authenticated: '', claimed: ['stranger.example'] },
   { authenticated: '', claimed: ['provider.example'] },
   { authenticated: 'provider.example' },
+  { authenticated: 'google.com' },
 );
 
 export const step = fc.oneof(

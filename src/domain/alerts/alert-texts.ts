@@ -61,7 +61,7 @@ function toUnknownText(type: string): AlertText {
 
 function describeDoubt({ unauthenticated }: Context): string {
   return unauthenticated === true
-    ? ' Only reports say so whose sender nobody has authenticated: anybody can send such a mail.'
+    ? ' Only reports say so whose senders are not authenticated, or new: anybody can send such a mail.'
     : '';
 }
 

@@ -2,21 +2,21 @@ import type { Facts } from './facts.ts';
 import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** One domain as alerts look at it: in one way, or with reports that are not authenticated, and without them. */
+/** One domain as alerts look at it: in one way, or with reports of anybody, and with those of established reporters only. */
 export type Views = readonly [Facts, ...Facts[]];
 
 /**
  * The occurrences that any of the views has: an alert fires when one says so, and lasts until all have come to its end. Of
- * one that only reports that are not authenticated say, the context says so.
+ * one that no established reporter says, the context says so.
  */
 export function findOccurrences(
   rule: AlertRule,
   views: Views,
   thresholds: Thresholds,
 ): readonly Occurrence[] {
-  const [all, authenticated] = views;
-  if (authenticated === undefined) return rule.findOccurrences(all, thresholds);
-  const sure = rule.findOccurrences(authenticated, thresholds);
+  const [all, established] = views;
+  if (established === undefined) return rule.findOccurrences(all, thresholds);
+  const sure = rule.findOccurrences(established, thresholds);
   const doubtful = rule
     .findOccurrences(all, thresholds)
     .map(({ context, ...rest }) => ({ ...rest, context: { ...context, unauthenticated: true } }));
@@ -24,7 +24,7 @@ export function findOccurrences(
   return dropSecondOpen(merged, rule.type, all);
 }
 
-/** What both have is as sure as the authenticated reports, unless only the other one lasts. */
+/** What both have is as sure as the established reporters, unless only the other one lasts. */
 function merge(sure: readonly Occurrence[], doubtful: readonly Occurrence[]): Occurrence[] {
   const merged = sure.map((occurrence) => {
     const other = doubtful.find((one) => isSame(one, occurrence));

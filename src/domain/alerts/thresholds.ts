@@ -1,6 +1,6 @@
 /** The defaults of the variables `PLUMBLINE_ALERT_…`. Points are of a pass rate from 0 to 100. */
 export const DEFAULT_THRESHOLDS = {
-  /** Whether reports that are not authenticated can fire an alert. */
+  /** Whether reports of no established reporter can fire an alert. */
   unauthenticated: 'on',
   /** A day older than this fires nothing. */
   maxAgeDays: 4,

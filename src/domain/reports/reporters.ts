@@ -3,7 +3,7 @@ import { parseDomainName } from '../domain-name.ts';
 import type { ReportMetadata } from './aggregate-report.ts';
 
 interface KnownReporter {
-  /** What it calls itself in reports, in lower case. */
+  /** What it calls itself in reports, in lower case, and domains of its customers' addresses. */
   readonly names: readonly string[];
   /** Its mails come from these domains or below. Mails of its customers come from others. */
   readonly senders: readonly string[];
@@ -15,7 +15,10 @@ interface KnownReporter {
  * dmarcreport@microsoft.com, noreply@dmarc.yahoo.com, dmarc_support@corp.mail.ru, postmaster@amazonses.com.
  */
 const KNOWN: readonly KnownReporter[] = [
-  { names: ['google.com', 'google', 'google inc.', 'google llc'], senders: ['google.com'] },
+  {
+    names: ['google.com', 'google', 'google inc.', 'google llc', 'gmail.com'],
+    senders: ['google.com'],
+  },
   {
     names: ['outlook.com', 'enterprise outlook', 'hotmail.com', 'microsoft.com', 'microsoft corp.'],
     senders: ['microsoft.com'],
@@ -34,11 +37,11 @@ const KNOWN: readonly KnownReporter[] = [
  */
 export function findReporter(
   senders: readonly string[],
-  { orgName, email }: Named,
+  report: Named,
   toOrganizationalDomain: ToOrganizationalDomain,
 ): string | undefined {
-  const known = findKnown(orgName);
-  const named = listNamed({ orgName, email }, toOrganizationalDomain);
+  const named = listNamed(report, toOrganizationalDomain);
+  const known = findKnown(report, named);
   const sender = senders.find((sender) =>
     known === undefined
       ? named.includes(toOrganizationalDomain(sender))
@@ -47,13 +50,18 @@ export function findReporter(
   return sender && toOrganizationalDomain(sender);
 }
 
+/** Whether an organisational domain is a big reporter's. */
+export function isKnownReporter(domain: string): boolean {
+  return KNOWN.some((reporter) => isSenderOf(reporter, domain));
+}
+
 /** The organisational domains of the reporters in whose name a report is, whoever sent it. */
 export function listClaimed(
-  { orgName, email }: Named,
+  report: Named,
   toOrganizationalDomain: ToOrganizationalDomain,
 ): readonly string[] {
-  const senders = findKnown(orgName)?.senders ?? [];
-  const named = listNamed({ orgName, email }, toOrganizationalDomain);
+  const named = listNamed(report, toOrganizationalDomain);
+  const senders = findKnown(report, named)?.senders ?? [];
   return [...new Set([...senders.map(toOrganizationalDomain), ...named])];
 }
 
@@ -61,8 +69,16 @@ type Named = Pick<ReportMetadata, 'orgName' | 'email'>;
 
 const toName = (orgName: string | null): string => (orgName ?? '').trim().toLowerCase();
 
-function findKnown(orgName: string | null): KnownReporter | undefined {
-  return KNOWN.find(({ names }) => names.includes(toName(orgName)));
+/** By its name, or by a domain of it: whose customers have mail addresses there too. */
+function findKnown({ orgName }: Named, named: readonly string[]): KnownReporter | undefined {
+  const names = [toName(orgName), ...named];
+  return KNOWN.find((reporter) =>
+    names.some((name) => reporter.names.includes(name) || isSenderOf(reporter, name)),
+  );
+}
+
+function isSenderOf({ senders }: KnownReporter, domain: string): boolean {
+  return senders.some((sender) => sender === domain || sender.endsWith(`.${domain}`));
 }
 
 function listNamed(

@@ -56,12 +56,12 @@ export async function findFacts(
   if (hasAlertDays === 0)
     return { id, accountId, views: [await findView({ latest, receipts, view: undefined })] };
   const query = { domainId, until, limit, lastReportAt: known.lastReportAt };
-  const authenticated = await findView(await readAuthenticated(reader, query, thresholds));
-  if (thresholds.unauthenticated === 'off') return { id, accountId, views: [authenticated] };
+  const established = await findView(await readEstablished(reader, query, thresholds));
+  if (thresholds.unauthenticated === 'off') return { id, accountId, views: [established] };
   const view = 'undisputed';
   const undisputed = await reader.readAll(latestDaysOfView({ domainId, until, limit, view }));
   const all = await findView({ latest: undisputed, receipts, view });
-  return { id, accountId, views: [all, authenticated] };
+  return { id, accountId, views: [all, established] };
 }
 
 interface DomainData {
@@ -71,17 +71,17 @@ interface DomainData {
   readonly lastReportAt?: Instant | null;
 }
 
-/** What files and mails that were authenticated say. */
-async function readAuthenticated(
+/** What files and the mails of established reporters say. */
+async function readEstablished(
   reader: Reader,
   { domainId, until, limit, lastReportAt }: Latest & { readonly lastReportAt: Instant | null },
   { silenceWindowDays }: Thresholds,
 ): Promise<DomainData> {
-  const view = 'authenticated';
+  const view = 'established';
   const [latest, receipts] = await reader.readPlan(() =>
     askAll(
       latestDaysOfView({ domainId, until, limit, view }),
-      authenticatedReceipts({ domainId, until, limit: silenceWindowDays }),
+      establishedReceipts({ domainId, until, limit: silenceWindowDays }),
     ),
   );
   return { latest, receipts, view, lastReportAt: toLastReport(receipts[0], lastReportAt) };
@@ -145,14 +145,14 @@ const latestReceipts = prepareQuery((db, param: Param<Latest>) =>
     .limit(param('limit')),
 );
 
-const authenticatedReceipts = prepareQuery((db, param: Param<Latest>) =>
+const establishedReceipts = prepareQuery((db, param: Param<Latest>) =>
   db
     .selectFrom('domain_receipt')
-    .select(['day', 'unauthenticated as others'])
-    .select(sql<number>`reports - unauthenticated`.as('reports'))
+    .select(['day', 'doubtful as others'])
+    .select(sql<number>`reports - doubtful`.as('reports'))
     .where('domain_id', '=', param('domainId'))
     .where('day', '<=', param('until'))
-    .whereRef('reports', '>', 'unauthenticated')
+    .whereRef('reports', '>', 'doubtful')
     .orderBy('day', 'desc')
     .limit(param('limit')),
 );

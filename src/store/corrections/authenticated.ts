@@ -1,9 +1,10 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
-import { isAuthenticated } from '../../domain/reports/authentication.ts';
+import { toStanding } from '../../domain/reports/authentication.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import { recountAlertDays } from '../documents/alert-days.ts';
+import { judgeSenders } from '../documents/senders.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { exchange } from './corrections.ts';
 import { lockReport, type ReportRow, toKey } from './rows.ts';
@@ -16,9 +17,12 @@ export interface AuthenticatedContent {
   readonly authenticated: string;
 }
 
+/** With what is stored of its sender. */
+type JudgedContent = Omit<AuthenticatedContent, 'authenticated'> & Pick<ReportRow, 'authenticated'>;
+
 /**
- * An authenticated mail had a report that is stored already, or another content of it. When nobody authenticated the stored
- * one, this one takes its place. Doing it twice does no harm.
+ * An authenticated mail had a report that is stored already, or another content of it. When the sender of the stored one is
+ * less well known (`toStanding`), this one takes its place. Doing it twice does no harm.
  */
 export async function preferAuthenticated(
   db: Db,
@@ -28,13 +32,15 @@ export async function preferAuthenticated(
   const { id } = content;
   const stored = db.selectFrom('report').select('authenticated').where('id', '=', id);
   const known = await stored.executeTakeFirst();
-  if (known === undefined || isAuthenticated(known.authenticated)) return;
+  if (known === undefined || toStanding(known.authenticated) === 2) return;
   await db.write(async (tx) => {
     const report = await lockReport(tx, { id });
-    if (isAuthenticated(report.authenticated)) return;
+    const [authenticated = null] = await judgeSenders(tx, [content], now);
+    if (toStanding(authenticated) <= toStanding(report.authenticated)) return;
     const isSame = toHex(report.payload_sha256) === content.payloadSha256;
-    if (isSame) await noteAuthenticated(tx, report, content);
-    else if (!(await exchangeFor(tx, report, content))) return;
+    const judged = { ...content, authenticated };
+    if (isSame) await noteAuthenticated(tx, report, judged);
+    else if (!(await exchangeFor(tx, report, judged))) return;
     await audit(tx, report, { action: isSame ? 'report_authenticated' : 'report_replaced', now });
   });
 }
@@ -43,25 +49,29 @@ export async function preferAuthenticated(
 async function noteAuthenticated(
   tx: Tx,
   report: ReportRow,
-  { authenticated }: AuthenticatedContent,
+  { authenticated }: JudgedContent,
 ): Promise<void> {
-  const { domain_id: domainId, begin_date, received_at } = report;
+  const { domain_id: domainId, begin_date } = report;
   const rows = tx.updateTable('report').set({ authenticated });
   await rows.where(({ and }) => and(toKey(report))).execute();
-  await tx
+  if (toStanding(authenticated) === 2) await countEstablished(tx, report);
+  await recountAlertDays(tx, { domainId, day: toDay(begin_date) });
+}
+
+function countEstablished(tx: Tx, { domain_id: domainId, received_at }: ReportRow) {
+  return tx
     .updateTable('domain_receipt')
-    .set((eb) => ({ unauthenticated: eb('unauthenticated', '-', 1) }))
+    .set((eb) => ({ doubtful: eb('doubtful', '-', 1) }))
     .where('domain_id', '=', domainId)
     .where('day', '=', toDay(received_at))
     .execute();
-  await recountAlertDays(tx, { domainId, day: toDay(begin_date) });
 }
 
 /** Returns whether the content is a conflict of the report. Of a report only so many conflicts are kept. */
 async function exchangeFor(
   tx: Tx,
   report: ReportRow,
-  { payloadSha256, authenticated }: AuthenticatedContent,
+  { payloadSha256, authenticated }: JudgedContent,
 ): Promise<boolean> {
   const { id: report_id, domain_id, begin_date } = report;
   const conflict = await tx
@@ -71,7 +81,7 @@ async function exchangeFor(
     .where('payload_sha256', '=', toBytes(payloadSha256))
     .executeTakeFirst();
   if (conflict === undefined) return false;
-  // It may have come before by a mail that was not authenticated.
+  // It may have come before by a mail of somebody else.
   await exchange(tx, report, { ...conflict, authenticated });
   return true;
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
-import { isAuthenticated } from '../../domain/reports/authentication.ts';
+import { isInView } from '../../domain/reports/authentication.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
@@ -130,23 +130,23 @@ async function uncountReceipts(
   const byDay = Map.groupBy(departed, ({ report }) => toDay(report.received_at));
   for (const [day, gone] of byDay) {
     const bytes = gone.reduce((sum, one) => sum + one.bytes, 0);
-    const unauthenticated = gone.filter(
-      ({ report }) => !isAuthenticated(report.authenticated),
+    const doubtful = gone.filter(
+      ({ report }) => !isInView('established', report.authenticated),
     ).length;
-    await uncountReceipt(tx, { domainId, day }, { reports: gone.length, unauthenticated, bytes });
+    await uncountReceipt(tx, { domainId, day }, { reports: gone.length, doubtful, bytes });
   }
 }
 
 async function uncountReceipt(
   tx: Tx,
   { domainId: domain_id, day }: DomainDay,
-  gone: { readonly reports: number; readonly unauthenticated: number; readonly bytes: number },
+  gone: { readonly reports: number; readonly doubtful: number; readonly bytes: number },
 ): Promise<void> {
   const receipts = tx.updateTable('domain_receipt').where('domain_id', '=', domain_id);
   await receipts
     .set((eb) => ({
       reports: eb('reports', '-', gone.reports),
-      unauthenticated: eb('unauthenticated', '-', gone.unauthenticated),
+      doubtful: eb('doubtful', '-', gone.doubtful),
       bytes: eb('bytes', '-', gone.bytes),
     }))
     .where('day', '=', day)

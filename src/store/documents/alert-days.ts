@@ -109,8 +109,9 @@ const alertDayUpserts = prepareRows<AlertDay, never>(
 
 /** Whether a view counts a row of `report`. */
 function isCounted(view: View): Expression<SqlBool> {
-  return view === 'authenticated'
-    ? sql<SqlBool>`(authenticated is null or authenticated not in ('', 'disputed'))`
+  return view === 'established'
+    ? sql<SqlBool>`(authenticated is null or (authenticated not in ('', 'disputed')
+        and authenticated not like 'new %'))`
     : sql<SqlBool>`(authenticated is null or authenticated <> 'disputed')`;
 }
 

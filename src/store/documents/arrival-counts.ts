@@ -29,9 +29,9 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
   const days = byDomain.flatMap(toDays);
   const receivedOn = toDay(receivedAt);
-  const receipts = byDomain.map(({ domain, reports, unauthenticated, bytes }) => ({
+  const receipts = byDomain.map(({ domain, reports, doubtful, bytes }) => ({
     ...{ domain_id: domain.id, day: receivedOn },
-    ...{ reports, unauthenticated, bytes },
+    ...{ reports, doubtful, bytes },
   }));
   await countAlertDays(tx, byDomain);
   await runAllPrepared(tx, [
@@ -109,7 +109,7 @@ const dayUpserts = prepareRows<DayRow, never>(
 
 /** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
 const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
-  ['domain_id', 'day', 'reports', 'unauthenticated', 'bytes'],
+  ['domain_id', 'day', 'reports', 'doubtful', 'bytes'],
   (db, rows) =>
     db
       .insertInto('domain_receipt')
@@ -117,11 +117,7 @@ const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
       .onConflict((oc) =>
         oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
           reports: eb('domain_receipt.reports', '+', eb.ref('excluded.reports')),
-          unauthenticated: eb(
-            'domain_receipt.unauthenticated',
-            '+',
-            eb.ref('excluded.unauthenticated'),
-          ),
+          doubtful: eb('domain_receipt.doubtful', '+', eb.ref('excluded.doubtful')),
           bytes: eb('domain_receipt.bytes', '+', eb.ref('excluded.bytes')),
         })),
       ),

@@ -1,11 +1,6 @@
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
-import {
-  isAuthenticated,
-  isInView,
-  VIEWS,
-  type View,
-} from '../../domain/reports/authentication.ts';
+import { isInView, VIEWS, type View } from '../../domain/reports/authentication.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
 import {
@@ -55,8 +50,8 @@ export interface DomainArrivals {
   readonly domain: ReportedDomain;
   readonly days: Map<Day, DayCount>;
   reports: number;
-  /** Those that are not authenticated. */
-  unauthenticated: number;
+  /** Those of no established reporter. */
+  doubtful: number;
   /** Of all that is stored of the reports. */
   bytes: number;
 }
@@ -136,8 +131,8 @@ export class Arrivals {
     count.policy = policy ?? count.policy;
     addTo(count, report, sources);
     this.countCost += sources.length;
-    if (isAuthenticated(report.authenticated)) return;
-    added.unauthenticated += 1;
+    if (isInView('established', report.authenticated)) return;
+    added.doubtful += 1;
     for (const view of VIEWS.filter((view) => !isInView(view, report.authenticated))) {
       const hidden = count.hidden.get(view) ?? { ...NOTHING, sources: new Map() };
       count.hidden.set(view, hidden);
@@ -148,7 +143,7 @@ export class Arrivals {
   #findAdded(domain: ReportedDomain): DomainArrivals {
     const known = this.#added.get(domain.id);
     if (known !== undefined) return known;
-    const added = { domain, days: new Map(), reports: 0, unauthenticated: 0, bytes: 0 };
+    const added = { domain, days: new Map(), reports: 0, doubtful: 0, bytes: 0 };
     this.#added.set(domain.id, added);
     this.countCost += DOMAIN_COST;
     return added;

@@ -181,9 +181,11 @@ async function insertBatch(
 
 async function insertGroup(
   tx: Tx,
-  documents: readonly ReceivedDocument[],
+  received: readonly ReceivedDocument[],
   arrivals: Arrivals,
 ): Promise<Outcome[]> {
+  const senders = await judgeSenders(tx, received, arrivals.receivedAt);
+  const documents = received.map((document, i) => ({ ...document, authenticated: senders[i] }));
   const plans = await planAll(tx, documents, arrivals);
   const isNew = (i: number) => plans[i] === undefined || plans[i].added !== undefined;
   const rows = documents.map((document, i) =>
@@ -198,12 +200,10 @@ async function insertGroup(
   // A document that came in before may have the original that it came with then.
   const known = stored.flatMap((one, i) => (one?.isKnown && plans[i]?.added ? one.seq : []));
   const measured = known.length === 0 ? NONE_MEASURED : await measureDocuments(tx, known);
-  const senders = await judgeSenders(tx, documents, arrivals.receivedAt);
   const added = documents.flatMap((document, i) => {
     const documentSeq = stored[i]?.seq;
     if (documentSeq === undefined) return [];
-    const { original } = document;
-    const authenticated = senders[i] ?? null;
+    const { original, authenticated = null } = document;
     const originalBytes = measured.get(documentSeq) ?? original?.content.length;
     return toAdded(plans[i], { documentSeq, originalBytes, authenticated });
   });
@@ -217,8 +217,8 @@ async function planAll(
   documents: readonly ReceivedDocument[],
   arrivals: Arrivals,
 ): Promise<(PlannedReport | undefined)[]> {
-  const reports = documents.flatMap(({ content, authenticated }) =>
-    isRefusal(content) ? [] : [{ report: content, isGenuine: Boolean(authenticated) }],
+  const reports = documents.flatMap(({ content, authenticated = null }) =>
+    isRefusal(content) ? [] : [{ report: content, authenticated }],
   );
   const planned = (await planReports(tx, reports, arrivals)).values();
   return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));

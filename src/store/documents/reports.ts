@@ -2,7 +2,7 @@ import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import { toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import { isAuthenticated } from '../../domain/reports/authentication.ts';
+import { isInView, toStanding } from '../../domain/reports/authentication.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Queries, Tx } from '../engine/database.ts';
@@ -26,8 +26,8 @@ export interface PlannedReport {
 
 export interface ArrivingReport {
   readonly report: AggregateReport;
-  /** Whether its mail is known to come from its reporter. */
-  readonly isGenuine: boolean;
+  /** What is stored of its sender. */
+  readonly authenticated: string | null;
 }
 
 interface NewContent {
@@ -59,7 +59,7 @@ export async function planReports(
     planned.push(
       content === undefined
         ? { outcome: 'removed' }
-        : await planContent(tx, { ...content, isGenuine: one.isGenuine }, known),
+        : await planContent(tx, { ...content, authenticated: one.authenticated }, known),
     );
   }
   return planned;
@@ -129,11 +129,15 @@ interface KnownContents {
 
 /** Anybody can send other contents of a report, and they must leave room for the one that takes their place. */
 const MAX_CONFLICTS = 10;
-const MAX_GENUINE_CONFLICTS = 20;
+
+/** Where mails are not verified, they count as files: those have no room of their own. */
+function toMaxConflicts(authenticated: string | null): number {
+  return MAX_CONFLICTS * (1 + (authenticated === null ? 0 : toStanding(authenticated)));
+}
 
 async function planContent(
   tx: Tx,
-  { isGenuine, ...content }: NewContent & Pick<ArrivingReport, 'isGenuine'>,
+  { authenticated, ...content }: NewContent & Pick<ArrivingReport, 'authenticated'>,
   known: KnownContents,
 ): Promise<PlannedReport> {
   const { row, domain, report } = content;
@@ -145,8 +149,7 @@ async function planContent(
   }
   const conflicts = known.conflicts.get(row.id) ?? (await findConflictPayloads(tx, row));
   known.conflicts.set(row.id, conflicts);
-  const maxConflicts = isGenuine ? MAX_GENUINE_CONFLICTS : MAX_CONFLICTS;
-  if (conflicts.has(report.payloadSha256) || conflicts.size >= maxConflicts)
+  if (conflicts.has(report.payloadSha256) || conflicts.size >= toMaxConflicts(authenticated))
     return { outcome: 'conflict' };
   conflicts.add(report.payloadSha256);
   return { outcome: 'conflict', added: content };
@@ -170,7 +173,9 @@ export async function insertPlanned(
   const rows = reports.map(({ row, domain, report, documentSeq, authenticated, bytes }) => {
     const position = arrivals.nextPosition(domain);
     // Anybody can send a mail that states a policy.
-    const policy = isAuthenticated(authenticated) ? toPolicyTags(report.policyPublished) : null;
+    const policy = isInView('established', authenticated)
+      ? toPolicyTags(report.policyPublished)
+      : null;
     const { sources } = report;
     arrivals.add(domain, { ...row, authenticated }, { sources, policy, bytes });
     const stored = { document_seq: documentSeq, authenticated };

@@ -1,9 +1,13 @@
-import { DISPUTED, isAuthenticated } from '../../domain/reports/authentication.ts';
+import { type Instant, later } from '../../domain/instant.ts';
+import { DAYS_NEW, DISPUTED, NEW } from '../../domain/reports/authentication.ts';
+import { isKnownReporter } from '../../domain/reports/reporters.ts';
 import type { Tx } from '../engine/database.ts';
+
+const DAY_MS = 86_400_000;
 
 /** What is known of the mail that a document came in. */
 export interface Sender {
-  /** Of its mail: domain/reports/authentication.ts. Whether it is disputed is found here. */
+  /** Of its mail: domain/reports/authentication.ts. Whether it is disputed, or of a new reporter, is found here. */
   readonly authenticated?: string | null | undefined;
   /** Of one that was not authenticated: the organisational domains of the reporters in whose name it is. */
   readonly claimed?: readonly string[] | undefined;
@@ -11,24 +15,37 @@ export interface Sender {
 
 /**
  * Who authenticated once must go on: says which of the mails that were not authenticated are in the name of a reporter that
- * was, before or among these. Returns what is stored of each.
+ * was, before or among these; and which reporters are new. Returns what is stored of each.
  */
 export async function judgeSenders(
   tx: Tx,
   documents: readonly Sender[],
-  now: string,
+  now: Instant,
 ): Promise<(string | null)[]> {
   const names = new Set(documents.flatMap(({ authenticated }) => authenticated || []));
   await insertReporters(tx, [...names].sort(), now);
-  const known = await listKnown(tx, new Set(documents.flatMap(({ claimed = [] }) => claimed)));
-  return documents.map(({ authenticated = null, claimed = [] }) =>
-    !isAuthenticated(authenticated) && claimed.some((name) => known.has(name))
-      ? DISPUTED
-      : authenticated,
-  );
+  const known = await listKnown(tx, names.union(new Set(documents.flatMap(toClaimed))));
+  return documents.map((document) => {
+    const { authenticated = null } = document;
+    if (authenticated === '')
+      return toClaimed(document).some((name) => known.has(name)) ? DISPUTED : '';
+    return authenticated !== null && isNew(authenticated, known, now)
+      ? `${NEW}${authenticated}`
+      : authenticated;
+  });
 }
 
-async function insertReporters(tx: Tx, names: readonly string[], now: string): Promise<void> {
+const toClaimed = ({ claimed = [] }: Sender): readonly string[] => claimed;
+
+/** When the reporters were authenticated first, by name. */
+type Reporters = ReadonlyMap<string, Instant>;
+
+function isNew(name: string, known: Reporters, now: Instant): boolean {
+  const first = known.get(name) ?? now;
+  return first > later(now, -DAYS_NEW * DAY_MS) && !isKnownReporter(name);
+}
+
+async function insertReporters(tx: Tx, names: readonly string[], now: Instant): Promise<void> {
   if (names.length === 0) return;
   await tx
     .insertInto('reporter')
@@ -37,11 +54,11 @@ async function insertReporters(tx: Tx, names: readonly string[], now: string): P
     .execute();
 }
 
-async function listKnown(tx: Tx, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-  if (names.size === 0) return names;
+async function listKnown(tx: Tx, names: ReadonlySet<string>): Promise<Reporters> {
+  if (names.size === 0) return new Map();
   const rows = tx
     .selectFrom('reporter')
-    .select('name')
+    .select(['name', 'authenticated_at'])
     .where('name', 'in', [...names]);
-  return new Set((await rows.execute()).map(({ name }) => name));
+  return new Map((await rows.execute()).map((row) => [row.name, row.authenticated_at]));
 }

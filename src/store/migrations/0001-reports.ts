@@ -177,7 +177,7 @@ export const REPORTS = {
 
   /**
    * A day as alerts look at it: without the reports that a view of them does not count (domain/reports/authentication.ts).
-   * Of each day that has a report that is not authenticated, at most two rows, which go with the day.
+   * Of each day that has a report that a view does not count, at most two rows, which go with the day.
    */
   alert_day: {
     columns: {
@@ -193,7 +193,7 @@ export const REPORTS = {
     storage: 'fillfactor = 60',
   },
 
-  /** An organisational domain as which a report was ever authenticated. Whoever has a domain adds one row; none goes. */
+  /** An organisational domain as which a report was ever authenticated, and when first. Whoever has a domain adds one row; none goes. */
   reporter: {
     columns: { name: text('primary key'), authenticated_at: instant() },
   },
@@ -223,8 +223,8 @@ export const REPORTS = {
       domain_id: id('references domain'),
       day: day(),
       reports: number(),
-      /** How many of them are not authenticated. */
-      unauthenticated: orZero(number()),
+      /** How many of them are of no established reporter. */
+      doubtful: orZero(number()),
       /** Of all that is stored of them (documents/stored-bytes.ts). */
       bytes: count(),
     },

@@ -56,6 +56,9 @@ const BYTES = sql`2048 + length(content) + (select coalesce(length(d.content), 0
   + coalesce((select sum(length(p.content)) from document_part as p where p.document_seq = d.seq), 0)
   from document as d where d.seq = document_seq)`;
 
+/** Of no established reporter: domain/reports/authentication.ts. Never of a file. */
+const DOUBTFUL = sql`(authenticated in ('', 'disputed') or authenticated like 'new %')`;
+
 /** A list whose items have each position once: what is no item's is a gap, from its first point on. */
 const positionOf = (items: RawBuilder<unknown>, list: RawBuilder<string>) =>
   sql`(select count(*) from ${items}) + (select count(*) from list_gap where list_id = ${list})
@@ -110,19 +113,19 @@ export const OF_DOMAIN: readonly Figure[] = [
       coalesce(${sumOf('total_messages')}, 0) as messages,
       coalesce(${sumOf('aligned_messages')}, 0) as aligned
       from (select day, view from alert_day where domain_id = ${id}
-        union select date(begin_date), 'authenticated' from report
-          where domain_id = ${id} and authenticated in ('', 'disputed')
+        union select date(begin_date), 'established' from report
+          where domain_id = ${id} and ${DOUBTFUL}
         union select date(begin_date), 'undisputed' from report
           where domain_id = ${id} and authenticated = 'disputed') as a
       left join report on domain_id = ${id} and date(begin_date) = a.day and (authenticated is null
-        or (authenticated <> 'disputed' and (view = 'undisputed' or authenticated <> ''))) group by 1`,
+        or (authenticated <> 'disputed' and (view = 'undisputed' or not ${DOUBTFUL}))) group by 1`,
   ),
   figure(
     'domain_receipt',
     ({ id }) =>
-      sql`select day as at, reports, unauthenticated, bytes from domain_receipt where domain_id = ${id}`,
+      sql`select day as at, reports, doubtful, bytes from domain_receipt where domain_id = ${id}`,
     ({ id }) => sql`select date(received_at) as at, count(*) as reports,
-      sum(case when authenticated in ('', 'disputed') then 1 else 0 end) as unauthenticated,
+      sum(case when ${DOUBTFUL} then 1 else 0 end) as doubtful,
       cast(sum(${BYTES} + coalesce(conflicts, 0)) as bigint) as bytes from report
       left join (select report_id as id, sum(${BYTES}) as conflicts from conflict
         where domain_id = ${id} group by 1) as c on c.id = report.id

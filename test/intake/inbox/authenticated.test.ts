@@ -55,12 +55,12 @@ describe('the sender of a report', () => {
     [
       'is the reporter when the signature is of the domain of the report’s e-mail',
       { org: 'A reporter', email: 'dmarc@reporter.example', domain: 'mail.reporter.example' },
-      'reporter.example',
+      'new reporter.example',
     ],
     [
       'is the reporter when it is of the domain that the organisation is called',
       { org: 'reporter.example', email: 'dmarc@other.example', domain: 'reporter.example' },
-      'reporter.example',
+      'new reporter.example',
     ],
     [
       'is nobody when it is of another domain',
@@ -85,7 +85,7 @@ describe('the sender of a report', () => {
     [
       'is the one of two names below a private suffix that signs',
       { org: 'A reporter', email: 'a@reporter.github.io', domain: 'reporter.github.io' },
-      'reporter.github.io',
+      'new reporter.github.io',
     ],
     [
       'is a big reporter when its own servers sign',
@@ -122,7 +122,7 @@ test('a mail for which DNS has no answer waits, others do not, and it is read wh
   await makeDue(db);
   await workAll(db, { verify: aVerifier(answers), now });
   const rows = await db.selectFrom('report').select('authenticated').orderBy('seq').execute();
-  expect(rows).toEqual([{ authenticated: '' }, { authenticated: 'reporter.example' }]);
+  expect(rows).toEqual([{ authenticated: '' }, { authenticated: 'new reporter.example' }]);
 });
 
 test('a mail for which DNS had no answer for half an hour is read without', async () => {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { DISPUTED } from '../../../domain/reports/authentication.ts';
+import { DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
 import type { SortColumn } from '../../../store/reports/report-list-queries.ts';
 import type { ReportRow } from '../../../store/reports/reports.ts';
 import { renderTable, toSortHead } from '../../frame/elements.ts';
@@ -58,6 +58,7 @@ function renderRow(domainId: string, report: ShownReport): Html {
 
 function renderDoubt({ authenticated }: ShownReport): Html | '' {
   if (authenticated === DISPUTED) return html` <span class="badge bad">Disputed</span>`;
+  if (authenticated?.startsWith(NEW)) return html` <span class="badge warn">New sender</span>`;
   return authenticated === '' ? html` <span class="badge warn">Not authenticated</span>` : '';
 }
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { toHex } from '../../../domain/hex.ts';
 import type { PolicyPublished, Warning } from '../../../domain/reports/aggregate-report.ts';
-import { DISPUTED } from '../../../domain/reports/authentication.ts';
+import { DAYS_NEW, DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
 import { toSizeText } from '../../../domain/size.ts';
@@ -72,7 +72,12 @@ function renderSender({ authenticated }: ReportOfAccount): Html | null {
       not authenticated. It may be forged. Alerts do not count it.`;
   if (authenticated === '')
     return html`<span class="badge warn">Not authenticated</span> Nothing proves that it is from this reporter.`;
-  return html`<span class="badge good">Authenticated</span> as ${renderText(authenticated, MAX_NAME)}`;
+  const name = renderText(authenticated.replace(NEW, ''), MAX_NAME);
+  const doubt = authenticated.startsWith(NEW)
+    ? html` <span class="badge warn">New</span> Its first authenticated mail was less than ${DAYS_NEW} days before this one.
+      It may fire an alert, and can neither hide nor resolve one.`
+    : '';
+  return html`<span class="badge good">Authenticated</span> as ${name}${doubt}`;
 }
 
 /** The part of its input that has the report, as it came; and the report as it was understood. */
