@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { findAlertText } from '../domain/alerts/alert-texts.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
@@ -29,24 +30,32 @@ async function openMail(server: MailServer, deps: MailDeps) {
   const { store, baseUrl } = deps;
   await updateMailServer(store.db, server.host);
   const mailer = createMailer(server);
-  const describeSteps = (accountId: string) => findSteps(deps, accountId);
-  const channel = createMailChannel({ store, mailer, baseUrl, now, describeSteps });
+  const channel = createMailChannel({
+    ...{ store, mailer, baseUrl, now },
+    listWork: (accountId) => listWork(deps, accountId),
+  });
   return { channel, close: mailer.close };
 }
 
-/** What the overview says to do next for each domain of an account. */
-async function findSteps({ store, ...addresses }: MailDeps, accountId: string) {
+/**
+ * What the overview says of the domains of an account.
+ *
+ * @internal
+ */
+export async function listWork(
+  { store, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses,
+  accountId: string,
+) {
   const { findWork } = await import('../settings/pages/worklist.ts');
   const { describeStep } = await import('../settings/pages/next-step-texts.ts');
   const [address] = await listReportAddresses(store.db, accountId, addresses);
-  const { items } = await findWork(store.reader, { accountId, now: new Date() });
-  const byId = new Map(items.map((item) => [item.id, item]));
-  return (domainId: string) => {
-    const item = byId.get(domainId);
-    if (item === undefined) return undefined;
-    const { text, code = '' } = describeStep(item.step, { ...item, address });
-    return `${text} ${code}`.trim();
-  };
+  const { items, alerts } = await findWork(store.reader, { accountId, now: new Date() });
+  const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
+  return items.map(({ id, name, step }) => {
+    const { text, code = '' } = describeStep(step, { id, name, address });
+    const titles = open.get(id)?.map(({ type }) => findAlertText(type).title);
+    return { id, name, openAlerts: [...new Set(titles)], step: `${text} ${code}`.trim() };
+  });
 }
 
 /** Each hour: on Mondays it writes the summaries, and without a server it ends what waits for one. */

@@ -18,8 +18,8 @@ const FRAME = { baseUrl: BASE_URL, account: 'Example', isLastToday: true };
 const LONG = `${'long-'.repeat(11)}label.${'and-longer-'.repeat(5)}x.example.org`;
 
 const change = (given: Partial<AlertChange> = {}): AlertChange => ({
-  ...{ eventId: 'e', isResolved: false, id: 'a', domainId: 'd', domain: 'example.com' },
-  ...{ type: 'alert.alignment_regression', firedAt: NOW, resolvedAt: null },
+  ...{ eventId: 'e', isResolved: false, id: 'a', domain_id: 'd', domain: 'example.com' },
+  ...{ type: 'alert.alignment_regression', fired_at: NOW, resolved_at: null },
   context: { drop_pct: 31.4, prev_pass_rate: 98.74, curr_pass_rate: 67.34 },
   ...given,
 });
@@ -49,13 +49,13 @@ const LETTERS: Readonly<Record<string, Letter>> = {
   summary: toSummaryLetter({
     ...{ monday: '2026-03-16', total: 30, ...FRAME },
     domains: ['example.com', LONG, 'xn--bcher-kva.example'].map((name, i) => ({
-      ...{ id: name, name, newSources: i, openAlerts: i === 0 ? ['alert.reports_missing'] : [] },
+      ...{ id: name, name, newSources: i, openAlerts: i === 0 ? ['Reports missing'] : [] },
       ...{
         counts: { messages: 1200 * i, aligned: 1100 * i },
         before: { messages: 100, aligned: 99 },
       },
+      step: `Publish a TXT record at _dmarc.${LONG}: ${record}`,
     })),
-    describeStep: () => `Publish a TXT record at _dmarc.${LONG}: ${record}`,
   }),
 };
 

@@ -4,7 +4,7 @@ import { toInstant } from '../../src/domain/instant.ts';
 import { startMail, tidyMail } from '../../src/jobs/mail.ts';
 import { insertSummaries } from '../../src/store/notify/summaries.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
-import { updateMailChoice } from '../../src/store/people/person-mail.ts';
+import { updatePersonMail } from '../../src/store/people/person-mail.ts';
 import { aBareAccount, aDomain, anAlert } from '../support/builders.ts';
 import { BASE_URL } from '../support/mail-channel.ts';
 import { aMailServer } from '../support/mail-server.ts';
@@ -52,7 +52,7 @@ test('the summary says what the overview says to do next', async () => {
   await aDomain(db, accountId, { name: 'silent.example' });
   start();
   await expect.poll(isReceiver, TIMEOUT).toBe(true);
-  await updateMailChoice(db, ownerId, { alerts: 'none', summary: 1 });
+  await updatePersonMail(db, ownerId, { alerts: 'none', summary: 1 });
   const now = toInstant(new Date());
   await anAlert(db, { accountId, domainId }, { firedAt: now });
   await insertSummaries(db, { monday: '2026-03-09', now });

@@ -12,8 +12,8 @@ import {
   confirmAddress,
   findPersonMail,
   insertLeftOut,
-  updateMailChoice,
   updateMailServer,
+  updatePersonMail,
 } from '../../src/store/people/person-mail.ts';
 import { findTokenHolder } from '../../src/store/people/tokens.ts';
 import {
@@ -150,7 +150,7 @@ describe('mails about alerts', () => {
   test('once a day are one mail after seven o’clock', async () => {
     let now = later(NOW, 60_000);
     const { db, deliver, fire, member, takeSubjects } = await aWorld({ now: () => now });
-    await updateMailChoice(db, member.id, { alerts: 'daily' });
+    await updatePersonMail(db, member.id, { alerts: 'daily' });
     await fire(3);
     await deliver();
     expect(takeSubjects('member@example.com')).toEqual([]);
@@ -294,7 +294,7 @@ describe('mails about a person’s own sign-in', () => {
 
   test('a person who is disabled gets none', async () => {
     const { db, member, fire, deliver, received } = await aWorld();
-    await updateMailChoice(db, member.id, { alerts: 'at_once' });
+    await updatePersonMail(db, member.id, { alerts: 'at_once' });
     await updateDisabled(db, member.id, true);
     await fire(1);
     await deliver();
@@ -324,7 +324,7 @@ describe('the summary on Mondays', () => {
     const { db, member, name, fire, deliver, received } = await aWorld({
       now: () => '2026-03-16T07:00:10Z',
     });
-    await updateMailChoice(db, member.id, { summary: 1 });
+    await updatePersonMail(db, member.id, { summary: 1 });
     const of = (day: string, ip: string, messages: number, aligned: number) =>
       aReportOf(recordsOf(ip, messages, aligned), { domain: name, begin: `${day}T00:00:00Z` });
     await receive(db, [
@@ -345,16 +345,16 @@ describe('the summary on Mondays', () => {
       '100 messages, 90% passed, 10 points less than in the week before. 1 source sent for the first time in a month.',
     );
     expect(text).toContain('Open: Alignment regression.');
-    expect(text).toContain('Do something next.');
+    expect(text).toContain('The pass rate fell: find out who fails since.');
     expect(raw).toContain('unsubscribe?token=summary.');
   });
 
   test('comes to nobody who does not want it, or does not want it any more', async () => {
     const { db, member, deliver, received } = await aWorld();
-    await updateMailChoice(db, member.id, { summary: 1 });
+    await updatePersonMail(db, member.id, { summary: 1 });
     await insertSummaries(db, at('2026-03-09'));
     await insertSummaries(db, at(MONDAY));
-    await updateMailChoice(db, member.id, { summary: 0 });
+    await updatePersonMail(db, member.id, { summary: 0 });
     await deliver();
     expect(received).toEqual([]);
   });
@@ -365,7 +365,7 @@ test('a mail that the server stalls for delays nobody else', async () => {
     answer: ({ to }) => (to.includes('owner@example.com') ? 'never' : null),
     maxMs: 2_000,
   });
-  await updateMailChoice(db, member.id, { alerts: 'at_once' });
+  await updatePersonMail(db, member.id, { alerts: 'at_once' });
   await fire(3);
   const delivering = deliver();
   await expect.poll(() => received.length, { timeout: 10_000 }).toBe(3);

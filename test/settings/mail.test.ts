@@ -4,7 +4,7 @@ import { toInstant } from '../../src/domain/instant.ts';
 import { toUnsubscribeToken } from '../../src/domain/mail-choice.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
 import { lockPersonRow } from '../../src/store/people/people.ts';
-import { findPersonMail, updateMailChoice } from '../../src/store/people/person-mail.ts';
+import { findPersonMail, updatePersonMail } from '../../src/store/people/person-mail.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
 import { aMailChannel, BASE_URL } from '../support/mail-channel.ts';
@@ -143,7 +143,7 @@ describe('the page of a person’s mail', () => {
 describe('the link that ends a subscription', () => {
   async function aSubscriber() {
     const { id } = await aPerson(api, accountId);
-    await updateMailChoice(api.db, id, { summary: 1 });
+    await updatePersonMail(api.db, id, { summary: 1 });
     const { link_key } = await api.db
       .selectFrom('person_mail')
       .select('link_key')

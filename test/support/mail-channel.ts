@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Instant } from '../../src/domain/instant.ts';
+import { listWork } from '../../src/jobs/mail.ts';
 import { createMailChannel } from '../../src/notify/mail/channel.ts';
 import { createMailer } from '../../src/notify/mail/mailer.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -11,7 +12,7 @@ export const BASE_URL = 'https://dmarc.example.com';
 
 /** People of a database are told by a real mail server. */
 export async function aMailChannel(
-  store: Pick<Store, 'db' | 'reader'>,
+  store: Store,
   { maxMs, now = () => '2026-03-15T04:13:00Z' as Instant, ...given }: Given = {},
 ) {
   const { db } = store;
@@ -20,8 +21,8 @@ export async function aMailChannel(
   const mailer = createMailer(server.config, { maxMs });
   onTestFinished(mailer.close);
   const channel = createMailChannel({
-    ...{ store: store as Store, mailer, baseUrl: BASE_URL, now },
-    describeSteps: async () => () => 'Do something next.',
+    ...{ store, mailer, baseUrl: BASE_URL, now },
+    listWork: (accountId) => listWork({ store }, accountId),
   });
   return {
     ...{ channel, received: server.received },

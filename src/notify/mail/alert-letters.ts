@@ -1,19 +1,16 @@
+import type { components } from '../../../generated/v1.d.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import type { Instant } from '../../domain/instant.ts';
 import { formatDomainName, formatTime, pluralize } from '../../domain/text.ts';
 import type { Letter } from './letter.ts';
 
-/** A firing or a resolution, as the event has it. */
-export interface AlertChange {
+/** The data of an event. */
+export type Alert = components['schemas']['Alert'];
+
+/** A firing or a resolution. */
+export interface AlertChange extends Alert {
   readonly eventId: string;
   readonly isResolved: boolean;
-  readonly id: string;
-  readonly domainId: string;
   readonly domain: string;
-  readonly type: string;
-  readonly context: Readonly<Record<string, unknown>>;
-  readonly firedAt: Instant;
-  readonly resolvedAt: Instant | null;
 }
 
 interface Frame {
@@ -29,20 +26,23 @@ const MAX_LISTED = 50;
 /** A resolution has its firing's subject, so that both stand in one thread. */
 export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
   const { title, describe, advice } = findAlertText(change.type);
-  const { isResolved, domain, context, firedAt, resolvedAt } = change;
+  const { isResolved, domain, context, fired_at, resolved_at } = change;
   const subject = `${title} on ${formatDomainName(domain)}`;
-  const times = resolvedAt === null ? '' : ` Resolved on ${formatTime(resolvedAt)}.`;
+  const times = resolved_at === null ? '' : ` Resolved on ${formatTime(resolved_at)}.`;
   return {
     subject: isResolved ? `Re: ${subject}` : subject,
     blocks: [
       ...(isResolved ? ['This alert is resolved.'] : []),
       describe(context),
       ...(isResolved ? [] : [advice]),
-      `Fired on ${formatTime(firedAt)}.${times}`,
-      { link: toDomainUrl(change, frame), text: 'Open the domain’s page' },
+      `Fired on ${formatTime(fired_at)}.${times}`,
+      {
+        link: `${frame.baseUrl}/settings/domains/${change.domain_id}#alerts`,
+        text: 'Open the domain’s page',
+      },
       ...(frame.isLastToday ? [LAST] : []),
     ],
-    reason: toReason(frame, 'alerts'),
+    reason: toReason(frame),
   };
 }
 
@@ -58,7 +58,7 @@ export function toListLetter(changes: readonly AlertChange[], frame: Frame): Let
       { link: `${frame.baseUrl}/settings/overview`, text: 'Open the overview' },
       ...(frame.isLastToday ? [LAST] : []),
     ],
-    reason: toReason(frame, 'alerts'),
+    reason: toReason(frame),
   };
 }
 
@@ -68,10 +68,6 @@ function describeChange({ type, domain, context, isResolved }: AlertChange): str
   return isResolved ? `Resolved: ${what}.` : `${what}. ${describe(context)}`;
 }
 
-function toDomainUrl({ domainId }: AlertChange, { baseUrl }: Frame): string {
-  return `${baseUrl}/settings/domains/${domainId}#alerts`;
-}
-
-function toReason({ baseUrl, account }: Omit<Frame, 'isLastToday'>, what: string): string {
-  return `You get mail about ${what} of the account “${account}”. Choose what you get: ${baseUrl}/settings/mail`;
+function toReason({ baseUrl, account }: Frame): string {
+  return `You get mail about alerts of the account “${account}”. Choose what you get: ${baseUrl}/settings/mail`;
 }

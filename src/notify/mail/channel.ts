@@ -1,17 +1,17 @@
-import { type Instant, later } from '../../domain/instant.ts';
+import { END_OF_TIME, later } from '../../domain/instant.ts';
 import { toUnsubscribeToken } from '../../domain/mail-choice.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
 import {
   findDomainNames,
   findMailbox,
-  forgetRefusals,
   type Mailbox,
   type Pace,
   recordRefusal,
   updatePace,
 } from '../../store/notify/mailbox.ts';
+import { confirmAddress } from '../../store/people/person-mail.ts';
 import type { Batch, Channel, Outcome } from '../channel.ts';
-import { type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
+import { type Alert, type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
 import { findSending, type LetterDeps, type Sending } from './event-letters.ts';
 import { renderLetter } from './letter.ts';
 import { findRefusal, type Mailer } from './mailer.ts';
@@ -57,16 +57,17 @@ class MailBatch {
   }
 
   async deliver(): Promise<void> {
-    const { deliveries } = this.#batch;
-    const isOld = ({ at }: DueDelivery) => at < later(this.#deps.now(), -MAX_AGE_MS);
-    await this.#drop(deliveries.filter(isOld), 'It waited for too long.');
-    const fresh = deliveries.filter((one) => !isOld(one));
-    const isAlert = ({ type }: DueDelivery) => type === 'alert.fired' || type === 'alert.resolved';
-    for (const due of fresh.filter((one) => !isAlert(one))) {
+    const oldest = later(this.#deps.now(), -MAX_AGE_MS);
+    const groups = Object.groupBy(this.#batch.deliveries, ({ at, type }) => {
+      if (at < oldest) return 'old';
+      return type === 'alert.fired' || type === 'alert.resolved' ? 'alerts' : 'others';
+    });
+    await this.#drop(groups.old, 'It waited for too long.');
+    for (const due of groups.others ?? []) {
       if (this.#mustEnd()) return;
       await this.#sendOther(due);
     }
-    await this.#deliverAlerts(fresh.filter(isAlert));
+    await this.#deliverAlerts(groups.alerts ?? []);
   }
 
   #mustEnd(): boolean {
@@ -74,11 +75,11 @@ class MailBatch {
   }
 
   /** What is not sent, and not tried again. */
-  async #drop(dropped: readonly DueDelivery[], answer: string): Promise<void> {
+  async #drop(dropped: readonly DueDelivery[] | undefined, answer: string): Promise<void> {
     await this.#record(dropped, { kind: 'delivered', answer });
   }
 
-  async #record(deliveries: readonly DueDelivery[], outcome: Outcome): Promise<void> {
+  async #record(deliveries: readonly DueDelivery[] = [], outcome: Outcome): Promise<void> {
     if (deliveries.length > 0)
       await this.#batch.record(new Map(deliveries.map((one) => [one, outcome])));
   }
@@ -91,17 +92,15 @@ class MailBatch {
 
   async #deliverAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
     const { alerts, leftOut } = this.#mailbox;
-    const isWanted = (due: DueDelivery) => alerts !== 'none' && !leftOut.has(parse(due).domain_id);
-    await this.#drop(
-      deliveries.filter((due) => !isWanted(due)),
-      'The person wants no mail about it.',
-    );
-    const wanted = deliveries.filter(isWanted);
-    const { now } = this.#deps;
-    const isPostponed = ({ at }: DueDelivery) => alerts === 'daily' && at >= findDailyTime(now());
-    const atLeastMs = msUntilDaily(now());
-    await this.#record(wanted.filter(isPostponed), { kind: 'postponed', atLeastMs });
-    await this.#sendAlerts(wanted.filter((due) => !isPostponed(due)));
+    const now = this.#deps.now();
+    const until = alerts === 'daily' ? findDailyTime(now) : END_OF_TIME;
+    const groups = Object.groupBy(deliveries, (due) => {
+      if (alerts === 'none' || leftOut.has(parse(due).domain_id)) return 'unwanted';
+      return due.at < until ? 'wanted' : 'early';
+    });
+    await this.#drop(groups.unwanted, 'The person wants no mail about it.');
+    await this.#record(groups.early, { kind: 'postponed', atLeastMs: msUntilDaily(now) });
+    await this.#sendAlerts(groups.wanted ?? []);
   }
 
   async #sendAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
@@ -127,18 +126,9 @@ class MailBatch {
     const ids = new Set(deliveries.map((due) => parse(due).domain_id));
     const names = await findDomainNames(this.#deps.store.db, [...ids]);
     return deliveries.map((due) => {
-      const { id, domain_id: domainId, type, context, fired_at, resolved_at } = parse(due);
-      return {
-        ...{
-          eventId: due.id,
-          isResolved: due.type === 'alert.resolved',
-          id,
-          domainId,
-          type,
-          context,
-        },
-        ...{ domain: names.get(domainId) ?? '', firedAt: fired_at, resolvedAt: resolved_at },
-      };
+      const alert = parse(due);
+      const domain = names.get(alert.domain_id) ?? '';
+      return { ...alert, eventId: due.id, isResolved: due.type === 'alert.resolved', domain };
     });
   }
 
@@ -164,7 +154,7 @@ class MailBatch {
     await this.#record(deliveries, { ...outcome, tookMs: performance.now() - started });
     // After that: a process that dies between sending and recording sends again.
     if (outcome.kind === 'delivered' && this.#mailbox.refusals > 0)
-      await forgetRefusals(this.#deps.store.db, this.#mailbox);
+      await confirmAddress(this.#deps.store.db, this.#mailbox.personId);
   }
 
   async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<Outcome> {
@@ -188,15 +178,6 @@ class MailBatch {
   }
 }
 
-interface AlertData {
-  readonly id: string;
-  readonly domain_id: string;
-  readonly type: string;
-  readonly context: Readonly<Record<string, unknown>>;
-  readonly fired_at: Instant;
-  readonly resolved_at: Instant | null;
-}
-
-function parse({ data }: DueDelivery): AlertData {
-  return JSON.parse(data) as AlertData;
+function parse({ data }: DueDelivery): Alert {
+  return JSON.parse(data) as Alert;
 }

@@ -8,14 +8,14 @@ import { readWeek } from '../../store/notify/summaries.ts';
 import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
 import type { Letter } from './letter.ts';
 import { toChangeLetter, toKeyLetter, toLinkLetter, toWebhookLetter } from './person-letters.ts';
-import { toSummaryLetter } from './summary-letter.ts';
+import { type DomainWeek, toSummaryLetter, type Work } from './summary-letter.ts';
 
 export interface LetterDeps {
   readonly store: Store;
   readonly baseUrl: string;
   readonly now: () => Instant;
-  /** Says what to do next for a domain of an account. */
-  readonly describeSteps: (accountId: string) => Promise<(domainId: string) => string | undefined>;
+  /** The active domains of an account: what needs a person first comes first. */
+  readonly listWork: (accountId: string) => Promise<readonly Work[]>;
 }
 
 /** A letter, and what its mail needs besides. */
@@ -39,16 +39,21 @@ export async function findSending(
   return letter && { letter, id, ...(isSummary && { subscription: 'summary' }) };
 }
 
+/** Domains of a summary; an account can have thousands. */
+const MAX_DOMAINS = 25;
+
 async function findSummary(
-  { store, baseUrl, describeSteps }: LetterDeps,
+  { store, baseUrl, listWork }: LetterDeps,
   { accountId, accountName: account, summary }: Mailbox,
   { data }: DueDelivery,
 ): Promise<Letter | undefined> {
   if (summary === 0) return undefined;
   const { monday } = JSON.parse(data) as { monday: Day };
-  const week = await readWeek(store, accountId, monday);
-  const describeStep = await describeSteps(accountId);
-  return toSummaryLetter({ ...week, monday, baseUrl, account, describeStep });
+  const work = await listWork(accountId);
+  const domains: DomainWeek[] = [];
+  for (const domain of work.slice(0, MAX_DOMAINS))
+    domains.push({ ...domain, ...(await readWeek(store.reader, domain.id, monday)) });
+  return toSummaryLetter({ domains, total: work.length, monday, baseUrl, account });
 }
 
 async function findNotice(

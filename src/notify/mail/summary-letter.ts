@@ -1,5 +1,4 @@
-import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { type Counts, toPassRate } from '../../domain/alerts/rate.ts';
+import { type Counts, toDrop } from '../../domain/alerts/rate.ts';
 import { addDays, type Day } from '../../domain/instant.ts';
 import {
   formatCount,
@@ -8,22 +7,31 @@ import {
   formatPassRate,
   pluralize,
 } from '../../domain/text.ts';
-import type { DomainWeek } from '../../store/notify/summaries.ts';
+import type { Week } from '../../store/notify/summaries.ts';
 import type { Letter } from './letter.ts';
 
-interface Week {
+/** What there is to do for a domain. */
+export interface Work {
+  readonly id: string;
+  readonly name: string;
+  /** Titles. */
+  readonly openAlerts: readonly string[];
+  readonly step: string;
+}
+
+export type DomainWeek = Work & Week;
+
+interface Summary {
   readonly monday: Day;
   readonly domains: readonly DomainWeek[];
   /** How many the account has. */
   readonly total: number;
   readonly baseUrl: string;
   readonly account: string;
-  /** What to do next for a domain. */
-  readonly describeStep: (domainId: string) => string | undefined;
 }
 
-export function toSummaryLetter(week: Week): Letter {
-  const { monday, domains, total, baseUrl, account, describeStep } = week;
+export function toSummaryLetter(summary: Summary): Letter {
+  const { monday, domains, total, baseUrl, account } = summary;
   const more = total - domains.length;
   return {
     subject: `The week to ${formatDay(addDays(monday, -1))}: ${account}`,
@@ -32,8 +40,8 @@ export function toSummaryLetter(week: Week): Letter {
       ...domains.flatMap((domain) => [
         { heading: formatDomainName(domain.name) },
         describeFigures(domain),
-        ...describeAlerts(domain),
-        ...[describeStep(domain.id)].filter((step) => step !== undefined),
+        ...(domain.openAlerts.length > 0 ? [`Open: ${domain.openAlerts.join(', ')}.`] : []),
+        domain.step,
       ]),
       ...(more > 0 ? [`And ${pluralize(more, 'domain')} more.`] : []),
       { link: `${baseUrl}/settings/overview`, text: 'Open the overview' },
@@ -54,13 +62,7 @@ function describeFigures({ counts, before, newSources }: DomainWeek): string {
 
 function describeChange(counts: Counts, before: Counts): string {
   if (before.messages === 0) return '';
-  const points = Math.round((toPassRate(counts) - toPassRate(before)) * 100) / 100;
+  const points = toDrop(before, counts);
   if (points === 0) return ', as in the week before';
-  return `, ${formatCount(Math.abs(points))} points ${points > 0 ? 'more' : 'less'} than in the week before`;
-}
-
-function describeAlerts({ openAlerts }: DomainWeek): string[] {
-  if (openAlerts.length === 0) return [];
-  const titles = openAlerts.map((type) => findAlertText(type).title);
-  return [`Open: ${titles.join(', ')}.`];
+  return `, ${formatCount(Math.abs(points))} points ${points > 0 ? 'less' : 'more'} than in the week before`;
 }

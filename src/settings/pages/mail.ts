@@ -8,7 +8,7 @@ import {
   insertLeftOut,
   listLeftOut,
   type PersonMail,
-  updateMailChoice,
+  updatePersonMail,
 } from '../../store/people/person-mail.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderAction, renderField, renderFormToken } from '../frame/forms.ts';
@@ -43,7 +43,7 @@ export const chooseMail: PageHandler = async (deps, req, res) => {
   const alerts = ALERT_MAILS.find((one) => one === readField(req, 'alerts'));
   if (alerts === undefined) throw new Failure('validation_error', 'This is not a choice.');
   const summary = readField(req, 'summary') === 'yes' ? 1 : 0;
-  await updateMailChoice(deps.store.db, visitorOf(res).personId, { alerts, summary });
+  await updatePersonMail(deps.store.db, visitorOf(res).personId, { alerts, summary });
   await redirectWithNotice(deps, res, { path: PATH, notice: 'Your choice is saved.' });
 };
 

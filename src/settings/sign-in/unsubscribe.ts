@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
 import type { Subscription } from '../../domain/mail-choice.ts';
-import { endSubscription, findSubscriber } from '../../store/people/person-mail.ts';
+import { ENDED, findSubscriber, updatePersonMail } from '../../store/people/person-mail.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
 import { type Html, renderText } from '../frame/text.ts';
@@ -32,11 +32,11 @@ export const showUnsubscribe: PageHandler = async (deps, req, res) => {
 
 /** Also sent by mailbox providers, from no page of ours and without a cookie. */
 export const unsubscribe: PageHandler = async (deps, req, res) => {
-  const named = await findNamed(deps, req);
-  await endSubscription(deps.store.db, named);
+  const { email, personId, subscription } = await findNamed(deps, req);
+  await updatePersonMail(deps.store.db, personId, ENDED[subscription]);
   const main: Html = html`<section class="card">
     <h1>It is ended</h1>
-    <p>${renderText(named.email, 254)} gets no more of ${NAMES[named.subscription]}.</p>
+    <p>${renderText(email, 254)} gets no more of ${NAMES[subscription]}.</p>
     <p><a href="/settings/mail">Choose again</a></p>
   </section>`;
   await sendPage(res, { title: 'It is ended', main });

@@ -49,11 +49,7 @@ const statesOfAccount = prepareQuery<OfAccount, DomainState>((db, param) =>
 /** JSON of the ids of domains, which the caller knows to be the account's. */
 type DaysOfDomains = { ids: string; from: Day; to: Day };
 
-/**
- * Of the days from `from`, and of those before.
- *
- * @internal
- */
+/** Of the days from `from`, and of those before. */
 export const sumsOfDomains = prepareQuery((db, param: Param<DaysOfDomains & { before: Day }>) =>
   db
     .selectFrom('domain_day')

@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import type { Day, Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
-import { refreshReceiver } from '../people/person-mail.ts';
+import { updatePersonMail } from '../people/person-mail.ts';
 
 export type Mailbox = NonNullable<Awaited<ReturnType<typeof findMailbox>>>;
 
@@ -45,7 +46,7 @@ export interface Pace {
   readonly burst: number;
 }
 
-/** Before a mail is sent, so that a process that dies does not count too few. */
+/** After a mail: when the process dies in between, it is not counted. */
 export async function updatePace(
   db: Db,
   personId: string,
@@ -59,22 +60,6 @@ export async function updatePace(
 
 /** The server has refused the address for good: shown at the person, and after MAX_REFUSALS it gets no more mail. */
 export async function recordRefusal(db: Db, personId: string, refusal: string): Promise<void> {
-  await db.write(async (tx) => {
-    await tx
-      .updateTable('person_mail')
-      .set((eb) => ({ refusals: eb('refusals', '+', 1), refusal }))
-      .where('person_id', '=', personId)
-      .execute();
-    await refreshReceiver(tx, personId);
-  });
-}
-
-export async function forgetRefusals(db: Db, { personId }: Mailbox): Promise<void> {
-  await db.write((tx) =>
-    tx
-      .updateTable('person_mail')
-      .set({ refusals: 0, refusal: null })
-      .where('person_id', '=', personId)
-      .execute(),
-  );
+  const refusals = sql<number>`refusals + 1`;
+  await updatePersonMail(db, personId, { refusals, refusal });
 }

@@ -1,5 +1,6 @@
-import { addUp, type Counts } from '../../domain/alerts/rate.ts';
+import type { Counts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type Instant } from '../../domain/instant.ts';
+import { sumsOfDomains } from '../accounts/worklist.ts';
 import type { Db } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import type { Reader } from '../engine/reader.ts';
@@ -52,76 +53,27 @@ function selectUnwritten(db: Pick<Db, 'selectFrom'>, monday: Day) {
     .orderBy('person_id');
 }
 
-export interface DomainWeek {
-  readonly id: string;
-  readonly name: string;
+export interface Week {
   readonly counts: Counts;
   /** Of the week before. */
   readonly before: Counts;
   /** Addresses that sent nothing in the 30 days before. */
   readonly newSources: number;
-  /** Types of open alerts. */
-  readonly openAlerts: readonly string[];
 }
 
 const WEEK = 7;
 const KNOWN_DAYS = 30;
-/** Domains of a summary; an account can have thousands. */
-const MAX_DOMAINS = 25;
 
-/** The week before a Monday of an account's active domains: those with open alerts and most messages first. */
-export async function readWeek(
-  { db, reader }: { readonly db: Db; readonly reader: Reader },
-  accountId: string,
-  monday: Day,
-): Promise<{ readonly domains: readonly DomainWeek[]; readonly total: number }> {
-  const from = addDays(monday, -WEEK);
-  const rows = await db
-    .selectFrom('domain')
-    .leftJoin('domain_day', (join) =>
-      join
-        .onRef('domain_day.domain_id', '=', 'domain.id')
-        .on('day', '>=', addDays(from, -WEEK))
-        .on('day', '<', monday),
-    )
-    .select(['domain.id', 'name', 'day', 'messages', 'aligned'])
-    .where(({ and }) => and({ account_id: accountId, status: 'active' }))
-    .orderBy('name')
-    .execute();
-  const alerts = await db
-    .selectFrom('alert')
-    .select(['domain_id', 'type'])
-    .where('account_id', '=', accountId)
-    .where('resolved_at', 'is', null)
-    .distinct()
-    .execute();
-  const types = Map.groupBy(alerts, ({ domain_id }) => domain_id);
-  const weeks = [...Map.groupBy(rows, ({ id }) => id)].map(([id, days]) => {
-    const data = days.flatMap(({ day, messages, aligned }) =>
-      day === null ? [] : [{ day, messages: messages ?? 0, aligned: aligned ?? 0 }],
-    );
-    return {
-      ...{ id, name: days[0]?.name ?? '' },
-      counts: addUp(data.filter(({ day }) => day >= from)),
-      before: addUp(data.filter(({ day }) => day < from)),
-      openAlerts: (types.get(id) ?? []).map(({ type }) => type),
-    };
-  });
-  weeks.sort(
-    (a, b) => b.openAlerts.length - a.openAlerts.length || b.counts.messages - a.counts.messages,
-  );
-  const domains: DomainWeek[] = [];
-  for (const week of weeks.slice(0, MAX_DOMAINS))
-    domains.push({ ...week, newSources: await countNew(reader, week.id, { from, monday }) });
-  return { domains, total: weeks.length };
-}
-
-async function countNew(
-  reader: Reader,
-  domainId: string,
-  { from, monday }: { readonly from: Day; readonly monday: Day },
-): Promise<number> {
-  const range = { from: addDays(from, -KNOWN_DAYS), to: addDays(monday, -1) };
-  const { sums } = await sumSources(await reader.readAll(daysOf({ domainId, ...range })));
-  return sums.filter(({ firstDay }) => firstDay >= from).length;
+/** The week before a Monday of a domain. */
+export async function readWeek(reader: Reader, domainId: string, monday: Day): Promise<Week> {
+  const [from, to] = [addDays(monday, -WEEK), addDays(monday, -1)];
+  const weeks = { ids: JSON.stringify([domainId]), from, to, before: addDays(from, -WEEK) };
+  const [sum] = await reader.readAll(sumsOfDomains(weeks));
+  const days = daysOf({ domainId, from: addDays(from, -KNOWN_DAYS), to });
+  const { sums } = await sumSources(await reader.readAll(days));
+  return {
+    counts: { messages: sum?.messages ?? 0, aligned: sum?.aligned ?? 0 },
+    before: { messages: sum?.messagesBefore ?? 0, aligned: sum?.alignedBefore ?? 0 },
+    newSources: sums.filter(({ firstDay }) => firstDay >= from).length,
+  };
 }

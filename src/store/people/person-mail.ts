@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { UpdateObject } from 'kysely';
 import type { Role } from '../../domain/access/person.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
-  type AlertMail,
   defaultAlertMail,
   isSignedToken,
   listMailedEvents,
@@ -14,6 +14,7 @@ import {
 } from '../../domain/mail-choice.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
+import type { Tables } from '../tables.ts';
 
 /* What mail a person gets. The person's row of `receiver` follows from it: what changes it ends with `refreshReceiver`. */
 
@@ -42,37 +43,17 @@ export async function deletePersonMail(tx: Tx, personId: string): Promise<void> 
 
 /** After a change of the person, or of what the person wants. */
 export async function refreshReceiver(tx: Tx, personId: string): Promise<void> {
-  const { role, alerts, enabled } = await selectWanted(tx)
+  const { role, alerts, ...state } = await tx
+    .selectFrom('person_mail')
+    .innerJoin('person', 'person.id', 'person_id')
+    .leftJoin('mail_server', (join) => join.onTrue())
+    .select(['role', 'alerts', 'disabled', 'refusals', 'host'])
     .where('person_id', '=', personId)
     .executeTakeFirstOrThrow();
   const event_types = listMailedEvents(role, alerts).join(' ');
-  await tx
-    .updateTable('receiver')
-    .set({ event_types, enabled })
-    .where('id', '=', personId)
-    .execute();
-}
-
-function selectWanted(tx: Tx) {
-  return tx
-    .selectFrom('person_mail')
-    .innerJoin('person', 'person.id', 'person_id')
-    .select(['person_id', 'role', 'alerts'])
-    .select((eb) =>
-      eb
-        .case()
-        .when(
-          eb.and([
-            eb('disabled', '=', 0),
-            eb('refusals', '<', MAX_REFUSALS),
-            eb.exists(eb.selectFrom('mail_server').select('host')),
-          ]),
-        )
-        .then(1 as const)
-        .else(0 as const)
-        .end()
-        .as('enabled'),
-    );
+  const isTold = state.host !== null && state.disabled === 0 && state.refusals < MAX_REFUSALS;
+  const receiver = { event_types, enabled: isTold ? 1 : 0 } as const;
+  await tx.updateTable('receiver').set(receiver).where('id', '=', personId).execute();
 }
 
 /** People are receivers while there is a server. Called when the jobs start; writes only when it has changed. */
@@ -87,13 +68,13 @@ export async function updateMailServer(db: Db, host: string | undefined): Promis
     if (await isKnown(tx)) return;
     await tx.deleteFrom('mail_server').execute();
     if (host !== undefined) await tx.insertInto('mail_server').values({ host }).execute();
-    const people = selectWanted(tx).clearSelect().select('person_id');
-    const wanted = people.where('disabled', '=', 0).where('refusals', '<', MAX_REFUSALS);
+    const people = tx.selectFrom('person_mail').innerJoin('person', 'person.id', 'person_id');
+    const told = people.where('disabled', '=', 0).where('refusals', '<', MAX_REFUSALS);
     await tx
       .updateTable('receiver')
       .set({ enabled: host === undefined ? 0 : 1 })
       .where('channel', '=', 'mail')
-      .where('id', 'in', wanted)
+      .where('id', 'in', told.select('person_id'))
       .execute();
   });
 }
@@ -110,27 +91,21 @@ export async function findPersonMail(db: Queries, personId: string) {
   return { alerts, hasSummary: summary === 1, refusal, isStopped: refusals >= MAX_REFUSALS };
 }
 
-interface Choice {
-  readonly alerts?: AlertMail;
-  readonly summary?: 0 | 1;
-}
-
-export async function updateMailChoice(db: Db, personId: string, choice: Choice): Promise<void> {
-  await db.write((tx) => changeMail(tx, personId, choice));
-}
-
-/** After the person has said that the address takes mail again. */
-export async function confirmAddress(db: Db, personId: string): Promise<void> {
-  await db.write((tx) => changeMail(tx, personId, { refusals: 0, refusal: null }));
-}
-
-async function changeMail(
-  tx: Tx,
+/** Of what the person wants, or of what became of their mail. */
+export async function updatePersonMail(
+  db: Db,
   personId: string,
-  change: Choice & { readonly refusals?: 0; readonly refusal?: null },
+  change: UpdateObject<Tables, 'person_mail'>,
 ): Promise<void> {
-  await tx.updateTable('person_mail').set(change).where('person_id', '=', personId).execute();
-  await refreshReceiver(tx, personId);
+  await db.write(async (tx) => {
+    await tx.updateTable('person_mail').set(change).where('person_id', '=', personId).execute();
+    await refreshReceiver(tx, personId);
+  });
+}
+
+/** The address takes mail again: the person has said so, or it has taken one. */
+export async function confirmAddress(db: Db, personId: string): Promise<void> {
+  await updatePersonMail(db, personId, { refusals: 0, refusal: null });
 }
 
 /** The domains that a person has left out, by name. */
@@ -192,14 +167,8 @@ export async function findSubscriber(db: Db, token: string) {
   return isRight ? { ...named, email: person.email } : undefined;
 }
 
-const ENDED: Readonly<Record<Subscription, Choice>> = {
+/** What ends a subscription. */
+export const ENDED = {
   alerts: { alerts: 'none' },
   summary: { summary: 0 },
-};
-
-export async function endSubscription(
-  db: Db,
-  { personId, subscription }: { readonly personId: string; readonly subscription: Subscription },
-): Promise<void> {
-  await updateMailChoice(db, personId, ENDED[subscription]);
-}
+} as const satisfies Record<Subscription, object>;
