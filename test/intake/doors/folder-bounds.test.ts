@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
-import { moveDone } from '../../../src/intake/doors/folder/move.ts';
+import { createMoveDone } from '../../../src/intake/doors/folder/move.ts';
 import {
   Changed,
   findFile,
@@ -122,7 +122,7 @@ test('an empty file that a killed process left in the place of a mail does not s
   writeFileSync(left, '');
   const file = await findFile(path);
   if (file === undefined) throw new Error('there is no file');
-  const move = () => moveDone('maildir', file, 'processed');
+  const move = () => createMoveDone('maildir')(file, 'processed');
   await expect(move()).rejects.toThrow(Changed);
   expect(readFileSync(left, 'utf8')).toBe('');
   utimesSync(left, new Date(0), new Date(0));
@@ -134,7 +134,7 @@ test('an empty file that a killed process left in the place of a mail does not s
 
 /** A file whose name another one is taking is moved later. */
 async function moveInTheEnd(file: WatchedFile): Promise<void> {
-  await moveDone('maildir', file, 'processed').catch((error: unknown) => {
+  await createMoveDone('maildir')(file, 'processed').catch((error: unknown) => {
     if (!(error instanceof Changed)) throw error;
     return moveInTheEnd(file);
   });

@@ -7,7 +7,7 @@ import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
 import { inGroups } from '../in-groups.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';
 import { type KnownFile, KnownFiles } from './known-files.ts';
-import { type FolderKind, moveDone } from './move.ts';
+import { createMoveDone, type FolderKind, type MoveDone } from './move.ts';
 import { MAX_IN_INBOX, toReason, type Watch } from './watch.ts';
 import {
   Changed,
@@ -114,9 +114,10 @@ export class Folder {
 
   /** Files without a result are left. */
   async #finishAll(files: readonly Found[], results: Results): Promise<void> {
-    await inGroups(files, async ([name, file]) => {
-      const result = results.get(toKey(file));
-      if (result !== undefined) await this.#finish(name, file, result);
+    const move = createMoveDone(this.#kind);
+    await inGroups(files, async (found) => {
+      const result = results.get(toKey(found[1]));
+      if (result !== undefined) await this.#finish(found, result, move);
     });
   }
 
@@ -184,12 +185,12 @@ export class Folder {
     this.#watch.left.add(this.#toText(name), error);
   }
 
-  async #finish(name: string, file: WatchedFile, result: MailResult): Promise<void> {
+  async #finish([name, file]: Found, result: MailResult, move: MoveDone): Promise<void> {
     if (result === 'waiting') return this.#wait(name, file);
     // It is tried again hours later, perhaps, and asked for as if it were done.
     if (result === 'delayed' || result === 'stuck') return;
     try {
-      const isMoved = this.#watch.done === 'move' && (await moveDone(this.#kind, file, result));
+      const isMoved = this.#watch.done === 'move' && (await move(file, result));
       if (isMoved) return this.#forget(name);
       this.#known.end(name, toState(file));
       this.#watch.left.delete(this.#toText(name));

@@ -12,8 +12,9 @@ import { ASK_MS, MAX_IN_INBOX, type Watch } from './watch.ts';
 import {
   Changed,
   findFile,
-  openAs,
+  openFound,
   readRange,
+  requireSame,
   SETTLED_MS,
   toAgeMs,
   toKey,
@@ -61,8 +62,9 @@ async function readMailbox(
   from: number,
 ): Promise<number | undefined> {
   try {
-    const handle = await openAs(file);
+    const handle = await openFound(file);
     try {
+      await requireSame(handle, file);
       return await deliverMessages(watch, { handle, file }, from);
     } finally {
       await handle.close();

@@ -11,23 +11,28 @@ const LEFTOVER_MS = 10_000;
 /** A folder for any files, or a Maildir. */
 export type FolderKind = 'drop' | 'maildir';
 
+export type MoveDone = (file: WatchedFile, result: MailResult) => Promise<boolean>;
+
 /**
- * Moves a file whose result is known, and never onto another file. Of a drop folder, files go to its folders
+ * Moves files whose results are known, and never onto another file. Of a drop folder, files go to its folders
  * `Processed` and `Rejected`. Of a Maildir, mails with a report go from `new` to `cur`, and all others stay as they
  * are: they are other people's. Returns whether the file was moved. Throws Changed, or the error of the system.
+ * It is for one group of files: where they go is made and looked at once.
  */
-export async function moveDone(
-  kind: FolderKind,
-  file: WatchedFile,
-  result: MailResult,
-): Promise<boolean> {
-  const target = toTarget(kind, file, result);
-  if (target === undefined) return false;
-  const now = await findFile(file.path);
-  if (now === undefined || toKey(now) !== toKey(file)) throw new Changed();
-  await makeFolder(dirname(target));
-  await undoIfOther(file, await moveToFree(file.path, target));
-  return true;
+export function createMoveDone(kind: FolderKind): MoveDone {
+  const made = new Map<string, Promise<void>>();
+  return async (file, result) => {
+    const target = toTarget(kind, file, result);
+    if (target === undefined) return false;
+    const now = await findFile(file.path);
+    if (now === undefined || toKey(now) !== toKey(file)) throw new Changed();
+    const folder = dirname(target);
+    const making = made.get(folder) ?? makeFolder(folder);
+    made.set(folder, making);
+    await making;
+    await undoIfOther(file, await moveToFree(file.path, target));
+    return true;
+  };
 }
 
 function toTarget(kind: FolderKind, { path }: WatchedFile, result: MailResult): string | undefined {

@@ -59,9 +59,9 @@ export function toAgeMs({ mtimeMs, ctimeMs }: WatchedFile): number {
   return Date.now() - Math.max(mtimeMs, ctimeMs);
 }
 
-/** The bytes of a file in the state in which it was found. Throws Changed, or the error of the system. */
+/** The bytes of a file, whose state is looked at after the last one. Throws Changed, or the error of the system. */
 export async function* readFileBytes(file: WatchedFile): AsyncGenerator<Uint8Array> {
-  const handle = await openAs(file);
+  const handle = await openFound(file);
   try {
     yield* readRange(handle, 0, file.size);
     await requireSame(handle, file);
@@ -70,23 +70,15 @@ export async function* readFileBytes(file: WatchedFile): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Throws Changed when the file is not as it was found. */
-export async function openAs(file: WatchedFile): Promise<FileHandle> {
-  const handle = await open(toSystemPath(file.path), OPEN_FLAGS).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' || error.code === 'ELOOP' ? new Changed() : error;
-    },
-  );
-  try {
-    await requireSame(handle, file);
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
+/** It may be another file than the one that was found. */
+export async function openFound({ path }: WatchedFile): Promise<FileHandle> {
+  return await open(toSystemPath(path), OPEN_FLAGS).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' || error.code === 'ELOOP' ? new Changed() : error;
+  });
 }
 
-async function requireSame(handle: FileHandle, file: WatchedFile): Promise<void> {
+/** Throws Changed when the open file is not as it was found. */
+export async function requireSame(handle: FileHandle, file: WatchedFile): Promise<void> {
   const stats = await handle.stat();
   const isReal = stats.isFile() && !isPseudo(handle.fd, stats);
   if (!isReal || toKey(toWatched(file.path, stats)) !== toKey(file)) throw new Changed();
