@@ -1,6 +1,6 @@
 import { parseEmail } from '../domain/access/person.ts';
 import type { Environment } from './environment.ts';
-import { type MailUrl, parseMailUrl } from './mail-url.ts';
+import { parseMailUrl } from './mail-url.ts';
 import { createPasswordReader } from './secret-file.ts';
 import { file, parsed, text } from './variable.ts';
 
@@ -21,23 +21,8 @@ const VARIABLES = {
   ),
 };
 
-interface Sender {
-  readonly name: string;
-  readonly address: string;
-}
-
-export interface MailServer extends Pick<MailUrl, 'host' | 'port' | 'security'> {
-  readonly user: string | undefined;
-  /** Asked for at each new connection. */
-  readonly password: (() => string) | undefined;
-  readonly from: Sender;
-}
-
 /** undefined when there is none: then no mail is sent. */
-export function readMailServer(
-  environment: Environment,
-  baseUrl: string | undefined,
-): MailServer | undefined {
+export function readMailServer(environment: Environment, baseUrl: string | undefined) {
   const { server, password, passwordFile, from } = environment.read(VARIABLES);
   if (server === undefined) return undefined;
   // A link to whatever host a request names could bring somebody's link to a stranger.
@@ -66,7 +51,7 @@ function parseServer(value: string) {
 /** A name without what has a meaning in a header (RFC 5322, 3.2.3) or could show another address. */
 const SENDER = /^(?:([^\p{C}<>"@\\]{1,100}?) *<([^<>]+)>|([^<>\s]+))$/u;
 
-function parseSender(value: string): Sender | undefined {
+function parseSender(value: string) {
   const [, name = '', inBrackets, alone] = SENDER.exec(value.trim()) ?? [];
   const address = inBrackets ?? alone;
   try {

@@ -1,19 +1,14 @@
 import type { ChannelName } from '../domain/events.ts';
-import type { DueDelivery } from '../store/notify/claims.ts';
+import type { Answer, DueDelivery } from '../store/notify/claims.ts';
 
 /** What became of one try. */
-export interface Outcome {
+export interface Outcome extends Answer {
   /**
    * `failed` is tried again, `refused` never. A `postponed` one was not tried: the channel waits until its time comes.
    */
   readonly kind: 'delivered' | 'failed' | 'refused' | 'postponed';
   /** Of `failed` and `postponed`: it is due after this time at the earliest. */
   readonly atLeastMs?: number | undefined;
-  readonly tookMs?: number | undefined;
-  /** Of HTTP or SMTP. */
-  readonly status?: number | null | undefined;
-  /** The beginning of the answer, or why there is none. */
-  readonly answer?: string | null | undefined;
 }
 
 export interface Batch {

@@ -7,6 +7,7 @@ export interface MailServer {
   readonly port: number;
   readonly security: 'tls' | 'starttls' | 'none';
   readonly user: string | undefined;
+  /** Asked for at each new connection. */
   readonly password: (() => string) | undefined;
   readonly from: { readonly name: string; readonly address: string };
 }

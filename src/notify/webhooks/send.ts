@@ -34,7 +34,7 @@ export async function send(
   deps: SendDeps,
   message: Message,
   signal: AbortSignal,
-): Promise<Outcome & { readonly isGone: boolean }> {
+): Promise<Outcome> {
   const begunAt = performance.now();
   const timeout = AbortSignal.timeout(deps.timeoutMs ?? TIMEOUT_MS);
   const url = new URL(message.url);
@@ -45,8 +45,7 @@ export async function send(
     signal: AbortSignal.any([signal, timeout]),
   }).catch((error: unknown) => ({ kind: 'failed' as const, answer: describe(error) }));
   await agent.destroy();
-  const isGone = 'status' in outcome && outcome.status === 410;
-  return { ...outcome, isGone, tookMs: performance.now() - begunAt };
+  return { ...outcome, tookMs: performance.now() - begunAt };
 }
 
 interface PostDeps extends SendDeps {
@@ -120,17 +119,13 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString('utf8');
 }
 
-interface Answered {
-  readonly answer: string;
-  readonly now: Date;
-}
-
 function toOutcome(
   status: number,
   retryAfter: string | string[] | undefined,
-  { answer, now }: Answered,
+  { answer, now }: { readonly answer: string; readonly now: Date },
 ): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, answer };
+  // 410: it wants no more.
   if (status === 410) return { kind: 'refused', status, answer };
   const mayWait = (status === 429 || status === 503) && typeof retryAfter === 'string';
   const atLeastMs = mayWait ? parseRetryAfter(retryAfter, now) : 0;

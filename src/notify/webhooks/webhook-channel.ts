@@ -69,7 +69,7 @@ async function deliverAll(
     const message = { url: webhook.url, id: due.id, body, secrets };
     const outcome = await send(sendDeps, message, signal);
     await record(new Map([[due, outcome]]));
-    return outcome.isGone;
+    return outcome.kind === 'refused';
   });
   return (await Promise.all(sent)).includes(true);
 }

@@ -45,16 +45,20 @@ export const showSecondFactor: PageHandler = async (deps, _req, res) => {
 /** The secret is in use only after a code of it was entered. */
 export const startSetUp: PageHandler = async (deps, _req, res) => {
   const { personId } = visitorOf(res);
-  const { seal } = await openForSecret(deps);
+  const words = { none: 'None can be set up here.', failed: 'A second factor cannot be set up' };
+  const { seal } = await openForSecret(deps, words);
   await startSecondFactor(deps.store.db, personId, seal(await createTotpSecret(), personId));
   res.redirect(303, FACTOR_PATH);
 };
 
-async function openForSecret({ store, openSealing }: SettingsDeps): Promise<Sealing> {
-  if (openSealing === undefined) throw new Failure('forbidden', 'None can be set up here.');
+/** With what a person is told when there is no key, and when it cannot be used. */
+export async function openForSecret(
+  { store, openSealing }: SettingsDeps,
+  { none, failed }: { readonly none: string; readonly failed: string },
+): Promise<Sealing> {
+  if (openSealing === undefined) throw new Failure('forbidden', none);
   return await openToSeal(store.db, openSealing).catch((cause: unknown) => {
-    const message =
-      'A second factor cannot be set up at the moment. The operator of this service finds the reason in its log.';
+    const message = `${failed} at the moment. The operator of this service finds the reason in its log.`;
     throw new Failure('unavailable', message, { cause });
   });
 }

@@ -1,9 +1,7 @@
-import type { Selectable } from 'kysely';
 import type { ChannelName } from '../../domain/events.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import type { Tables } from '../tables.ts';
 import { readClockMs } from '../work/clock.ts';
 
 /*
@@ -61,13 +59,10 @@ function selectDue(db: Queries, nowMs: number, channel: ChannelName) {
     .orderBy('free_at_ms');
 }
 
-export type DueDelivery = Pick<
-  Selectable<Tables['delivery'] & Tables['event']>,
-  'event_seq' | 'tries' | 'id' | 'account_id' | 'type' | 'at' | 'data'
->;
+export type DueDelivery = Awaited<ReturnType<typeof listDue>>[number];
 
 /** The deliveries of a claimed receiver that are due, the first due first. */
-export function listDue(db: Queries, claim: Claim, limit: number): Promise<DueDelivery[]> {
+export function listDue(db: Queries, claim: Claim, limit: number) {
   return db
     .selectFrom('delivery')
     .innerJoin('event', 'event.seq', 'delivery.event_seq')
@@ -80,15 +75,20 @@ export function listDue(db: Queries, claim: Claim, limit: number): Promise<DueDe
     .execute();
 }
 
+export interface Answer {
+  readonly tookMs?: number | undefined;
+  /** Of HTTP or SMTP. */
+  readonly status?: number | null | undefined;
+  /** The beginning of the answer, or why there is none. */
+  readonly answer?: string | null | undefined;
+}
+
 /** What became of one try. */
-export interface Result {
+export interface Result extends Answer {
   readonly state: 'waiting' | 'delivered' | 'failed';
   /** When it is tried again, while it waits. */
   readonly waitMs?: number;
   readonly isTry: boolean;
-  readonly tookMs?: number | undefined;
-  readonly status?: number | null | undefined;
-  readonly answer?: string | null | undefined;
 }
 
 /** Changes nothing when another process has tried meanwhile, because this one was suspended for longer than its claim. */
@@ -136,10 +136,14 @@ export async function releaseReceiver(
     const failing_since_ms = delivered > 0 ? null : since;
     const failingMs = failing_since_ms === null || failed === 0 ? 0 : nowMs - failing_since_ms;
     const free_at_ms = nowMs + Math.min(Math.max(failingMs, 0), MAX_REST_MS);
-    const due_at_ms = await findFirstDue(tx, claim.receiverId);
+    const waiting = tx
+      .selectFrom('delivery')
+      .select(({ fn }) => fn.min('due_at_ms').as('first'))
+      .where('receiver_id', '=', claim.receiverId)
+      .where('due_at_ms', 'is not', null);
     await tx
       .updateTable('receiver')
-      .set({ claimed_by: null, free_at_ms, due_at_ms, failing_since_ms })
+      .set({ claimed_by: null, free_at_ms, due_at_ms: waiting, failing_since_ms })
       .where('id', '=', claim.receiverId)
       .execute();
     return failingMs;
@@ -154,16 +158,4 @@ function lockClaimed(tx: Tx, { receiverId, holder }: Claim) {
     .where(({ and }) => and({ id: receiverId, claimed_by: holder }))
     .$call(dialectOf(tx).locked)
     .executeTakeFirst();
-}
-
-async function findFirstDue(tx: Tx, receiverId: string): Promise<number | null> {
-  const first = await tx
-    .selectFrom('delivery')
-    .select('due_at_ms')
-    .where('receiver_id', '=', receiverId)
-    .where('due_at_ms', 'is not', null)
-    .orderBy('due_at_ms')
-    .limit(1)
-    .executeTakeFirst();
-  return first?.due_at_ms ?? null;
 }

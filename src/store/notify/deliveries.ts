@@ -1,32 +1,23 @@
-import type { Selectable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import type { Actor } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import type { Tables } from '../tables.ts';
 import { insertEventFor, makeDue } from './events.ts';
 import { auditWebhook, change, type Webhook } from './webhooks.ts';
 
-const COLUMNS = [
-  ...(['id', 'type', 'at', 'event_seq', 'state', 'tries', 'tried_at', 'took_ms'] as const),
-  ...(['status', 'answer', 'due_at_ms'] as const),
-] as const;
-
-export type Delivery = Pick<
-  Selectable<Tables['delivery'] & Tables['event']>,
-  (typeof COLUMNS)[number]
->;
+export type Delivery = Awaited<ReturnType<typeof listDeliveries>>[number];
 
 /** Latest event first. `before` is the `event_seq` of the last one of the page before. */
 export function listDeliveries(
   db: Queries,
   receiverId: string,
   { limit, before }: { readonly limit: number; readonly before?: number | undefined },
-): Promise<Delivery[]> {
+) {
   return db
     .selectFrom('delivery')
     .innerJoin('event', 'event.seq', 'delivery.event_seq')
-    .select(COLUMNS)
+    .select(['id', 'type', 'at', 'event_seq', 'state', 'tries', 'tried_at', 'took_ms'])
+    .select(['status', 'answer', 'due_at_ms'])
     .where('receiver_id', '=', receiverId)
     .$if(before !== undefined, (query) => query.where('event_seq', '<', before as number))
     .orderBy('event_seq', 'desc')
@@ -36,10 +27,8 @@ export function listDeliveries(
 
 /** An event for this endpoint alone, whatever it has chosen. Returns the event's id. */
 export function insertTest(db: Db, webhookId: string, by: Actor): Promise<string> {
-  return change(db, webhookId, by, async (tx, webhook) => {
-    requireOn(webhook);
+  return changeOn(db, webhookId, by, async (tx, webhook) => {
     const { id, accountId } = webhook;
-    await wake(tx, id);
     await auditWebhook(tx, by, 'webhook_tested', webhook);
     const data = JSON.stringify({ webhook_id: id });
     return await insertEventFor(tx, id, { accountId, type: 'webhook.test', at: by.at, data });
@@ -48,8 +37,7 @@ export function insertTest(db: Db, webhookId: string, by: Actor): Promise<string
 
 /** Sends an event again, with a schedule of its own and the same id. Throws `not_found` for one that is not kept. */
 export function resend(db: Db, webhookId: string, eventId: string, by: Actor): Promise<void> {
-  return change(db, webhookId, by, async (tx, webhook) => {
-    requireOn(webhook);
+  return changeOn(db, webhookId, by, async (tx, webhook) => {
     const { numUpdatedRows } = await tx
       .updateTable('delivery')
       .set((eb) => ({
@@ -70,21 +58,21 @@ export function resend(db: Db, webhookId: string, eventId: string, by: Actor): P
     if (numUpdatedRows === 0n)
       throw new Failure('not_found', `The endpoint has no delivery of the event ${eventId}.`);
     await makeDue(tx, [webhookId]);
-    await wake(tx, webhookId);
     await auditWebhook(tx, by, 'delivery_resent', webhook);
   });
 }
 
-function requireOn({ enabled }: Webhook): void {
-  if (!enabled) throw new Failure('conflict', 'The endpoint is off. Turn it on first.');
-}
-
-/** A receiver that rests after failures is tried at once, because somebody asks for it. */
-async function wake(tx: Tx, id: string): Promise<void> {
-  await tx
-    .updateTable('receiver')
-    .set({ free_at_ms: 0 })
-    .where('id', '=', id)
-    .where('claimed_by', 'is', null)
-    .execute();
+/** Of an endpoint that is on. One that rests after failures is tried at once, because somebody asks for it. */
+function changeOn<T>(
+  db: Db,
+  id: string,
+  by: Actor,
+  work: (tx: Tx, webhook: Webhook) => Promise<T>,
+): Promise<T> {
+  return change(db, id, by, async (tx, webhook) => {
+    if (!webhook.enabled) throw new Failure('conflict', 'The endpoint is off. Turn it on first.');
+    const receiver = tx.updateTable('receiver').set({ free_at_ms: 0 }).where('id', '=', id);
+    await receiver.where('claimed_by', 'is', null).execute();
+    return await work(tx, webhook);
+  });
 }

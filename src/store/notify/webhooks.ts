@@ -41,10 +41,8 @@ export async function insertWebhook(
   const receiver = { id, account_id: accountId, channel: 'webhook' as const, enabled: 1 as const };
   return await db.write(async (tx) => {
     const { plan } = await lockAccount(tx, accountId);
-    const refusal = findWebhookRefusal(
-      plan,
-      (await selectWebhooks(tx, accountId).execute()).length,
-    );
+    const { length } = await selectWebhooks(tx, accountId).execute();
+    const refusal = findWebhookRefusal(plan, length);
     if (refusal !== undefined) throw refusal;
     await tx
       .insertInto('receiver')
@@ -79,18 +77,10 @@ export function updateWebhook(db: Db, id: string, isEnabled: boolean, by: Actor)
   return change(db, id, by, async (tx, webhook, plan) => {
     const refusal = isEnabled ? findWebhookRefusal(plan, 0) : undefined;
     if (refusal !== undefined) throw refusal;
-    if (webhook.enabled === isEnabled) return webhook;
-    await turn(tx, id, isEnabled ? 1 : 0, null);
-    await auditWebhook(tx, by, isEnabled ? 'webhook_enabled' : 'webhook_disabled', webhook);
+    await turn(tx, webhook, by, isEnabled ? 'on' : 'off');
     return await findWebhook(tx, id);
   });
 }
-
-const OFF_ACTIONS = {
-  gone: 'webhook_disabled_as_gone',
-  failing: 'webhook_disabled_as_failing',
-  plan: 'webhook_disabled_by_plan',
-} as const satisfies Record<OffReason, AuditAction>;
 
 /** What Plumbline does by itself. Owners can be told of it. */
 export async function disableWebhook(
@@ -101,8 +91,7 @@ export async function disableWebhook(
   const by = plumbline(at);
   await change(db, id, by, async (tx, webhook) => {
     if (!webhook.enabled) return;
-    await turn(tx, id, 0, reason);
-    await auditWebhook(tx, by, OFF_ACTIONS[reason], webhook);
+    await turn(tx, webhook, by, reason);
     const data = JSON.stringify({ webhook_id: id, url: webhook.url, reason });
     await insertEvents(tx, [{ accountId: webhook.accountId, type: 'webhook.disabled', at, data }]);
   });
@@ -110,11 +99,8 @@ export async function disableWebhook(
 
 /** In the transaction in which the account leaves Pro. */
 export async function disableWebhooks(tx: Tx, accountId: string, by: Actor): Promise<void> {
-  for (const webhook of (await selectWebhooks(tx, accountId).execute()).map(toWebhook)) {
-    if (!webhook.enabled) continue;
-    await turn(tx, webhook.id, 0, 'plan');
-    await auditWebhook(tx, by, OFF_ACTIONS.plan, webhook);
-  }
+  for (const webhook of await selectWebhooks(tx, accountId).execute())
+    await turn(tx, toWebhook(webhook), by, 'plan');
 }
 
 /** Returns the new secret. The one before signs too for OLD_SECRET_MS; one from before that does not any more. */
@@ -170,11 +156,23 @@ export async function change<T>(
   });
 }
 
-/** The time since which it fails begins anew when it is on again. */
-async function turn(tx: Tx, id: string, enabled: 0 | 1, off_reason: OffReason | null) {
+const TURNS = {
+  on: ['webhook_enabled', 1, null],
+  off: ['webhook_disabled', 0, null],
+  gone: ['webhook_disabled_as_gone', 0, 'gone'],
+  failing: ['webhook_disabled_as_failing', 0, 'failing'],
+  plan: ['webhook_disabled_by_plan', 0, 'plan'],
+} as const satisfies Record<string, readonly [AuditAction, 0 | 1, OffReason | null]>;
+
+/** Nothing when it is so already. The time since which it fails begins anew when it is on again. */
+async function turn(tx: Tx, webhook: Webhook, by: Actor, how: keyof typeof TURNS) {
+  const [action, enabled, off_reason] = TURNS[how];
+  const { id } = webhook;
+  if (webhook.enabled === (enabled === 1)) return;
   const receiver = enabled === 1 ? { enabled, failing_since_ms: null } : { enabled };
   await tx.updateTable('receiver').set(receiver).where('id', '=', id).execute();
   await tx.updateTable('webhook').set({ off_reason }).where('id', '=', id).execute();
+  await auditWebhook(tx, by, action, webhook);
 }
 
 function selectWebhooks(db: Queries, accountId: string | undefined) {

@@ -1,4 +1,6 @@
 import type { Request, Response } from 'express';
+import type { Actor } from '../../../store/accounts/audit.ts';
+import type { Db } from '../../../store/engine/database.ts';
 import { insertTest, listDeliveries, resend } from '../../../store/notify/deliveries.ts';
 import {
   deleteWebhook,
@@ -11,43 +13,49 @@ import { sendPage } from '../../frame/page.ts';
 import { idOf, readQuery } from '../../request.ts';
 import { actorOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderDeletion, renderWebhookPage } from './webhook-view.ts';
-import { openForSecret } from './webhooks.ts';
+import { openForWebhook } from './webhooks.ts';
 import { type CreatedWebhook, WEBHOOKS_PATH } from './webhooks-view.ts';
 
 export const showWebhook: PageHandler = async (deps, req, res) => {
   await sendWebhook(deps, req, res);
 };
 
-const toPath = (req: Request) => `${WEBHOOKS_PATH}/${idOf(req)}`;
+type Work = (db: Db, id: string, by: Actor, req: Request) => Promise<unknown>;
 
-export const testWebhook: PageHandler = async (deps, req, res) => {
-  await insertTest(deps.store.db, idOf(req), actorOf(req, res, deps));
-  const notice = 'A test is on its way. Load this page again to see the answer.';
-  await redirectWithNotice(deps, res, { path: toPath(req), notice });
-};
+/** A form that changes an endpoint. The notice is then on a page. */
+function onForm(notice: string, work: Work, toPath = toPage): PageHandler {
+  return async (deps, req, res) => {
+    await work(deps.store.db, idOf(req), actorOf(req, res, deps), req);
+    await redirectWithNotice(deps, res, { path: toPath(req), notice });
+  };
+}
 
-export const resendEvent: PageHandler = async (deps, req, res) => {
-  await resend(deps.store.db, idOf(req), idOf(req, 'event'), actorOf(req, res, deps));
-  const notice = 'The event is sent again. Load this page again to see the answer.';
-  await redirectWithNotice(deps, res, { path: toPath(req), notice });
-};
+const toPage = (req: Request) => `${WEBHOOKS_PATH}/${idOf(req)}`;
 
-export const enableWebhook: PageHandler = async (deps, req, res) => {
-  await updateWebhook(deps.store.db, idOf(req), true, actorOf(req, res, deps));
-  const notice = 'The endpoint is on.';
-  await redirectWithNotice(deps, res, { path: toPath(req), notice });
-};
+export const testWebhook = onForm(
+  'A test is on its way. Load this page again to see the answer.',
+  insertTest,
+);
 
-export const disableWebhook: PageHandler = async (deps, req, res) => {
-  await updateWebhook(deps.store.db, idOf(req), false, actorOf(req, res, deps));
-  const notice = 'The endpoint is off: nothing is sent to it.';
-  await redirectWithNotice(deps, res, { path: toPath(req), notice });
-};
+export const resendEvent = onForm(
+  'The event is sent again. Load this page again to see the answer.',
+  (db, id, by, req) => resend(db, id, idOf(req, 'event'), by),
+);
+
+export const enableWebhook = onForm('The endpoint is on.', (db, id, by) =>
+  updateWebhook(db, id, true, by),
+);
+
+export const disableWebhook = onForm('The endpoint is off: nothing is sent to it.', (db, id, by) =>
+  updateWebhook(db, id, false, by),
+);
+
+export const removeWebhook = onForm('The endpoint is deleted.', deleteWebhook, () => WEBHOOKS_PATH);
 
 /** Shows the new secret in the answer itself. */
 export const renewSecret: PageHandler = async (deps, req, res) => {
   const by = actorOf(req, res, deps);
-  const sealing = await openForSecret(deps);
+  const sealing = await openForWebhook(deps);
   const rotated = await rotateWebhook(deps.store.db, idOf(req), { sealing, by });
   await sendWebhook(deps, req, res, rotated);
 };
@@ -56,12 +64,6 @@ export const askToDeleteWebhook: PageHandler = async ({ store }, req, res) => {
   const visitor = visitorOf(res);
   const main = renderDeletion(await findWebhook(store.db, idOf(req), visitor), visitor);
   await sendPage(res, { title: 'Delete an endpoint', current: 'webhooks', main });
-};
-
-export const removeWebhook: PageHandler = async (deps, req, res) => {
-  await deleteWebhook(deps.store.db, idOf(req), actorOf(req, res, deps));
-  const notice = 'The endpoint is deleted.';
-  await redirectWithNotice(deps, res, { path: WEBHOOKS_PATH, notice });
 };
 
 const PER_PAGE = 25;

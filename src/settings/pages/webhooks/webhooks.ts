@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { html } from 'hono/html';
 import type { Sealing } from '../../../domain/access/sealing.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -9,7 +9,6 @@ import {
   parseWebhookUrl,
   WEBHOOK_EVENTS,
 } from '../../../domain/webhooks/webhook.ts';
-import { openToSeal } from '../../../store/accounts/sealed-secrets.ts';
 import { listDeliveries } from '../../../store/notify/deliveries.ts';
 import { insertWebhook, listWebhooks } from '../../../store/notify/webhooks.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
@@ -17,6 +16,7 @@ import { statusOf } from '../../errors.ts';
 import { sendPage } from '../../frame/page.ts';
 import { readField } from '../../request.ts';
 import { actorOf, visitorOf } from '../../visitor.ts';
+import { openForSecret } from '../second-factor.ts';
 import {
   type CreatedWebhook,
   type RefusedWebhook,
@@ -25,8 +25,8 @@ import {
   renderWebhooks,
 } from './webhooks-view.ts';
 
-export const showWebhooks: PageHandler = async (deps, req, res) => {
-  await sendWebhooks(deps, req, res);
+export const showWebhooks: PageHandler = async (deps, _req, res) => {
+  await sendWebhooks(deps, res);
 };
 
 /** Shows the secret in the answer itself: it is stored encrypted, and no later page shows it. */
@@ -43,14 +43,14 @@ export const createWebhook: PageHandler = async (deps, req, res) => {
     const rest = { format, description: parseDescription(description) };
     field = 'events';
     const chosen = parseWebhookEvents(events);
-    const sealing = await openForSecret(deps);
+    const sealing = await openForWebhook(deps);
     const made = { ...webhook, ...rest, events: chosen };
     const created = await insertWebhook(deps.store.db, made, { sealing, by });
-    await sendWebhooks(deps, req, res, { created });
+    await sendWebhooks(deps, res, { created });
   } catch (error) {
     if (!(error instanceof Failure) || !REFUSALS.has(error.code)) throw error;
     const refused = { failure: error, field, url, description, events, format };
-    await sendWebhooks(deps, req, res, { refused });
+    await sendWebhooks(deps, res, { refused });
   }
 };
 
@@ -58,19 +58,13 @@ const REFUSALS: ReadonlySet<string> = new Set([
   ...['validation_error', 'limit_reached', 'plan_required'],
 ]);
 
-export async function openForSecret({ store, openSealing }: SettingsDeps): Promise<Sealing> {
-  if (openSealing === undefined)
-    throw new Failure('forbidden', 'The operator of this Plumbline has set no key for secrets.');
-  return await openToSeal(store.db, openSealing).catch((cause: unknown) => {
-    const message =
-      'No secret can be made at the moment. The operator of this service finds the reason in its log.';
-    throw new Failure('unavailable', message, { cause });
-  });
+export function openForWebhook(deps: SettingsDeps): Promise<Sealing> {
+  const none = 'The operator of this Plumbline has set no key for secrets.';
+  return openForSecret(deps, { none, failed: 'No secret can be made' });
 }
 
 async function sendWebhooks(
   { store: { db }, now }: SettingsDeps,
-  _req: Request,
   res: Response,
   { created, refused }: { created?: CreatedWebhook; refused?: RefusedWebhook } = {},
 ): Promise<void> {
