@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { Failure } from '../failure.ts';
 
 /** `allowed`: in a network that the operator allows. `public`: anybody may be called there. */
 export type AddressKind = 'allowed' | 'public' | 'refused';
@@ -38,4 +39,8 @@ export function findLiteralAddress({ hostname }: URL): string | undefined {
 /** Plain HTTP is for the operator's own networks. */
 export function mayCall({ protocol }: Pick<URL, 'protocol'>, kind: AddressKind): boolean {
   return protocol === 'https:' ? kind !== 'refused' : kind === 'allowed';
+}
+
+export function toRefusal(address: string): Failure {
+  return new Failure('validation_error', `Plumbline does not call ${address}: it is not public.`);
 }

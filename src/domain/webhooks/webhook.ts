@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Plan } from '../access/api-key.ts';
 import type { EventType } from '../events.ts';
 import { Failure } from '../failure.ts';
-import { createJudge, findLiteralAddress, mayCall } from './address.ts';
+import { createJudge, findLiteralAddress, mayCall, toRefusal } from './address.ts';
 
 /** Those that are off count. */
 export const MAX_WEBHOOKS = 5;
@@ -38,7 +38,7 @@ export function parseWebhookUrl(text: string, allowed: readonly string[]): strin
     throw new Failure('validation_error', 'The address of an endpoint has no name or password.');
   const address = findLiteralAddress(url);
   if (address !== undefined && !mayCall(url, createJudge(allowed)(address)))
-    throw new Failure('validation_error', `Plumbline does not call ${address}: it is not public.`);
+    throw toRefusal(address);
   if (url.protocol === 'http:' && allowed.length === 0)
     throw new Failure('validation_error', 'The address of an endpoint begins with https://.');
   url.hash = '';

@@ -1,7 +1,12 @@
 import type { LookupFunction } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Agent, type Dispatcher, request } from 'undici';
-import { findLiteralAddress, type JudgeAddress, mayCall } from '../../domain/webhooks/address.ts';
+import {
+  findLiteralAddress,
+  type JudgeAddress,
+  mayCall,
+  toRefusal,
+} from '../../domain/webhooks/address.ts';
 import type { Outcome } from '../channel.ts';
 
 /** For connecting and answering together. */
@@ -59,7 +64,7 @@ async function post(
   { judge, now, dispatcher, signal }: PostDeps,
 ): Promise<Outcome> {
   const literal = findLiteralAddress(url);
-  if (literal !== undefined && !mayCall(url, judge(literal))) throw new Refused(literal);
+  if (literal !== undefined && !mayCall(url, judge(literal))) throw toRefusal(literal);
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Plumbline',
@@ -81,18 +86,12 @@ function sign({ id, secrets }: Omit<Message, 'body'>, body: string, at: Date) {
   };
 }
 
-class Refused extends Error {
-  constructor(address: string) {
-    super(`Plumbline does not call ${address}: it is not public.`);
-  }
-}
-
 /** Judges every address of a name each time when it connects: a name can have another one at any time. */
 function createLookUp(url: URL, { lookUp, judge }: SendDeps): LookupFunction {
   const find = async (name: string) => {
     const addresses = await lookUp(name);
     const refused = addresses.find((address) => !mayCall(url, judge(address)));
-    if (refused !== undefined) throw new Refused(refused);
+    if (refused !== undefined) throw toRefusal(refused);
     if (addresses.length === 0) throw new Error(`${name} has no address.`);
     return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   };

@@ -84,13 +84,9 @@ function selectNew(db: Queries) {
 
 type Told = Pick<EventRow, 'account_id' | 'type'>;
 
-interface Receiver {
-  readonly id: string;
-  readonly account_id: string;
-  readonly event_types: string;
-}
+type Receiver = Awaited<ReturnType<typeof lockReceivers>>[number];
 
-async function lockReceivers(tx: Tx, events: readonly Told[]): Promise<Receiver[]> {
+async function lockReceivers(tx: Tx, events: readonly Told[]) {
   const accounts = [...new Set(events.map(({ account_id }) => account_id))];
   if (accounts.length === 0) return [];
   const receivers = tx

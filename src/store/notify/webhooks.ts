@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import type { InferResult, Selectable } from 'kysely';
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import type { Sealing } from '../../domain/access/sealing.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -179,8 +179,10 @@ function selectWebhooks(db: Queries, accountId: string | undefined) {
   return db
     .selectFrom('webhook')
     .innerJoin('receiver', 'receiver.id', 'webhook.id')
-    .selectAll('webhook')
-    .select(['account_id', 'enabled', 'event_types'])
+    .select(['webhook.id', 'account_id as accountId', 'url', 'format', 'description'])
+    .select(['event_types', 'enabled', 'off_reason as offReason', 'created_at as createdAt'])
+    .select(['sealed_secret as sealedSecret', 'old_sealed_secret as oldSealedSecret'])
+    .select('old_until as oldUntil')
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId as string))
     .orderBy('created_at')
     .orderBy('webhook.id');
@@ -188,21 +190,9 @@ function selectWebhooks(db: Queries, accountId: string | undefined) {
 
 export type Webhook = Readonly<ReturnType<typeof toWebhook>>;
 
-type Row = Awaited<ReturnType<ReturnType<typeof selectWebhooks>['executeTakeFirstOrThrow']>>;
+type Row = InferResult<ReturnType<typeof selectWebhooks>>[number];
 
-function toWebhook(row: Row) {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    url: row.url,
-    format: row.format,
-    description: row.description,
-    events: row.event_types.split(' ') as WebhookEvent[],
-    enabled: row.enabled === 1,
-    offReason: row.off_reason,
-    createdAt: row.created_at,
-    oldUntil: row.old_until,
-    sealedSecret: row.sealed_secret,
-    oldSealedSecret: row.old_sealed_secret,
-  };
+function toWebhook({ event_types, enabled, ...webhook }: Row) {
+  const events = event_types.split(' ') as WebhookEvent[];
+  return { ...webhook, events, enabled: enabled === 1 };
 }

@@ -5,7 +5,6 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
   defaultAlertMail,
-  isSignedToken,
   listMailedEvents,
   MAX_LEFT_OUT,
   MAX_REFUSALS,
@@ -163,7 +162,7 @@ export async function findSubscriber(db: Db, token: string) {
     .select(['email', 'link_key'])
     .where('person_id', '=', named.personId)
     .executeTakeFirst();
-  const isRight = person !== undefined && isSignedToken(token, person.link_key);
+  const isRight = person !== undefined && named.isSignedWith(person.link_key);
   return isRight ? { ...named, email: person.email } : undefined;
 }
 
