@@ -3,7 +3,7 @@ import { MailboxConnection } from '../../../src/intake/doors/imap/connection.ts'
 import { DoorFault, MailFault } from '../../../src/intake/doors/imap/fault.ts';
 import { Fetches } from '../../../src/intake/doors/imap/fetches.ts';
 import { MailboxReading } from '../../../src/intake/doors/imap/mailbox-reading.ts';
-import { IMAP_LIMITS } from '../../../src/intake/doors/imap/options.ts';
+import { IMAP_LIMITS, type ImapLimits } from '../../../src/intake/doors/imap/options.ts';
 import { MemoryInbox } from '../../support/imap-door.ts';
 
 /** A server whose mailbox has these mails, and that answers a FETCH of their texts as it is told to. */
@@ -42,16 +42,21 @@ class Server {
   }
 }
 
+interface AReader {
+  readonly signal: AbortSignal;
+  readonly limits: Partial<ImapLimits>;
+}
+
 async function aReader(
   server: Server,
   inbox = new MemoryInbox(),
-  { signal } = new AbortController(),
+  { signal = new AbortController().signal, limits = {} }: Partial<AReader> = {},
 ) {
   const filed: number[] = [];
   const fetches = new Fetches(IMAP_LIMITS);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const given = {
-    ...{ ...inbox.toGiven(), fetches, limits: IMAP_LIMITS, log: log as never },
+    ...{ ...inbox.toGiven(), fetches, limits: { ...IMAP_LIMITS, ...limits }, log: log as never },
     readSecrets: async () => ({ pass: 'x' }),
     ...{ now: () => new Date('2026-03-15T04:00:00Z'), signal },
     onProgress: () => {},
@@ -155,24 +160,39 @@ test('mails that come in another order than they have are filed after a connecti
   expect(next.filed.toSorted()).toEqual([1, 2, 3, 4]);
 });
 
-test('six hundred costly mails of a stranger keep an honest one behind them in the mailbox out no longer', async () => {
+test('thousands of costly mails of a stranger do not keep an honest one behind them in the mailbox out', async () => {
   const inbox = new MemoryInbox();
-  const honest = 601;
+  const honest = 5_001;
   inbox.toResult = (text) => (text === `mail ${honest}` ? 'processed' : 'waiting');
   const server = new Server(...Array.from({ length: honest }, (_, i) => i + 1));
   const { reader, filed } = await aReader(server, inbox);
   await reader.readNew();
-  expect([reader.isFull(), inbox.mails.size]).toEqual([true, 500]);
-  expect(await reader.hasResults()).toBe(false);
-  inbox.toResult = (text) => (text === `mail ${honest}` ? 'processed' : 'delayed');
-  expect(await reader.hasResults()).toBe(true);
-  await reader.fileDone();
-  expect([reader.isFull(), await reader.hasResults()]).toEqual([false, false]);
-  await reader.readNew();
+  expect([reader.isFull(), inbox.mails.size]).toEqual([false, honest]);
   await reader.fileDone();
   expect(filed).toEqual([honest]);
   expect(toCheckpoint(inbox)).toMatchObject({ read: honest, filed: 0 });
+  inbox.toResult = () => 'delayed';
+  expect(await reader.hasResults()).toBe(false);
   inbox.toResult = () => 'processed';
   await reader.fileDone();
   expect(filed).toHaveLength(honest);
 });
+
+test.each([
+  ['so many mails', { maxPending: 50 }],
+  ['so many bytes', { maxPendingBytes: 50 * 'mail 1'.length }],
+])(
+  '%s wait in the inbox, others in the mailbox until some of them are read',
+  async (_what, limits) => {
+    const inbox = new MemoryInbox();
+    inbox.toResult = () => 'waiting';
+    const server = new Server(...Array.from({ length: 120 }, (_, i) => i + 1));
+    const { reader } = await aReader(server, inbox, { limits });
+    await reader.readNew();
+    expect([reader.isFull(), inbox.mails.size]).toEqual([true, 50]);
+    inbox.toResult = () => 'processed';
+    await reader.fileDone();
+    await reader.readNew();
+    expect(inbox.mails.size).toBe(100);
+  },
+);

@@ -143,7 +143,7 @@ export class MailboxReading {
     }).catch((error: unknown) => {
       throw new StoreFault(error);
     });
-    this.#pending.add(uid);
+    this.#pending.add(uid, source.length);
   }
 
   #toKey = (uid: number): string => `imap:${this.#fullName}:${this.#known.uidValidity}:${uid}`;
@@ -163,7 +163,7 @@ export class MailboxReading {
     const range = { from: this.#unfiledFrom, to: this.#known.read };
     this.fault = undefined;
     for await (const { mails, to } of this.#open.listWindows(range)) {
-      for (const { uid } of mails) this.#pending.add(uid);
+      for (const { uid, size } of mails) this.#pending.add(uid, size);
       this.#unfiledFrom = to + 1;
       await this.#fileKnown();
       if (this.fault !== undefined) return;
@@ -177,7 +177,7 @@ export class MailboxReading {
       const uids = [...results.keys()].filter((uid) => results.get(uid) === outcome);
       if (uids.length > 0) await this.#file(outcome, uids);
     }
-    for (const [uid, result] of results) this.#pending.settle(uid, result);
+    for (const uid of results.keys()) this.#pending.delete(uid);
     if (results.size > 0) await this.#save({});
   }
 
@@ -218,13 +218,13 @@ export class MailboxReading {
     }
   }
 
-  /** What is new of the pending mails: the outcome, or a delay; undefined for one that is not in the inbox. */
+  /** The outcomes of pending mails; undefined of one that is not in the inbox. */
   async #findResults(): Promise<ReadonlyMap<number, MailResult | undefined>> {
     const { uids } = this.#pending;
     if (uids.length === 0) return new Map();
     const byKey = await this.#deps.findResults(uids.map((uid) => this.#toKey(uid)));
     const results = uids.map((uid) => [uid, byKey.get(this.#toKey(uid))] as const);
-    return new Map(results.filter(([uid, result]) => this.#pending.isNew(uid, result)));
+    return new Map(results.filter(([, result]) => result !== 'waiting' && result !== 'delayed'));
   }
 
   /** What was read is saved only up to a mail that is there: a server may be wrong about the UIDs to come. */

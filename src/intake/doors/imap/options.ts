@@ -57,10 +57,12 @@ export const IMAP_LIMITS = {
   /** UIDs that are listed by one command. The larger figure is for gaps, where few of them exist. */
   windowUids: 200,
   maxWindowUids: 10_000,
-  /** Mails in the inbox whose outcome is not known yet. With more the door waits. */
-  maxPending: 500,
-  /** Mails in the inbox that are read later: costly ones, and those that could not be read. With more it waits, too. */
-  maxDelayed: 5_000,
+  /**
+   * Mails in the inbox whose outcome is not known yet, and their bytes. With more the door waits, and a stranger's mails keep
+   * those behind them out of the inbox, where senders take turns.
+   */
+  maxPending: 10_000,
+  maxPendingBytes: 1024 * MIB,
   /** A mail at which the connection was lost so often, or that was refused a quarter as often, stays and is named. */
   maxLostFetches: 20,
   /** How often the door asks for the outcome of pending mails while it waits. */

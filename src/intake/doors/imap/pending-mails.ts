@@ -1,39 +1,32 @@
-import type { MailResult } from '../../../store/inbox/incoming.ts';
 import type { ImapLimits } from './options.ts';
 
-/** UIDs of mails in the inbox whose outcome is not known. Those that are read later keep nobody else's out. */
+/** UIDs of mails in the inbox whose outcome is not known, with their sizes. */
 export class PendingMails {
-  readonly #limits: Pick<ImapLimits, 'maxPending' | 'maxDelayed'>;
-  readonly #waiting = new Set<number>();
-  readonly #delayed = new Set<number>();
+  readonly #limits: Pick<ImapLimits, 'maxPending' | 'maxPendingBytes'>;
+  readonly #bytes = new Map<number, number>();
 
-  constructor(limits: Pick<ImapLimits, 'maxPending' | 'maxDelayed'>) {
+  constructor(limits: Pick<ImapLimits, 'maxPending' | 'maxPendingBytes'>) {
     this.#limits = limits;
   }
 
   get uids(): number[] {
-    return [...this.#waiting, ...this.#delayed];
+    return [...this.#bytes.keys()];
   }
 
-  isFull = (): boolean =>
-    this.#waiting.size >= this.#limits.maxPending || this.#delayed.size >= this.#limits.maxDelayed;
+  isFull = (): boolean => {
+    const bytes = this.#bytes.values().reduce((sum, one) => sum + one, 0);
+    return this.#bytes.size >= this.#limits.maxPending || bytes >= this.#limits.maxPendingBytes;
+  };
 
-  add(uid: number): void {
-    if (!this.#delayed.has(uid)) this.#waiting.add(uid);
+  add(uid: number, bytes: number): void {
+    this.#bytes.set(uid, bytes);
   }
 
-  isNew(uid: number, result: MailResult | undefined): boolean {
-    return result !== 'waiting' && (result !== 'delayed' || !this.#delayed.has(uid));
-  }
-
-  settle(uid: number, result: MailResult | undefined): void {
-    this.#waiting.delete(uid);
-    if (result === 'delayed') this.#delayed.add(uid);
-    else this.#delayed.delete(uid);
+  delete(uid: number): void {
+    this.#bytes.delete(uid);
   }
 
   clear(): void {
-    this.#waiting.clear();
-    this.#delayed.clear();
+    this.#bytes.clear();
   }
 }
