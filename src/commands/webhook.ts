@@ -3,12 +3,12 @@ import { type Config, readConfig } from '../config/config.ts';
 import { createSealings } from '../config/secrets-key.ts';
 import type { Sealing } from '../domain/access/sealing.ts';
 import { Failure } from '../domain/failure.ts';
+import { parseWebhookUrl } from '../domain/webhooks/address.ts';
 import {
   FORMATS,
   type Format,
   parseDescription,
   parseWebhookEvents,
-  parseWebhookUrl,
   WEBHOOK_EVENTS,
 } from '../domain/webhooks/webhook.ts';
 import { operator } from '../store/accounts/audit.ts';

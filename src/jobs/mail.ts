@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { findAlertText } from '../domain/alerts/alert-texts.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
@@ -46,6 +45,7 @@ export async function listWork(
   { store, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses,
   accountId: string,
 ) {
+  const { findAlertText } = await import('../domain/alerts/alert-texts.ts');
   const { findWork } = await import('../settings/pages/worklist.ts');
   const { describeStep } = await import('../settings/pages/next-step-texts.ts');
   const [address] = await listReportAddresses(store.db, accountId, addresses);

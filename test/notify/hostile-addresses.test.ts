@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHostLookUp } from '../../src/dns/host-lookup.ts';
-import { createJudge } from '../../src/domain/webhooks/address.ts';
-import { parseWebhookUrl } from '../../src/domain/webhooks/webhook.ts';
+import { parseWebhookUrl } from '../../src/domain/webhooks/address.ts';
 import { type Message, send } from '../../src/notify/webhooks/send.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
 
@@ -100,7 +99,6 @@ describe('an address of an endpoint', () => {
 });
 
 describe('a call', () => {
-  const judge = createJudge([]);
   const now = () => new Date();
   const never = new AbortController().signal;
 
@@ -110,7 +108,7 @@ describe('a call', () => {
     for (const scheme of ['http', 'https'])
       if (URL.canParse(`${scheme}://${host}:${port}/`)) {
         const outcome = await send(
-          { judge, lookUp, now },
+          { allowed: [], lookUp, now },
           message(`${scheme}://${host}:${port}/`),
           never,
         );
@@ -132,7 +130,7 @@ describe('a call', () => {
   ])('to a name of %s reaches nobody', async (_what, records) => {
     const { reached, port } = await aPlantedListener();
     const { address } = await serveDns({ 'rebinding.example': records });
-    const deps = { judge, now, lookUp: createHostLookUp([address]) };
+    const deps = { allowed: [], now, lookUp: createHostLookUp([address]) };
     for (const scheme of ['http', 'https']) {
       const outcome = await send(deps, message(`${scheme}://rebinding.example:${port}/`), never);
       expect(outcome.answer).toMatch(/is not public|has no address/);
@@ -144,7 +142,7 @@ describe('a call', () => {
     const { reached, port } = await aPlantedListener();
     const zone: Zone = { 'rebinding.example': { a: ['127.0.0.2'] } };
     const { address, asked } = await serveDns(zone);
-    const deps = { judge: createJudge(['127.0.0.2']), now, lookUp: createHostLookUp([address]) };
+    const deps = { allowed: ['127.0.0.2'], now, lookUp: createHostLookUp([address]) };
     const url = `http://rebinding.example:${port}/`;
     expect(await send(deps, message(url), never)).toMatchObject({ kind: 'delivered' });
     const before = [reached.length, asked.length];
@@ -161,7 +159,7 @@ describe('a call', () => {
     await new Promise<void>((resolve) => void redirecting.listen(0, '127.0.0.2', resolve));
     onTestFinished(() => void redirecting.close());
     const { port: own } = redirecting.address() as AddressInfo;
-    const deps = { judge: createJudge(['127.0.0.2']), now, lookUp: async () => [] };
+    const deps = { allowed: ['127.0.0.2'], now, lookUp: async () => [] };
     expect(await send(deps, message(`http://127.0.0.2:${own}/`), never)).toMatchObject({
       ...{ kind: 'failed', status: 307 },
     });
@@ -176,7 +174,7 @@ describe('a call', () => {
     onTestFinished(() => {
       for (const name of [...names, 'NODE_USE_ENV_PROXY']) delete process.env[name];
     });
-    const deps = { judge, now, lookUp: async () => ['127.0.0.1'] };
+    const deps = { allowed: [], now, lookUp: async () => ['127.0.0.1'] };
     await send(deps, message('https://example.com/'), never);
     expect(reached).toEqual([]);
   });

@@ -29,10 +29,20 @@ export function toRecordName(type: RecordType, domain: string): string {
   return type === 'dmarc' ? `_dmarc.${domain}` : domain;
 }
 
-/** `texts` are a name's TXT records, each with its strings joined. Several that match are joined by line breaks. */
+/** Both values of a change fit into a webhook, which has less than 20 kB: in JSON a character takes two bytes at most. */
+const MAX_CHARS = 4_000;
+/** A record is ASCII (RFC 9989, RFC 7208). */
+const OTHERS = /[^\t -~]/g;
+
+/**
+ * `texts` are a name's TXT records, each with its strings joined. Several that match are joined by line breaks. What a
+ * record must not contain is replaced, and what is too long is cut off.
+ */
 export function findRecord(type: RecordType, texts: readonly string[]): RecordValue {
-  const records = texts.map((text) => text.trim()).filter((text) => VERSIONS[type].test(text));
-  return records.length === 0 ? null : records.sort().join('\n');
+  const records = texts
+    .map((text) => text.trim().replace(OTHERS, '?'))
+    .filter((text) => VERSIONS[type].test(text));
+  return records.length === 0 ? null : records.sort().join('\n').slice(0, MAX_CHARS);
 }
 
 /** Whether two records mean the same. The order of tags, blanks and the case of words do not matter. */

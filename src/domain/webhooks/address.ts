@@ -44,3 +44,24 @@ export function mayCall({ protocol }: Pick<URL, 'protocol'>, kind: AddressKind):
 export function toRefusal(address: string): Failure {
   return new Failure('validation_error', `Plumbline does not call ${address}: it is not public.`);
 }
+
+const MAX_URL = 1_000;
+
+/** The address of an endpoint as it is stored. A name is judged each time when it is called. */
+export function parseWebhookUrl(text: string, allowed: readonly string[]): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || text.length > MAX_URL || !/^https?:$/.test(url.protocol))
+    throw new Failure(
+      'validation_error',
+      `An endpoint has an address like https://example.com/hook, of at most ${MAX_URL} characters.`,
+    );
+  if (url.username !== '' || url.password !== '')
+    throw new Failure('validation_error', 'The address of an endpoint has no name or password.');
+  const address = findLiteralAddress(url);
+  if (address !== undefined && !mayCall(url, createJudge(allowed)(address)))
+    throw toRefusal(address);
+  if (url.protocol === 'http:' && allowed.length === 0)
+    throw new Failure('validation_error', 'The address of an endpoint begins with https://.');
+  url.hash = '';
+  return url.href;
+}

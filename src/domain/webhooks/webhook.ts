@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Plan } from '../access/api-key.ts';
 import type { EventType } from '../events.ts';
 import { Failure } from '../failure.ts';
-import { createJudge, findLiteralAddress, mayCall, toRefusal } from './address.ts';
 
 /** Those that are off count. */
 export const MAX_WEBHOOKS = 5;
@@ -22,27 +21,6 @@ export type OffReason = 'gone' | 'failing' | 'plan';
 /** As Standard Webhooks writes it: 256 random bits. */
 export function createWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
-}
-
-const MAX_URL = 1_000;
-
-/** The address of an endpoint as it is stored. A name is judged each time when it is called. */
-export function parseWebhookUrl(text: string, allowed: readonly string[]): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || text.length > MAX_URL || !/^https?:$/.test(url.protocol))
-    throw new Failure(
-      'validation_error',
-      `An endpoint has an address like https://example.com/hook, of at most ${MAX_URL} characters.`,
-    );
-  if (url.username !== '' || url.password !== '')
-    throw new Failure('validation_error', 'The address of an endpoint has no name or password.');
-  const address = findLiteralAddress(url);
-  if (address !== undefined && !mayCall(url, createJudge(allowed)(address)))
-    throw toRefusal(address);
-  if (url.protocol === 'http:' && allowed.length === 0)
-    throw new Failure('validation_error', 'The address of an endpoint begins with https://.');
-  url.hash = '';
-  return url.href;
 }
 
 export function parseWebhookEvents(names: readonly string[]): readonly WebhookEvent[] {

@@ -4,7 +4,7 @@ import type { Store } from '../../store/engine/store.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
 import type { Mailbox } from '../../store/notify/mailbox.ts';
 import type { Notice } from '../../store/notify/notices.ts';
-import { readWeek } from '../../store/notify/summaries.ts';
+import { readWeek } from '../../store/notify/week.ts';
 import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
 import type { Letter } from './letter.ts';
 import { toChangeLetter, toKeyLetter, toLinkLetter, toWebhookLetter } from './person-letters.ts';

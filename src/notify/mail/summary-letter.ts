@@ -7,7 +7,7 @@ import {
   formatPassRate,
   pluralize,
 } from '../../domain/text.ts';
-import type { Week } from '../../store/notify/summaries.ts';
+import type { Week } from '../../store/notify/week.ts';
 import type { Letter } from './letter.ts';
 
 /** What there is to do for a domain. */

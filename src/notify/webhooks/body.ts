@@ -1,6 +1,9 @@
 import type { components } from '../../../generated/v1.d.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
+import type { Format } from '../../domain/webhooks/webhook.ts';
+import { findDomainName } from '../../store/accounts/domains.ts';
+import type { Db } from '../../store/engine/database.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
 
 type Schemas = components['schemas'];
@@ -13,24 +16,26 @@ interface Bodies {
 }
 type BodyType = keyof Bodies;
 
-type Event = Pick<DueDelivery, 'type' | 'at' | 'data'>;
+type Event = Pick<DueDelivery, 'account_id' | 'type' | 'at' | 'data'>;
 
-/** As Standard Webhooks describes it. The data is JSON already, and is sent as it was stored. */
-export function toBody({ type, at, data }: Event): string {
-  return `{"type":${JSON.stringify(type satisfies string)},"timestamp":"${at}","data":${data}}`;
-}
-
-interface Naming {
-  /** The name of a domain; undefined when the account has lost it. */
-  readonly findName: (domainId: string) => Promise<string | undefined>;
+interface BodyDeps {
+  readonly db: Db;
   readonly baseUrl: string | undefined;
 }
 
+/** As Standard Webhooks describes it. The data is JSON already, and is sent as it was stored. */
+export async function renderBody(deps: BodyDeps, format: Format, event: Event): Promise<string> {
+  if (format === 'slack') return await toSlackBody(deps, event);
+  const { type, at, data } = event;
+  return `{"type":${JSON.stringify(type satisfies string)},"timestamp":"${at}","data":${data}}`;
+}
+
 /** A sentence with a link, for chats. */
-export async function toSlackBody(event: Event, { findName, baseUrl }: Naming): Promise<string> {
+async function toSlackBody({ db, baseUrl }: BodyDeps, event: Event): Promise<string> {
   const data = JSON.parse(event.data);
   if (event.type === 'webhook.test') return toText('This is a test of Plumbline’s webhook.');
-  const name = formatDomainName((await findName(data.domain_id)) ?? 'a domain that was removed');
+  const found = await findDomainName(db, { domainId: data.domain_id, accountId: event.account_id });
+  const name = formatDomainName(found ?? 'a domain that was removed');
   const link = baseUrl === undefined ? '' : `\n${baseUrl}/settings/domains/${data.domain_id}`;
   return toText(`${SENTENCES[event.type as keyof typeof SENTENCES](name, data)}${link}`);
 }

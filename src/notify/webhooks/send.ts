@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Agent, type Dispatcher, request } from 'undici';
 import {
+  createJudge,
   findLiteralAddress,
   type JudgeAddress,
   mayCall,
@@ -28,7 +29,8 @@ export interface Message {
 }
 
 interface SendDeps {
-  readonly judge: JudgeAddress;
+  /** Networks that may be called though they are not public, by HTTP too. */
+  readonly allowed: readonly string[];
   readonly lookUp: LookUpAddresses;
   readonly now: () => Date;
   readonly timeoutMs?: number | undefined;
@@ -43,17 +45,18 @@ export async function send(
   const begunAt = performance.now();
   const timeout = AbortSignal.timeout(deps.timeoutMs ?? TIMEOUT_MS);
   const url = new URL(message.url);
-  const agent = new Agent({ connect: { lookup: createLookUp(url, deps) } });
+  const judge = createJudge(deps.allowed);
+  const agent = new Agent({ connect: { lookup: createLookUp(url, deps.lookUp, judge) } });
   const outcome = await post(url, message, {
-    ...deps,
-    dispatcher: agent,
+    ...{ judge, now: deps.now, dispatcher: agent },
     signal: AbortSignal.any([signal, timeout]),
   }).catch((error: unknown) => ({ kind: 'failed' as const, answer: describe(error) }));
   await agent.destroy();
   return { ...outcome, tookMs: performance.now() - begunAt };
 }
 
-interface PostDeps extends SendDeps {
+interface PostDeps extends Pick<SendDeps, 'now'> {
+  readonly judge: JudgeAddress;
   readonly dispatcher: Dispatcher;
   readonly signal: AbortSignal;
 }
@@ -87,7 +90,7 @@ function sign({ id, secrets }: Omit<Message, 'body'>, body: string, at: Date) {
 }
 
 /** Judges every address of a name each time when it connects: a name can have another one at any time. */
-function createLookUp(url: URL, { lookUp, judge }: SendDeps): LookupFunction {
+function createLookUp(url: URL, lookUp: LookUpAddresses, judge: JudgeAddress): LookupFunction {
   const find = async (name: string) => {
     const addresses = await lookUp(name);
     const refused = addresses.find((address) => !mayCall(url, judge(address)));

@@ -1,12 +1,9 @@
 import type { OpenSealing } from '../../domain/access/sealing.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { createJudge } from '../../domain/webhooks/address.ts';
-import { findDomainName } from '../../store/accounts/domains.ts';
 import type { Db } from '../../store/engine/database.ts';
 import { disableWebhook, findWebhook, type Webhook } from '../../store/notify/webhooks.ts';
 import type { Batch, Channel } from '../channel.ts';
-import { toBody, toSlackBody } from './body.ts';
 import type { LookUpAddresses } from './send.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000] as const;
@@ -62,12 +59,12 @@ async function deliverAll(
 ): Promise<boolean> {
   // Most installations have no webhook, and never load what sends to them.
   const { send } = await import('./send.ts');
+  const { renderBody } = await import('./body.ts');
   const secrets = await unsealSecrets(deps, webhook);
-  const sendDeps = { ...deps, judge: createJudge(deps.allowed) };
   const sent = deliveries.map(async (due) => {
-    const body = await render(deps, webhook, due);
+    const body = await renderBody(deps, webhook.format, due);
     const message = { url: webhook.url, id: due.id, body, secrets };
-    const outcome = await send(sendDeps, message, signal);
+    const outcome = await send(deps, message, signal);
     await record(new Map([[due, outcome]]));
     return outcome.kind === 'refused';
   });
@@ -84,14 +81,4 @@ async function unsealSecrets(
   const isOldGood = oldUntil !== null && toInstant(now()) < oldUntil;
   if (oldSealedSecret !== null && isOldGood) secrets.push(unseal(oldSealedSecret, id));
   return secrets;
-}
-
-function render(
-  { db, baseUrl }: WebhookDeps,
-  { format }: Webhook,
-  due: Batch['deliveries'][number],
-): Promise<string> | string {
-  const { account_id: accountId } = due;
-  const findName = (domainId: string) => findDomainName(db, { domainId, accountId });
-  return format === 'slack' ? toSlackBody(due, { findName, baseUrl }) : toBody(due);
 }

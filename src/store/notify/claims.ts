@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { ChannelName } from '../../domain/events.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
@@ -33,13 +34,11 @@ interface Wanted {
 /** Writes nothing when none is due. */
 export async function claimReceivers(db: Db, wanted: Wanted): Promise<Claim[]> {
   const { holder, channel, limit, claimMs = CLAIM_MS } = wanted;
-  const due = await selectDue(db, await readClockMs(db), channel)
-    .limit(1)
-    .execute();
+  const due = await selectDue(db, channel).limit(1).execute();
   if (due.length === 0) return [];
   return await db.write(async (tx) => {
     const nowMs = await readClockMs(tx);
-    const query = selectDue(tx, nowMs, channel).limit(limit).$call(dialectOf(tx).locked);
+    const query = selectDue(tx, channel).limit(limit).$call(dialectOf(tx).locked);
     const ids = (await query.execute()).map(({ id }) => id);
     if (ids.length === 0) return [];
     const held = { claimed_by: holder, free_at_ms: nowMs + claimMs };
@@ -48,14 +47,20 @@ export async function claimReceivers(db: Db, wanted: Wanted): Promise<Claim[]> {
   });
 }
 
-function selectDue(db: Queries, nowMs: number, channel: ChannelName) {
+function selectDue(db: Queries, channel: ChannelName) {
+  const { clockMs: nowMs } = dialectOf(db);
   return db
     .selectFrom('receiver')
     .select('id')
     .where('due_at_ms', '<=', nowMs)
     .where('enabled', '=', 1)
     .where('channel', '=', channel)
-    .where((eb) => eb.or([eb('free_at_ms', '<=', nowMs), eb('free_at_ms', '>', nowMs + LATEST_MS)]))
+    .where((eb) =>
+      eb.or([
+        eb('free_at_ms', '<=', nowMs),
+        eb('free_at_ms', '>', sql<number>`${nowMs} + ${sql.lit(LATEST_MS)}`),
+      ]),
+    )
     .orderBy('free_at_ms');
 }
 

@@ -73,6 +73,11 @@ describe('two records mean the same', () => {
     expect(findRecord('spf', ['v=spf1 b', 'v=spf1 a'])).toBe('v=spf1 a\nv=spf1 b');
   });
 
+  test('both values of a change fit into a webhook, whatever the record contains', () => {
+    const value = findRecord('spf', [`v=spf1 ${'"\\\u0001é\ud800'.repeat(10_000)}`]);
+    expect(Buffer.byteLength(JSON.stringify([value, value]))).toBeLessThan(19_000);
+  });
+
   test.each<[RecordValue, string, string]>([
     [A, 'reject', 'reject'],
     ['v=DMARC1; p=reject; sp=none', 'reject', 'none'],

@@ -2,11 +2,11 @@ import type { Response } from 'express';
 import { html } from 'hono/html';
 import type { Sealing } from '../../../domain/access/sealing.ts';
 import { Failure } from '../../../domain/failure.ts';
+import { parseWebhookUrl } from '../../../domain/webhooks/address.ts';
 import {
   FORMATS,
   parseDescription,
   parseWebhookEvents,
-  parseWebhookUrl,
   WEBHOOK_EVENTS,
 } from '../../../domain/webhooks/webhook.ts';
 import { listDeliveries } from '../../../store/notify/deliveries.ts';
