@@ -54,6 +54,20 @@ export function findAlertText(type: string): AlertText {
   return { ...text, describe: (context) => `${text.describe(context)}${describeDoubt(context)}` };
 }
 
+interface Change {
+  readonly type: string;
+  readonly context: Context;
+  readonly isResolved: boolean;
+}
+
+/** A firing or a resolution in one sentence. `domain` is a name as people read it. */
+export function describeChange({ type, context, isResolved }: Change, domain: string): string {
+  const { title, describe } = findAlertText(type);
+  return isResolved
+    ? `Resolved: ${title} on ${domain}`
+    : `${title} on ${domain}: ${describe(context)}`;
+}
+
 function toUnknownText(type: string): AlertText {
   const title = toSafeText(type);
   return { title, describe: describeContext, advice: 'An alert is open: look at it.' };

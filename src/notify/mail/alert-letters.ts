@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/v1.d.ts';
-import { findAlertText } from '../../domain/alerts/alert-texts.ts';
+import { describeChange, findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { formatDomainName, formatTime, pluralize } from '../../domain/text.ts';
 import type { Letter } from './letter.ts';
 
@@ -50,22 +50,17 @@ export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
 export function toListLetter(changes: readonly AlertChange[], frame: Frame): Letter {
   const fired = changes.filter(({ isResolved }) => !isResolved).length;
   const more = changes.length - MAX_LISTED;
+  const toItem = (change: AlertChange) => describeChange(change, formatDomainName(change.domain));
   return {
     subject: `${pluralize(fired, 'alert')} fired and ${changes.length - fired} resolved`,
     blocks: [
-      { list: changes.slice(0, MAX_LISTED).map(describeChange) },
+      { list: changes.slice(0, MAX_LISTED).map(toItem) },
       ...(more > 0 ? [`And ${more} more.`] : []),
       { link: `${frame.baseUrl}/settings/overview`, text: 'Open the overview' },
       ...(frame.isLastToday ? [LAST] : []),
     ],
     reason: toReason(frame),
   };
-}
-
-function describeChange({ type, domain, context, isResolved }: AlertChange): string {
-  const { title, describe } = findAlertText(type);
-  const what = `${title} on ${formatDomainName(domain)}`;
-  return isResolved ? `Resolved: ${what}.` : `${what}. ${describe(context)}`;
 }
 
 function toReason({ baseUrl, account }: Frame): string {

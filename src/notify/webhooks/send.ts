@@ -18,7 +18,7 @@ const KEPT_ANSWER_BYTES = 500;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /** Rejects when nobody answers, with the reason. */
-export type LookUpAddresses = (name: string) => Promise<readonly string[]>;
+type LookUpAddresses = (name: string) => Promise<readonly string[]>;
 
 export interface Message {
   readonly url: string;
@@ -28,7 +28,7 @@ export interface Message {
   readonly secrets: readonly string[];
 }
 
-interface SendDeps {
+export interface SendDeps {
   /** Networks that may be called though they are not public, by HTTP too. */
   readonly allowed: readonly string[];
   readonly lookUp: LookUpAddresses;

@@ -1,10 +1,10 @@
 import type { OpenSealing } from '../../domain/access/sealing.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import type { Db } from '../../store/engine/database.ts';
 import { disableWebhook, findWebhook, type Webhook } from '../../store/notify/webhooks.ts';
 import type { Batch, Channel } from '../channel.ts';
-import type { LookUpAddresses } from './send.ts';
+import type { BodyDeps } from './body.ts';
+import type { SendDeps } from './send.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000] as const;
 /** The waits that Standard Webhooks recommends. */
@@ -16,15 +16,8 @@ const AT_ONCE = 8;
 /** An endpoint that does nothing but fail for so long is turned off. */
 const GIVE_UP_MS = 5 * 24 * HOUR;
 
-export interface WebhookDeps {
-  readonly db: Db;
-  readonly now: () => Date;
+export interface WebhookDeps extends SendDeps, BodyDeps {
   readonly openSealing: OpenSealing;
-  /** Networks that may be called though they are not public, by HTTP too. */
-  readonly allowed: readonly string[];
-  readonly lookUp: LookUpAddresses;
-  readonly baseUrl: string | undefined;
-  readonly timeoutMs?: number;
 }
 
 export function createWebhookChannel(deps: WebhookDeps): Channel {
