@@ -16,7 +16,12 @@ export const WEBHOOK_EVENTS = ['alert.fired', 'alert.resolved', 'report.received
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number] & EventType;
 
 /** Why Plumbline has turned an endpoint off. */
-export type OffReason = 'gone' | 'failing' | 'plan';
+export const OFF_REASONS = {
+  gone: 'Plumbline turned it off: the endpoint answered 410, which says that it wants no more.',
+  failing: 'Plumbline turned it off: for five days every delivery failed.',
+  plan: 'It was turned off when the account left the Pro plan.',
+} as const;
+export type OffReason = keyof typeof OFF_REASONS;
 
 /** As Standard Webhooks writes it: 256 random bits. */
 export function createWebhookSecret(): string {

@@ -1,6 +1,7 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { formatTime } from '../../domain/text.ts';
+import { OFF_REASONS, type OffReason } from '../../domain/webhooks/webhook.ts';
 import type { Notice } from '../../store/notify/notices.ts';
 import type { Letter } from './letter.ts';
 
@@ -68,13 +69,8 @@ export function toKeyLetter(notice: Notice, frame: Frame): Letter {
 interface DisabledWebhook {
   readonly webhook_id: string;
   readonly url: string;
-  readonly reason: 'gone' | 'failing';
+  readonly reason: OffReason;
 }
-
-const WHY = {
-  gone: 'It answered that it is gone (410).',
-  failing: 'It has only failed for five days.',
-} as const satisfies Record<DisabledWebhook['reason'], string>;
 
 export function toWebhookLetter(
   { webhook_id, url, reason }: DisabledWebhook,
@@ -84,7 +80,7 @@ export function toWebhookLetter(
   return {
     subject: 'A webhook was turned off',
     blocks: [
-      `Nothing is sent any more to ${url}. ${WHY[reason]}`,
+      `Nothing is sent any more to ${url}. ${OFF_REASONS[reason]}`,
       `On ${formatTime(frame.at)}.`,
       { link, text: 'Open the webhook' },
     ],

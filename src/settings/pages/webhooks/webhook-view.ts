@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { toInstant } from '../../../domain/instant.ts';
-import type { OffReason } from '../../../domain/webhooks/webhook.ts';
+import { OFF_REASONS } from '../../../domain/webhooks/webhook.ts';
 import type { Delivery } from '../../../store/notify/deliveries.ts';
 import type { Webhook } from '../../../store/notify/webhooks.ts';
 import { renderTable } from '../../frame/elements.ts';
@@ -15,12 +15,6 @@ import {
   toShownUrl,
   WEBHOOKS_PATH,
 } from './webhooks-view.ts';
-
-const OFF_REASONS: Readonly<Record<OffReason, string>> = {
-  gone: 'Plumbline turned it off: the endpoint answered 410, which says that it wants no more.',
-  failing: 'Plumbline turned it off: for five days every delivery failed.',
-  plan: 'It was turned off when the account left the Pro plan.',
-};
 
 interface View {
   readonly webhook: Webhook;
