@@ -289,7 +289,9 @@ describe('mails about a person’s own sign-in', () => {
     expect(received.map(({ to, subject }) => [to, subject])).toEqual([
       [['owner@example.com'], 'A webhook was turned off'],
     ]);
-    expect(received[0]?.text).toContain('https://hooks.example/. It answered that it is gone');
+    expect(received[0]?.text).toContain(
+      'https://hooks.example/. Plumbline turned it off: the endpoint answered 410',
+    );
   });
 
   test('a person who is disabled gets none', async () => {
