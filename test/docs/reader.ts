@@ -1,7 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
 import type { OnTestFinishedHandler } from 'vitest';
 import { servePlumbline } from '../../scripts/served-plumbline.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
@@ -10,6 +15,8 @@ import type { Program, SamplePage, Step } from './pages.ts';
 
 /** The sandbox's address in the pages. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
+/** Where a partner of the guide about webhooks listens. */
+const SHOWN_RECEIVER = 'http://127.0.0.1:3000';
 
 /** Readers run concurrently, so each cleans up in its own test. */
 type Finish = (clear: OnTestFinishedHandler) => void;
@@ -36,11 +43,14 @@ export async function aReader(page: SamplePage, url: string, onTestFinished: Fin
     for (const path of [folder, state]) await rm(path, { recursive: true });
   });
   const variables = join(state, 'variables');
+  const receiver = await startReceiver(onTestFinished);
   await writeFile(variables, page.isPrepared ? prepare(url) : '');
 
   /** Runs one program with the variables of the programs before it. */
   return async function run({ language, text, file, args }: Program): Promise<Ran> {
-    const adapted = withoutUnrun(text).replaceAll(SHOWN_URL, url);
+    const adapted = withoutUnrun(text)
+      .replaceAll(SHOWN_URL, url)
+      .replaceAll(SHOWN_RECEIVER, receiver);
     const name = file ?? (language === 'python' ? 'sample.py' : 'sample.mjs');
     const script = language === 'sh' ? adapted : `${RUNNERS[language]} ${name} ${args.join(' ')}`;
     if (language !== 'sh') await writeFile(join(folder, name), adapted);
@@ -76,4 +86,21 @@ export async function startSandbox(onTestFinished: Finish): Promise<string> {
   const { url, stop } = await servePlumbline(['serve', '--sandbox']);
   onTestFinished(stop);
   return url;
+}
+
+/** A partner's, with the secret of the guide: the library of Standard Webhooks says what it accepts. */
+async function startReceiver(onTestFinished: Finish): Promise<string> {
+  const verifier = new Webhook('whsec_cGx1bWJsaW5lIHBsdW1ibGluZSBwbHVtYmxpbmUgISE=');
+  const server = createServer(async (req, res) => {
+    const body = await readText(req);
+    try {
+      verifier.verify(body, req.headers as Record<string, string>);
+      res.writeHead(204).end();
+    } catch {
+      res.writeHead(401).end();
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
