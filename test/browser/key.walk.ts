@@ -131,7 +131,7 @@ describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => 
     await page.keyboard.press('Enter');
     const field = page.getByLabel('API key', { exact: true });
     const key = await field.inputValue();
-    expect(await isFocused(field)).toBe(true);
+    await expect.poll(() => isFocused(field)).toBe(true);
     const theSwitch = page.getByRole('switch', { name: /by hand/ });
     await pressTabTo(page, theSwitch);
     await page.keyboard.press('Space');
