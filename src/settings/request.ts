@@ -1,8 +1,8 @@
 import express, { type Request } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { type Day, isDay } from '../domain/instant.ts';
+import type { Sort } from '../domain/sort.ts';
 import { isUuid } from '../domain/uuid.ts';
-import type { Sort } from '../store/lists/search.ts';
 import type { SettingsDeps } from './deps.ts';
 
 /** The largest form contains three passwords. */

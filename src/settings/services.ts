@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { loadOrganizationalDomains } from '../domain/dns/organizational-domain.ts';
+import { remember } from '../domain/remember.ts';
 import {
   type NamedService,
   type NameEvidence,
@@ -36,7 +37,7 @@ export async function findGuide(service: string): Promise<ServiceGuide | undefin
 export async function loadNamer(
   domain: string,
 ): Promise<(evidence: NameEvidence) => NamedService | undefined> {
-  const toOrganizationalDomain = await loadOrganizationalDomains();
+  const toOrganizationalDomain = remember(await loadOrganizationalDomains());
   const context = { domain, services: await loadServices(), toOrganizationalDomain };
   return (evidence) => nameService(evidence, context);
 }

@@ -1,14 +1,10 @@
 import type { Day } from '../instant.ts';
+import type { Sort } from '../sort.ts';
 import type { Counts } from './source.ts';
 
 /** What a list of sources, or of groups of them, can be sorted by. */
 export const SOURCE_COLUMNS = ['messages', 'passed', 'failed', 'dkim', 'spf', 'last'] as const;
 export type SourceColumn = (typeof SOURCE_COLUMNS)[number];
-
-export interface SourceSort {
-  readonly column: SourceColumn;
-  readonly order: 'asc' | 'desc';
-}
 
 /** The last column has how many addresses a group has, and when a source was seen. */
 interface Sorted extends Counts {
@@ -28,7 +24,7 @@ const VALUES: Readonly<Record<SourceColumn, (one: Sorted) => number>> = {
 };
 
 /** Equals by their messages, then as they were. */
-export function toSourceOrder({ column, order }: SourceSort) {
+export function toSourceOrder({ column, order }: Sort<SourceColumn>) {
   const toValue = VALUES[column];
   const sign = order === 'asc' ? 1 : -1;
   return (a: Sorted, b: Sorted): number =>

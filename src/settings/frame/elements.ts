@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Sort } from '../../store/lists/search.ts';
+import type { Sort } from '../../domain/sort.ts';
 import { type Html, renderDomainName } from './text.ts';
 
 /** Breadcrumbs: the overview, the domain, and what is below it. */

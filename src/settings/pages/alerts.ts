@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addDays } from '../../domain/instant.ts';
+import type { Sort } from '../../domain/sort.ts';
 import {
   ALERT_COLUMNS,
   type AlertColumn,
@@ -11,7 +12,6 @@ import {
   MAX_SEARCHED,
 } from '../../store/alerts/alert-search.ts';
 import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
-import type { Sort } from '../../store/lists/search.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderExport, sendCsv } from '../frame/csv.ts';
 import { renderTable, toSortHead } from '../frame/elements.ts';

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
+import type { Sort } from '../../domain/sort.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { daysOfDomains } from '../../store/accounts/worklist.ts';
 import { readInboxOverview } from '../../store/inbox/doors.ts';
-import type { Sort } from '../../store/lists/search.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
 import { renderHiddenFields, renderSearch } from '../frame/forms.ts';

@@ -10,11 +10,11 @@ import {
   WINDOW_DAYS,
 } from '../../domain/next-step.ts';
 import { toOwnCounts } from '../../domain/readiness.ts';
+import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
 import { findDay } from '../../store/accounts/overview.ts';
 import { readWorklist, type Worklist } from '../../store/accounts/worklist.ts';
 import type { Reader } from '../../store/engine/reader.ts';
-import type { Sort } from '../../store/lists/search.ts';
 import { readSources } from '../../store/sources/list.ts';
 
 export interface WorkItem {

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
+import type { Sort } from '../../domain/sort.ts';
 import type { Queries } from '../engine/database.ts';
-import { contains, type Sort, toPattern } from '../lists/search.ts';
+import { contains, toPattern } from '../lists/search.ts';
 import { type AlertOfAccount, selectAccountAlerts } from './alerts.ts';
 
 /** Alerts of an account are searched and sorted among the latest of the chosen days (decision 126). */

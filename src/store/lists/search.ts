@@ -1,11 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 
-/** What a list is sorted by, and in which direction. */
-export interface Sort<Column extends string> {
-  readonly column: Column;
-  readonly order: 'asc' | 'desc';
-}
-
 /** Whether one of the columns contains a text: what `toPattern` makes of it. Case counts in no ASCII letter. */
 export function contains(
   columns: readonly string[],

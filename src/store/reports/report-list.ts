@@ -1,7 +1,8 @@
 import type { Day } from '../../domain/instant.ts';
+import type { Sort } from '../../domain/sort.ts';
 import type { RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
-import { type Sort, toPattern } from '../lists/search.ts';
+import { toPattern } from '../lists/search.ts';
 import { reportList } from '../lists/timeline.ts';
 import {
   type Bounds,

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { isInstant } from '../../../domain/instant.ts';
-import type { Sort } from '../../../store/lists/search.ts';
+import type { Sort } from '../../../domain/sort.ts';
 import type { ReportPageQuery } from '../../../store/reports/report-list.ts';
 import {
   type Reporter,

@@ -1,5 +1,6 @@
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import type { Day } from '../../../domain/instant.ts';
+import type { Sort } from '../../../domain/sort.ts';
 import {
   type Grouping,
   type GroupName,
@@ -9,7 +10,8 @@ import {
   toOrganisation,
 } from '../../../domain/sources/groups.ts';
 import type { Mark, Source } from '../../../domain/sources/source.ts';
-import { type SourceSort, toSourceOrder } from '../../../domain/sources/source-order.ts';
+import { type SourceColumn, toSourceOrder } from '../../../domain/sources/source-order.ts';
+import { once } from '../../../domain/text.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SourceSum } from '../../../store/sources/days.ts';
 import { readSources } from '../../../store/sources/list.ts';
@@ -18,7 +20,7 @@ import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
 import { loadSearch } from './search.ts';
-import { loadServiceGroups } from './service-groups.ts';
+import { loadSenders, type Senders } from './service-groups.ts';
 
 export interface Choice {
   readonly failingOnly: boolean;
@@ -29,7 +31,7 @@ export interface Choice {
   /** Empty for every source. */
   readonly search: string;
   /** undefined: most failed messages first. */
-  readonly sort: SourceSort | undefined;
+  readonly sort: Sort<SourceColumn> | undefined;
   /** From 1. */
   readonly page: number;
 }
@@ -42,6 +44,11 @@ interface SourceQuery {
   readonly range: DomainRange;
   readonly choice: Choice;
   readonly perPage?: number;
+}
+
+/** A list that is searched and grouped by service asks for its senders twice. */
+interface Asked extends SourceQuery {
+  readonly loadSenders: () => Promise<Senders>;
 }
 
 export interface Found {
@@ -62,7 +69,8 @@ export interface Found {
 }
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
-export async function findSources(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
+export async function findSources(deps: SettingsDeps, asked: SourceQuery): Promise<Found> {
+  const query = { ...asked, loadSenders: once(() => loadSenders(deps, asked)) };
   const { group, within, search } = query.choice;
   if (group === undefined)
     return search === '' ? await findPage(deps, query) : await findSearched(deps, query);
@@ -84,7 +92,7 @@ async function findPage(
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
-async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
+async function findSearched(deps: SettingsDeps, query: Asked): Promise<Found> {
   const found = await readForGroups(deps, query);
   const sources = await describe(deps, query.scope, {
     ...found,
@@ -98,7 +106,7 @@ async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Fou
 const MAX_GROUPED = 5_000;
 
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
-async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
+async function findGroups(deps: SettingsDeps, query: Asked, group: Grouping): Promise<Found> {
   const found = await readForGroups(deps, query);
   const toName = await NAMERS[group](deps, query);
   const groups = sort(
@@ -111,7 +119,7 @@ async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Groupin
 
 async function findWithin(
   deps: SettingsDeps,
-  query: SourceQuery,
+  query: Asked,
   { group, within }: { readonly group: Grouping; readonly within: string },
 ): Promise<Found> {
   const found = await readForGroups(deps, query);
@@ -123,7 +131,7 @@ async function findWithin(
   return { ...found, ...shown, total: own.length };
 }
 
-async function readForGroups(deps: SettingsDeps, query: SourceQuery) {
+async function readForGroups(deps: SettingsDeps, query: Asked) {
   const { scope, range, choice } = query;
   const order = choice.group === 'service' ? 'messages' : 'failed';
   const asked = { ...choice, range, order, limit: MAX_GROUPED, offset: 0 } as const;
@@ -157,10 +165,10 @@ function sliceOf<T>(items: readonly T[], query: SourceQuery): readonly T[] {
   return items.slice((page - 1) * perPage, page * perPage);
 }
 
-type Namer = (deps: SettingsDeps, query: SourceQuery) => Promise<(address: string) => GroupName>;
+type Namer = (deps: SettingsDeps, query: Asked) => Promise<(address: string) => GroupName>;
 
 const NAMERS: Readonly<Record<Grouping, Namer>> = {
-  service: loadServiceGroups,
+  service: async (_deps, { loadSenders }) => (await loadSenders()).toGroup,
   network:
     async ({ findNetwork }) =>
     (address) =>

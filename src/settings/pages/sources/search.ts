@@ -1,35 +1,32 @@
 import { isIP } from 'node:net';
 import { createNetworks } from '../../../domain/network-address.ts';
+import { remember } from '../../../domain/remember.ts';
 import { parsePattern } from '../../../domain/reports/source-pattern.ts';
 import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import { toNetworkTitle } from '../../../domain/sources/groups.ts';
-import { readMail } from '../../../store/sources/mail.ts';
-import { readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
-import { type DomainMail, nameServiceGroups, toEvidenceRange } from './service-groups.ts';
+import type { Senders } from './service-groups.ts';
 
 /**
  * Whether an address is meant by a text: it is in a network (`192.0.2.0/24`), or the text is a part of the address, of its
  * name, of its network or service, or of a domain that signed or sent in its reports.
  */
 export async function loadSearch(
-  deps: SettingsDeps,
-  { domain, range }: DomainMail,
+  { findNetwork }: SettingsDeps,
+  { loadSenders }: { readonly loadSenders: () => Promise<Senders> },
   search: string,
 ): Promise<(address: string) => boolean> {
   const isInNetwork = parseNetwork(search);
   if (isInNetwork !== undefined) return isInNetwork;
-  const { reader } = deps.store;
   const wanted = search.toLowerCase();
-  const mail = await readMail(reader, { domainId: domain.id, range: toEvidenceRange(range) });
-  const toGroup = await nameServiceGroups(deps, domain, mail);
-  const names = await readAllNames(reader, domain.id);
+  const { mail, names, toGroup } = await loadSenders();
+  const listNames = remember(listSenders);
   const has = (text: string | undefined) => text?.toLowerCase().includes(wanted) === true;
   return (address) => {
-    const network = deps.findNetwork?.(address);
+    const network = findNetwork?.(address);
     if ([address, names.get(address), network && toNetworkTitle(network)].some(has)) return true;
     const patterns = mail.sources.get(toAddressKey(address))?.patterns ?? new Map();
-    return has(toGroup(address).title) || [...patterns.keys()].flatMap(listSenders).some(has);
+    return has(toGroup(address).title) || [...patterns.keys()].flatMap(listNames).some(has);
   };
 }
 

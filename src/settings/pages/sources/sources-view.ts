@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
+import type { Sort } from '../../../domain/sort.ts';
 import type { Grouping, SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
-import { SOURCE_COLUMNS, type SourceSort } from '../../../domain/sources/source-order.ts';
+import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { renderExport } from '../../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
@@ -126,7 +127,7 @@ function renderCountTable(first: string, last: string, { rows, view }: CountRows
   const numbers = [...NUMBERS, last].map((text, i) => {
     const column = SOURCE_COLUMNS[i];
     if (view === undefined || column === undefined) return [text, 'number'] as const;
-    const toPath = (sort: SourceSort) => toListPath(view, { sort });
+    const toPath = (sort: Sort<SourceColumn>) => toListPath(view, { sort });
     return toSortHead({ text, column, className: 'number' }, { sort: view.choice.sort, toPath });
   });
   return renderTable('sources cards', [first, ...numbers], rows);

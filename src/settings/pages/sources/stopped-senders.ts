@@ -5,7 +5,7 @@ import { listMarked, type MailOfDays } from '../../../store/sources/mail.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { formatCount, type Html, pluralize, renderText } from '../../frame/text.ts';
-import { nameServiceGroups } from './service-groups.ts';
+import { nameSenders } from './service-groups.ts';
 import { MAX_TITLE, toSourcePath } from './source-labels.ts';
 import { renderVerdict } from './verdict-view.ts';
 
@@ -27,8 +27,8 @@ export async function renderStoppedSenders(
   const all = listMarked(mail).filter((source) => failedOf(source) > 0);
   if (all.length === 0) return '';
   const failing = all.sort((a, b) => failedOf(b) - failedOf(a)).slice(0, MAX_JUDGED);
-  const toName = await nameServiceGroups(deps, domain, mail);
-  const named = failing.map((source) => ({ ...source, name: toName(source.address) }));
+  const { toGroup } = await nameSenders(deps, domain, mail);
+  const named = failing.map((source) => ({ ...source, name: toGroup(source.address) }));
   const groups = [...Map.groupBy(named, ({ name }) => toKey(name)).values()]
     .map((group): Stopped => {
       const [{ name }] = group as [(typeof named)[number]];
