@@ -48,7 +48,10 @@ beforeAll(async () => {
       ofDay('2026-03-10'),
     ),
     aReportOf([aRecord({ sourceIp: MAILER, count: 5, ...PASSED })], ofDay('2026-03-12', 'Other')),
-    aReportOf([aRecord({ sourceIp: '2001:db8::1', count: 3, spf: 'pass' })], ofDay('2026-03-12')),
+    aReportOf([aRecord({ sourceIp: '2001:db8::1', count: 3, spf: 'pass' })], {
+      ...ofDay('2026-03-12'),
+      ...{ orgName: null, email: 'postmaster@alpine.example' },
+    }),
     // Messages of nobody: a record without an address.
     aReport({ ...ofDay('2026-03-12'), totalMessages: 11, alignedMessages: 0 }),
     aReportOf([aRecord({ sourceIp: MAILER, count: 100 })], ofDay('2026-02-01')),
@@ -159,6 +162,11 @@ describe('one source in a range', () => {
       { name: 'Mailbox Provider', messages: 42, aligned: 42 },
       { name: 'Other', messages: 5, aligned: 5 },
     ]);
+  });
+
+  test('has a reporter without a name by the domain of its e-mail address', async () => {
+    const { reporters } = await read('2001:db8::1');
+    expect(reporters).toEqual([{ name: 'alpine.example', messages: 3, aligned: 3 }]);
   });
 
   test('has no aligned messages in a pattern that failed, and names in lower case', async () => {

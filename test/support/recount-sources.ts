@@ -26,7 +26,8 @@ export async function holdSources(db: Db): Promise<void> {
     const { record_count, total_messages, aligned_messages } = report;
     expect(Object.values(totals)).toEqual([record_count, total_messages, aligned_messages]);
     const day = `${report.domain_id} ${report.begin_date.slice(0, 10)}`;
-    for (const record of records) addRecord(right, record, { day, reporter: report.reporter_org });
+    const reporter = report.reporter_org ?? (report.reporter_email?.replace(/^.*@/, '') || null);
+    for (const record of records) addRecord(right, record, { day, reporter });
   }
   expect(await countStored(db)).toEqual(right);
 }

@@ -14,6 +14,7 @@ import { runPrepared } from '../engine/prepared.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { insertGaps, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
+import { findReporterName } from '../reports/report-row.ts';
 import { type DomainDay, updateSources } from '../sources/days.ts';
 import { deleteMonth } from '../sources/months.ts';
 import type { ReportRow } from './rows.ts';
@@ -116,8 +117,10 @@ async function uncountSources(tx: Tx, at: DomainDay, reports: readonly ReportRow
   if (!isIntact(stored)) return;
   const sources = unpackSources(stored);
   const departed: DaySources = new Map();
-  for (const { content, reporter_org: reporter } of reports)
-    addReport(departed, { reporter, sources: countSources(unpackContent(content).records) });
+  for (const report of reports) {
+    const { records } = unpackContent(report.content);
+    addReport(departed, { reporter: findReporterName(report), sources: countSources(records) });
+  }
   subtractDay(sources, departed);
   await updateSources(tx, at, sources);
 }

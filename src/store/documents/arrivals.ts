@@ -10,11 +10,17 @@ import {
 } from '../accounts/reported-domains.ts';
 import type { Tx } from '../engine/database.ts';
 import { newNonce } from '../lists/points.ts';
+import { findReporterName } from '../reports/report-row.ts';
 import type { Tables } from '../tables.ts';
 
 type ArrivedReport = Pick<
   Tables['report'],
-  'reporter_org' | 'begin_date' | 'total_messages' | 'aligned_messages' | 'authenticated'
+  | 'reporter_org'
+  | 'reporter_email'
+  | 'begin_date'
+  | 'total_messages'
+  | 'aligned_messages'
+  | 'authenticated'
 >;
 
 /** What the counts of a day and of a domain cost to write, in source addresses of a report. */
@@ -154,5 +160,5 @@ function addTo(sum: ReportSum, report: ArrivedReport, sources: readonly SourceTa
   sum.reports += 1;
   sum.messages = addSafely(sum.messages, report.total_messages);
   sum.aligned = addSafely(sum.aligned, report.aligned_messages);
-  addReport(sum.sources, { reporter: report.reporter_org, sources });
+  addReport(sum.sources, { reporter: findReporterName(report), sources });
 }

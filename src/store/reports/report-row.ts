@@ -19,6 +19,13 @@ export function toContentRow({ metadata, tally, warnings, content }: AggregateRe
   };
 }
 
+type Named = Pick<Selectable<Tables['report']>, 'reporter_org' | 'reporter_email'>;
+
+/** Its organisation, or else the domain of its e-mail address: some reports name no organisation. */
+export function findReporterName({ reporter_org, reporter_email }: Named): string | null {
+  return reporter_org ?? (reporter_email?.split('@').at(-1) || null);
+}
+
 type ExchangedRow = Omit<
   Selectable<Tables['conflict']>,
   'seq' | 'domain_id' | 'report_id' | 'begin_date'

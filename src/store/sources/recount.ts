@@ -4,6 +4,7 @@ import { type ReportContent, unpackContent } from '../../domain/reports/report-c
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
 import type { Queries, Tx } from '../engine/database.ts';
+import { findReporterName } from '../reports/report-row.ts';
 import { type DomainDay, updateSources } from './days.ts';
 
 /* The sources of a day whose packed value is damaged, counted again from the records of its reports. */
@@ -22,9 +23,9 @@ export async function recountDay(
   let after = { begin_date: `${day}T00:00:00Z`, seq: 0 };
   for (let left = MAX_RECORDS; left > 0; ) {
     const reports = await listReports(db, { domainId, day, isCounted }, after);
-    for (const { reporter_org: reporter, content } of reports) {
-      const records = findRecords(content);
-      addReport(sources, { reporter, sources: countSources(records) });
+    for (const report of reports) {
+      const records = findRecords(report.content);
+      addReport(sources, { reporter: findReporterName(report), sources: countSources(records) });
       left -= 1 + records.length;
     }
     const last = reports[REPORTS_AT_ONCE - 1];
@@ -41,7 +42,7 @@ function listReports(
 ) {
   return db
     .selectFrom('report')
-    .select(['begin_date', 'seq', 'reporter_org', 'content'])
+    .select(['begin_date', 'seq', 'reporter_org', 'reporter_email', 'content'])
     .where('domain_id', '=', domainId)
     .where('begin_date', '<=', `${day}T23:59:59Z`)
     .where(isCounted)

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
 import type { SortColumn } from '../../../store/reports/report-list-queries.ts';
+import { findReporterName } from '../../../store/reports/report-row.ts';
 import type { ReportRow } from '../../../store/reports/reports.ts';
 import { renderTable, toSortHead } from '../../frame/elements.ts';
 import {
@@ -62,13 +63,10 @@ function renderDoubt({ authenticated }: ShownReport): Html | '' {
   return authenticated === '' ? html` <span class="badge warn">Not authenticated</span>` : '';
 }
 
-type Named = Pick<ReportRow, 'reporter_org' | 'reporter_email'>;
-
-export function renderReporter(report: Named): Html {
+export function renderReporter(report: ReportRow): Html {
   return renderText(nameReporter(report), MAX_ORG);
 }
 
-/** Its organisation, or else the domain of its e-mail address. */
-export function nameReporter({ reporter_org, reporter_email }: Named): string {
-  return reporter_org ?? reporter_email?.split('@').at(-1) ?? 'Unnamed reporter';
+export function nameReporter(report: ReportRow): string {
+  return findReporterName(report) ?? 'Unnamed reporter';
 }
