@@ -113,6 +113,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/external/reports": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the reports of all domains
+         * @description The aggregate reports received for all active domains of the account, each with its `domain_id`, newest first: by
+         *     `begin_date`, and among equals by arrival. One list instead of one for each domain, with the same paging and
+         *     cursors. With `received_after`, only the reports that came to the list after the cursor, in that order: when they
+         *     arrived or were corrected, or when their domain was added or resumed. When a domain is paused or removed, its
+         *     reports leave the list, and its cursors expire.
+         */
+        readonly get: operations["listAccountReports"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/external/alerts": {
         readonly parameters: {
             readonly query?: never;
@@ -345,6 +369,63 @@ export interface components {
              * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
              */
             readonly id: string;
+            /**
+             * @description Organisation name as the report gives it, without white space around it, and cut after 1,000 characters;
+             *     null when the reporter left it out.
+             * @example Mailbox Provider
+             */
+            readonly reporter_org: string | null;
+            /**
+             * @description Contact address as the report gives it; null when the reporter left it out.
+             * @example dmarc-reports@provider.example
+             */
+            readonly reporter_email: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the reporting window.
+             * @example 2026-03-14T00:00:00Z
+             */
+            readonly begin_date: string;
+            /**
+             * Format: date-time
+             * @description End of the reporting window, as sent; a few reporters send one before its beginning.
+             * @example 2026-03-14T23:59:59Z
+             */
+            readonly end_date: string;
+            /**
+             * Format: int64
+             * @description Policy evaluation records in the report. Blank placeholder records are not counted.
+             * @example 4
+             */
+            readonly record_count: number;
+            /**
+             * Format: int64
+             * @description Messages, added up over all records.
+             * @example 1830
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Messages of the records whose evaluated DKIM or SPF result is a pass. Raw authentication results
+             *     never decide this.
+             * @example 1807
+             */
+            readonly aligned_messages: number;
+        };
+        /** @description The figures of a DMARC aggregate report, and the domain that it is about. */
+        readonly AccountReport: {
+            /**
+             * Format: uuid
+             * @description Report identifier.
+             * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
+             */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description The domain that the report is about.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly domain_id: string;
             /**
              * @description Organisation name as the report gives it, without white space around it, and cut after 1,000 characters;
              *     null when the reporter left it out.
@@ -734,7 +815,8 @@ export interface components {
              */
             readonly failed_count?: number;
             /**
-             * @description `true` when only reports say so whose sender was not authenticated: anybody can send such a mail. Else absent.
+             * @description `true` when only reports say so whose senders were not authenticated, or new: anybody can send such a mail. Else
+             *     absent.
              * @example true
              */
             readonly unauthenticated?: boolean;
@@ -768,7 +850,8 @@ export interface components {
              */
             readonly previous_daily_average: number;
             /**
-             * @description `true` when only reports say so whose sender was not authenticated: anybody can send such a mail. Else absent.
+             * @description `true` when only reports say so whose senders were not authenticated, or new: anybody can send such a mail. Else
+             *     absent.
              * @example true
              */
             readonly unauthenticated?: boolean;
@@ -839,7 +922,8 @@ export interface components {
              */
             readonly additional_sources: number;
             /**
-             * @description `true` when only reports say so whose sender was not authenticated: anybody can send such a mail. Else absent.
+             * @description `true` when only reports say so whose senders were not authenticated, or new: anybody can send such a mail. Else
+             *     absent.
              * @example true
              */
             readonly unauthenticated?: boolean;
@@ -970,6 +1054,17 @@ export interface components {
         readonly ReportList: {
             /** @description The reports of this page, newest first, or with `received_after` oldest first. */
             readonly data: readonly components["schemas"]["Report"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+        };
+        /** @description A page of reports. */
+        readonly AccountReportList: {
+            /** @description The reports of this page, newest first, or with `received_after` oldest first. */
+            readonly data: readonly components["schemas"]["AccountReport"][];
             /**
              * Format: int64
              * @description Total number of items available for the query, on all pages together.
@@ -1636,6 +1731,74 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
+    readonly listAccountReports: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
+                 *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
+                 *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
+                 *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
+                 *     410 `cursor_expired`.
+                 * @example start
+                 */
+                readonly received_after?: components["parameters"]["ReceivedAfter"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of the account's reports. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Plumbline-Cursor": components["headers"]["Cursor"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AccountReportList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 410: components["responses"]["CursorExpired"];
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
             readonly 500: components["responses"]["InternalError"];

@@ -14,6 +14,8 @@ export interface Scenario {
   readonly isWithPeers?: boolean;
   /** What is read instead of the domain's reports: its sources of thirty days, its newest report's records, or the domain. */
   readonly of?: 'sources' | 'records' | 'domain';
+  /** The list of the reports of all domains instead of one domain's: they are the same reports. */
+  readonly isOfAccount?: boolean;
   /** The list is followed by a cursor behind which are so many reports. */
   readonly newReports?: number;
 }
@@ -40,6 +42,12 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'random page of 1,000,000', goal: 15, page: 'random', ...AFRESH, ...MILLION, ...PEERS },
   { name: 'first page of 1,000,000', page: 'first', ...AFRESH, ...MILLION },
   { name: 'last page of 1,000,000', page: 'last', ...AFRESH, ...MILLION },
+  { name: 'account, 304', page: 'first', isOfAccount: true, isKnown: true, ...KEPT },
+  { name: 'account, nothing new', page: 'first', isOfAccount: true, newReports: 0, ...KEPT },
+  { name: 'account, ten new', page: 'first', isOfAccount: true, newReports: 10, ...AFRESH },
+  { name: 'account, first page afresh', page: 'first', isOfAccount: true, ...AFRESH },
+  { name: 'account, random page', page: 'random', isOfAccount: true, ...AFRESH },
+  { name: 'account, walk of every page of 200', page: 'walk', isOfAccount: true, ...AFRESH },
   { name: 'sources, 304', page: 'first', of: 'sources', isKnown: true, ...KEPT },
   { name: 'sources afresh', page: 'first', of: 'sources', ...AFRESH },
   { name: 'records, 304', page: 'first', of: 'records', isKnown: true, ...KEPT },
@@ -62,11 +70,12 @@ const LARGE_PAGE = 200;
 
 export function toLoad(
   database: BenchDatabase,
-  { page, encoding }: Pick<Scenario, 'page' | 'encoding'>,
+  { page, encoding, isOfAccount }: Pick<Scenario, 'page' | 'encoding' | 'isOfAccount'>,
 ): Load {
   const { key, reports, domainId } = database;
+  const list = isOfAccount ? '/v1/external/reports' : `/v1/external/domains/${domainId}/reports`;
   return {
-    paths: toPaths(`/v1/external/domains/${domainId}/reports`, page, reports),
+    paths: toPaths(list, page, reports),
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': encoding ?? 'identity' },
   };
 }

@@ -1,4 +1,5 @@
 import { getDomain } from './get-domain.ts';
+import { listAccountReports } from './list-account-reports.ts';
 import { listAlerts } from './list-alerts.ts';
 import { listDomains } from './list-domains.ts';
 import { listReportRecords } from './list-report-records.ts';
@@ -12,5 +13,6 @@ export const handlers = withDeclaredFields({
   listSources,
   listReports,
   listReportRecords,
+  listAccountReports,
   listAlerts,
 });

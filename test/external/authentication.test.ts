@@ -16,6 +16,7 @@ const PATHS = [
   '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/reports',
   '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/reports/5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d/records',
   '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/sources',
+  '/v1/external/reports',
   '/v1/external/alerts',
 ];
 const [PATH = ''] = PATHS;

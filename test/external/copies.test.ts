@@ -17,6 +17,7 @@ import {
   resolveAlert,
 } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
+import { listMiscounts } from '../support/recount.ts';
 import { aDatabase, backUp } from '../support/store.ts';
 
 /* A partner's copy, kept by the words of the guide alone (openapi/guides/getting-started.md). */
@@ -96,6 +97,7 @@ class World {
       ...own.domains.map(
         ({ id }) => new Copy(`/v1/external/domains/${id}/reports?limit=2&received_after=`),
       ),
+      new Copy('/v1/external/reports?limit=2&received_after='),
       new Copy('/v1/external/alerts?limit=2&changed_after='),
     ];
   }
@@ -204,10 +206,13 @@ class World {
   async readLists(): Promise<Map<string, unknown>[]> {
     const lists = [
       ...this.#domains.map(({ id }) => `/v1/external/domains/${id}/reports`),
+      '/v1/external/reports',
       '/v1/external/alerts',
     ];
     return await Promise.all(lists.map((list) => this.#readWhole(list)));
   }
+
+  listMiscounts = () => listMiscounts(this.#api.db);
 
   async #readWhole(list: string): Promise<Map<string, unknown>> {
     const { status, body } = await this.get(`${list}?limit=200`);
@@ -241,6 +246,7 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
       );
     begun.again += world.copies.filter(({ begunAgain }) => begunAgain > 0).length;
     begun.asked += world.copies.length;
+    expect(await world.listMiscounts()).toEqual({});
     worlds.delete(world);
     await world.end();
   };

@@ -55,6 +55,7 @@ describe('404, an unknown path', () => {
     '/v1/external/domains/x/reports/y',
     '/v1/external/domains/x/y/reports',
     '/v1/external/alerts/x',
+    '/v1/external/reports/x',
     '/v1/external/domain',
     '/v1/external/domains%2F',
     '/v1/external/%64omains',
@@ -94,6 +95,7 @@ describe('410', () => {
     };
     const again = [
       await follow(`${PATH}/${domain.id}/reports?received_after`),
+      await follow('/v1/external/reports?received_after'),
       await follow('/v1/external/alerts?changed_after'),
     ];
     for (const ask of again) expect((await ask()).status).toBe(200);
@@ -166,6 +168,7 @@ describe('405', () => {
         `${PATH}/${domain.id}/reports`,
         `${PATH}/${domain.id}/reports/${NOBODYS}/records`,
         `${PATH}/${domain.id}/sources`,
+        '/v1/external/reports',
         '/v1/external/alerts',
       ];
       for (const path of paths) {
@@ -314,6 +317,7 @@ describe('500', () => {
     `${PATH}/{domain_id}/reports`,
     `${PATH}/{domain_id}/reports/{report_id}/records`,
     `${PATH}/{domain_id}/sources`,
+    '/v1/external/reports',
     '/v1/external/alerts',
   ];
   const MOMENTS = [
@@ -384,7 +388,12 @@ describe('X-Request-Id', () => {
   test('is kept on every list', async () => {
     const { db, get, id, key } = shared;
     const domain = await aDomain(db, id);
-    for (const path of [PATH, `${PATH}/${domain.id}/reports`, '/v1/external/alerts']) {
+    for (const path of [
+      PATH,
+      `${PATH}/${domain.id}/reports`,
+      '/v1/external/reports',
+      '/v1/external/alerts',
+    ]) {
       const { headers } = await get(path, { key, headers: { 'X-Request-Id': 'mine' } });
       expect(headers['x-request-id'], path).toBe('mine');
     }

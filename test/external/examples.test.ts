@@ -12,7 +12,7 @@ const contexts = Object.entries(
 
 test('the contract has examples', () => {
   expect(examples.length).toBeGreaterThan(10);
-  expect(lists).toHaveLength(5);
+  expect(lists).toHaveLength(6);
   expect(contexts).toHaveLength(5);
 });
 

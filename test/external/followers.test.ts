@@ -40,7 +40,7 @@ const history: fc.Arbitrary<History> = fc.record({
     fc.array(change, { minLength: 3, maxLength: 14 }),
     fc.array(change, { minLength: 3, maxLength: 14 }),
   ),
-  limits: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 4, maxLength: 4 }),
+  limits: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 5, maxLength: 5 }),
 });
 
 type Get = (path: string) => Promise<Answer>;
@@ -107,6 +107,7 @@ test(`${HISTORIES} random histories of two processes that write: followers miss 
     const get: Get = (at) => api.get(at, { key: account.key });
     const lists = [
       ...domains.map(({ id }) => `/v1/external/domains/${id}/reports?received_after=`),
+      '/v1/external/reports?received_after=',
       '/v1/external/alerts?changed_after=',
       `/v1/external/alerts?domain_id=${domains[0]?.id}&changed_after=`,
     ];

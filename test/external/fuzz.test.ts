@@ -92,6 +92,7 @@ function fuzzedRequest(known: { readonly domainId: string; readonly key: string 
   const path = fc.oneof(
     { weight: 3, arbitrary: fc.constant('/v1/external/domains') },
     { weight: 3, arbitrary: fc.constant('/v1/external/alerts') },
+    { weight: 2, arbitrary: fc.constant('/v1/external/reports') },
     { weight: 6, arbitrary: id.map((text) => `/v1/external/domains/${text}/reports`) },
     { weight: 2, arbitrary: id.map((text) => `/v1/external/domains/${text}`) },
     { weight: 2, arbitrary: id.map((text) => `/v1/external/domains/${text}/sources`) },

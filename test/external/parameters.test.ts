@@ -37,6 +37,7 @@ beforeAll(async () => {
     `/v1/external/domains/${domain.id}/reports`,
     `/v1/external/domains/${domain.id}/reports/${toReportId(report)}/records`,
     `/v1/external/domains/${domain.id}/sources?from=2026-03-01&until=2026-03-31`,
+    '/v1/external/reports',
     '/v1/external/alerts',
     `/v1/external/alerts?domain_id=${domain.id}`,
   ];

@@ -14,6 +14,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listSources: `/v1/external/domains/${DOMAIN_ID}/sources`,
   listReports: `/v1/external/domains/${DOMAIN_ID}/reports`,
   listReportRecords: `/v1/external/domains/${DOMAIN_ID}/reports/${REPORT_ID}/records`,
+  listAccountReports: '/v1/external/reports',
   listAlerts: '/v1/external/alerts',
 };
 const KEY = { Authorization: 'Bearer plb_live_any' };

@@ -8,6 +8,7 @@ import { aDatabase } from '../support/store.ts';
 const WHOLE = [
   ...[
     'account',
+    'account_arrival',
     'api_key',
     'person',
     'session',

@@ -125,6 +125,12 @@ async function readLists(db: Store['db']): Promise<List[]> {
       (select string_agg(id || coalesce(cast(resolved_at as text), '-'), ',' order by id) from alert
         where domain_id = d.id)
       from domain d
+    union all select 'reports ' || a.id, a.id, reports_total, reports_version,
+      (select count(*) from report where domain_id in (
+        select id from domain where account_id = a.id and status = 'active')),
+      (select string_agg(cast(id as text) || position, ',' order by id) from report where domain_id in (
+        select id from domain where account_id = a.id and status = 'active'))
+      from account a
     union all select 'reports ' || d.id, account_id, reports_total, reports_version,
       (select count(*) from report where domain_id = d.id),
       (select string_agg(cast(id as text), ',' order by id) from report where domain_id = d.id) from domain d
@@ -145,16 +151,18 @@ function holdHeads(before: readonly List[], after: readonly List[], taken: Step)
   expect(new Set(after.map(({ version }) => version)).size).toBe(after.length);
 }
 
-/** The id of the list of alerts (store/lists/timeline.ts). */
-const alertsOf = (owner: string) => {
+/** The id of a list (store/lists/timeline.ts). */
+const listOf = (kind: 'a' | 'b', owner: string) => {
   const id = sql`cast(${sql.ref(owner)} as text)`;
-  return sql`substr(${id}, 1, 14) || 'a' || substr(${id}, 16)`;
+  return sql`substr(${id}, 1, 14) || ${sql.lit(kind)} || substr(${id}, 16)`;
 };
 
 /** Counts that differ from the counted rows: there must be none. */
 async function holdCounts(db: Store['db']): Promise<void> {
-  const listed = sql`select ${alertsOf('domain_id')} as list_id, fired_at as at from alert
-    union all select ${alertsOf('account_id')}, fired_at from alert`;
+  const listed = sql`select ${listOf('a', 'domain_id')} as list_id, fired_at as at from alert
+    union all select ${listOf('a', 'account_id')}, fired_at from alert
+    union all select ${listOf('b', 'account_id')}, begin_date from report
+      join domain on domain.id = domain_id and account_id is not null and status = 'active'`;
   const pairs = [
     [
       sql`select domain_id, day, reports, messages, aligned from domain_day`,

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/domain/instant.ts';
+import { reportsOfAccount } from '../../src/store/account-reports/list.ts';
 import { domainsOf } from '../../src/store/accounts/domains.ts';
 import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import type { Db } from '../../src/store/engine/database.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../src/store/lists/followed.ts';
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
 import { findHead, type PagedList, readCurrentPage } from '../../src/store/lists/page.ts';
-import { alertList } from '../../src/store/lists/timeline.ts';
+import { accountReportList, alertList } from '../../src/store/lists/timeline.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
@@ -28,13 +29,16 @@ const ITEMS = DAYS.length * OF_DAY;
 /** Of the domains, so many belong to the account. */
 const [DOMAINS, OWN] = [2_000, 400];
 const NONCE = 'AAAAAAAA';
+const LIST_KEY = 7;
 const POINT = { position: 600, nonce: NONCE };
 /** Those that get more rows with what comes in. */
 const GROWING =
-  /(?:Seq Scan on|SCAN) (?:report|alert|domain|domain_day|list_day|list_point|list_gap)\b/;
+  /(?:Seq Scan on|SCAN) (?:report|alert|domain|domain_day|list_day|list_point|list_gap|account_arrival)\b/;
 const SORT = /(?:^|-> +)(?:Incremental )?Sort|TEMP B-TREE/;
 /** The domain's days are few, and are read from their key. */
 const OF_DAYS = /domain_day/;
+/** Of an account's list PostgreSQL sorts the reports of one row of arrivals, a thousand at most. */
+const OF_ONE_ARRIVAL = /Presorted Key: a\."position"/;
 
 test('every query of a page reads an index, and nothing sorts a list', async () => {
   const { db, reader } = await aStore();
@@ -48,7 +52,8 @@ test('every query of a page reads an index, and nothing sorts a list', async () 
       for (const query of asked) found.push((await explain(tx, query, { isGeneric })).join('\n'));
     return found;
   });
-  const isSlow = (plan: string) => GROWING.test(plan) || (SORT.test(plan) && !OF_DAYS.test(plan));
+  const isSlow = (plan: string) =>
+    GROWING.test(plan) || (SORT.test(plan) && !OF_DAYS.test(plan) && !OF_ONE_ARRIVAL.test(plan));
   expect(asked.length).toBeGreaterThan(40);
   expect(plans.filter(isSlow)).toEqual([]);
 });
@@ -61,6 +66,7 @@ async function readPages(reader: Reader, scope: Scope): Promise<void> {
     reportsOf(scope),
     alertsOf(scope),
     alertsOf(ofAccount),
+    reportsOfAccount(scope.accountId),
   ];
   for (const list of [...followed, domainsOf(scope.accountId)] as PagedList<unknown>[])
     for (const offset of [0, 100]) {
@@ -101,13 +107,20 @@ async function fill(db: Db) {
     }));
   }
   await insertAll(db, 'report', numbers(ITEMS), (i) => toReport(domainId, i));
+  await insertAll(db, 'list_day', DAYS, (day) => ({
+    ...{ list_id: accountReportList(accountId), day, items: OF_DAY },
+  }));
+  await insertAll(db, 'account_arrival', numbers(ITEMS), (i) => ({
+    ...{ account_id: accountId, domain_id: domainId, length: 1, nonce: NONCE },
+    ...{ position: i, domain_position: i },
+  }));
   await insertAll(db, 'alert', numbers(ITEMS), (i) => toAlert(scope, i));
   await db.write(async (tx) => {
     const alerts = { alerts_total: ITEMS, alerts_position: 2 * ITEMS, alerts_nonce: NONCE };
     const reports = { reports_total: ITEMS, reports_position: ITEMS, reports_nonce: NONCE };
     const domain = tx.updateTable('domain').set({ ...alerts, ...reports });
     await domain.where('id', '=', domainId).execute();
-    const account = { ...alerts, domains_total: OWN + 1 };
+    const account = { ...alerts, ...reports, domains_total: OWN + 1, list_key: LIST_KEY };
     await tx.updateTable('account').set(account).execute();
     for (const rows of OF_OTHERS) await sql.raw(rows).execute(tx);
   });
@@ -138,6 +151,7 @@ function toReport(domain_id: string, i: number) {
     ...{ id: randomUUID(), domain_id, position: i, nonce: NONCE, document_seq: i },
     ...{ begin_date: at, end_date: at, received_at: at },
     ...{ reporter_org: 'Mailbox Provider', reporter_email: null, report_id: `report-${i}` },
+    account_key: LIST_KEY,
     ...{ record_count: 1, total_messages: 1, aligned_messages: 1, warnings: '[]' },
     ...{ payload_sha256: randomBytes(32), content: randomBytes(400) },
   };

@@ -4,6 +4,7 @@ import { receiveInputs } from '../../scripts/receive.ts';
 import { packSources, unpackSources } from '../../src/domain/sources/packed-sources.ts';
 import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { accountReportList } from '../../src/store/lists/timeline.ts';
 import { sumMonths } from '../../src/store/sources/months.ts';
 import { repair, verify } from '../../src/store/verify/verify.ts';
 import {
@@ -115,6 +116,32 @@ describe('verify', () => {
     const found = await list(store);
     expect(found).toContainEqual(wrong);
     expect(found.map(({ of }) => of)).not.toContain('b.example');
+    const mended = await Array.fromAsync(repair(store));
+    expect(mended).toEqual(found.map((one) => ({ ...one, isMended: true })));
+    expect(await list(store)).toEqual([]);
+  });
+
+  test.each([
+    ['delete from list_day where list_id = LIST', 'list_day', '2026-03-11', 'items'],
+    ['update list_day set items = 7 where list_id = LIST', 'list_day', '2026-03-10', 'items'],
+    ['update account set reports_total = 9 where id = ACCOUNT', 'account', null, 'reports_total'],
+    [
+      'update account set reports_position = 9 where id = ACCOUNT',
+      'account',
+      null,
+      'reports_position',
+    ],
+    [`update account set reports_nonce = 'x' where id = ACCOUNT`, 'account', null, 'reports_nonce'],
+    ['update report set account_key = null', 'account_arrival', null, 'found'],
+    ['delete from account_arrival where position = 3', 'account_arrival', null, 'followed'],
+  ])('finds in an account’s list of reports: %s', async (plant, table, at, figure) => {
+    const { store, accountId } = await aFullStore();
+    const places = { ACCOUNT: accountId, LIST: accountReportList(accountId) };
+    const text = plant.replace(/ACCOUNT|LIST/g, (name) => `'${places[name as 'LIST']}'`);
+    await store.db.write((tx) => sql.raw(text).execute(tx));
+    const found = await list(store);
+    expect(found).toContainEqual(expect.objectContaining({ table, of: accountId, at, figure }));
+    expect(new Set(found.map(({ of }) => of))).toEqual(new Set([accountId]));
     const mended = await Array.fromAsync(repair(store));
     expect(mended).toEqual(found.map((one) => ({ ...one, isMended: true })));
     expect(await list(store)).toEqual([]);

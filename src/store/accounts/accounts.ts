@@ -5,11 +5,12 @@ import { createMailToken } from '../../domain/access/mail-token.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { newListKey } from '../account-reports/arrivals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertPoint, newNonce } from '../lists/points.ts';
-import { alertList } from '../lists/timeline.ts';
+import { accountReportList, alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 import { insertAudit, operator } from './audit.ts';
 
@@ -42,11 +43,15 @@ export async function insertAccount(
         domains_version: newVersion(),
         alerts_version: newVersion(),
         alerts_nonce: nonce,
+        list_key: newListKey(),
+        reports_version: newVersion(),
+        reports_nonce: nonce,
         created_at: now,
         mail_token: createMailToken(),
       })
       .execute();
-    await insertPoint(tx, alertList(account.id), { position: 0, nonce });
+    for (const list of [alertList(account.id), accountReportList(account.id)])
+      await insertPoint(tx, list, { position: 0, nonce });
     await insertAudit(tx, operator(now), {
       accountId: account.id,
       action: 'account_created',

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { createMailToken } from '../../domain/access/mail-token.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { deleteParts } from '../inbox/parts.ts';
-import { alertList } from '../lists/timeline.ts';
+import { accountReportList, alertList } from '../lists/timeline.ts';
 import { deleteEvents } from '../notify/events.ts';
 import { listWebhooks } from '../notify/webhooks.ts';
 import { listPeople, lockPersonRow } from '../people/people.ts';
@@ -101,15 +101,19 @@ interface SmallRows {
   readonly key: RawBuilder<unknown>;
 }
 
-/** In tables with an index by account or list. A list of reports goes with its domain. */
+/** In tables with an index by account or list. A domain's list of reports goes with the domain. */
 function selectSmallRows(accountId: string): SmallRows[] {
-  const alerts = alertList(accountId);
+  const [alerts, reports] = [alertList(accountId), accountReportList(accountId)];
   return (
     [
       ['audit', 'account_id', accountId, 'seq'],
       ['list_gap', 'list_id', alerts, 'position'],
       ['list_point', 'list_id', alerts, 'position'],
       ['list_day', 'list_id', alerts, 'day'],
+      ['account_arrival', 'account_id', accountId, 'position'],
+      ['list_gap', 'list_id', reports, 'position'],
+      ['list_point', 'list_id', reports, 'position'],
+      ['list_day', 'list_id', reports, 'day'],
     ] as const
   ).map(([table, column, of, key]) => {
     return { table: sql.table(table), column: sql.ref(column), of, key: sql.ref(key) };

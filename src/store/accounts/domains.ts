@@ -2,6 +2,7 @@ import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
+import { joinAccountList, leaveAccountList } from '../account-reports/membership.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareColumn, prepareQuery } from '../engine/prepared.ts';
@@ -54,6 +55,7 @@ export async function addDomain(
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
   await touchDomainList(tx, accountId, 1);
+  await joinAccountList(tx, { accountId, domainId: id });
   await tx.deleteFrom('domain_proposal').where('name', '=', parsed).execute();
   const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
   await insertAudit(tx, by, { accountId, action, subject: parsed });
@@ -126,6 +128,8 @@ export async function updateDomainStatus(
     if (changed === undefined) return domain;
     const { account_id: accountId, name: subject } = domain;
     await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);
+    const change = status === 'active' ? joinAccountList : leaveAccountList;
+    await change(tx, { accountId, domainId: id });
     const action = status === 'active' ? 'domain_resumed' : 'domain_paused';
     await insertAudit(tx, by, { accountId, action, subject });
     return domain;

@@ -1,6 +1,7 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { leaveAccountList } from '../account-reports/membership.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
@@ -84,5 +85,7 @@ async function release(
     .set({ reports_version: newVersion(), reports_generation: newGeneration() })
     .where('id', '=', id)
     .execute();
-  if (status === 'active') await touchDomainList(tx, accountId, -1);
+  if (status !== 'active') return;
+  await touchDomainList(tx, accountId, -1);
+  await leaveAccountList(tx, { accountId, domainId: id });
 }

@@ -16,6 +16,8 @@ export interface ReportedDomain {
   readonly id: string;
   readonly name: string;
   readonly accountId: string | null;
+  /** Of the account (account-reports/). */
+  readonly accountKey: number | null;
   readonly status: DomainStatus;
   readonly lastReportAt: Instant | null;
   /** The newest point of its list of reports. */
@@ -109,6 +111,12 @@ const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select(['reports_position as position', 'reports_nonce as nonce'])
     .select(['reports_generation as generation', 'has_alert_days as hasAlertDays'])
+    .select(({ selectFrom }) =>
+      selectFrom('account')
+        .select('list_key')
+        .whereRef('account.id', '=', 'domain.account_id')
+        .as('accountKey'),
+    )
     .select(hasReceivers(sql.ref('domain.account_id'), 'report.').as('isReceived'))
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
     .orderBy('name')

@@ -59,9 +59,7 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
     const conflict = await findOldestConflict(tx, report);
     if (conflict === undefined) {
       await deleteReport(tx, report, await measureReport(tx, report));
-      const reports_generation = newGeneration();
-      const domain = tx.updateTable('domain').set({ reports_generation });
-      await domain.where('id', '=', report.domain_id).execute();
+      await beginGeneration(tx, report.domain_id);
     } else {
       await exchange(tx, report, conflict);
       // Its row has the former content now.
@@ -70,6 +68,20 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
     await insertRemovedPayload(tx, { ...report, removed_at: now });
     return toCorrected(report, conflict?.seq);
   });
+}
+
+/** Who follows the list of the domain, or of its account, begins again. */
+async function beginGeneration(tx: Tx, domainId: string): Promise<void> {
+  const reports_generation = newGeneration();
+  const { account_id, status } = await tx
+    .updateTable('domain')
+    .set({ reports_generation })
+    .where('id', '=', domainId)
+    .returning(['account_id', 'status'])
+    .executeTakeFirstOrThrow();
+  if (account_id === null || status !== 'active') return;
+  const account = tx.updateTable('account').set({ reports_generation });
+  await account.where('id', '=', account_id).execute();
 }
 
 /** Removes a conflict. Its content is not stored again when it comes in again. */

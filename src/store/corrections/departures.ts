@@ -6,6 +6,7 @@ import { countSources } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
 import { isIntact, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { removeArrivals } from '../account-reports/arrivals.ts';
 import { deleteAlertDays, recountAlertDays } from '../documents/alert-days.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Measured } from '../documents/stored-bytes.ts';
@@ -65,6 +66,7 @@ export async function uncountReports(
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest, replacedAt);
   await shortenReportList(tx, at.domainId, reports.length);
+  await removeArrivals(tx, { ...at, positions: reports.map(({ position }) => Number(position)) });
 }
 
 /** Returns whether the day has other reports. One without reports must have no row. */

@@ -3,6 +3,7 @@ import { toCursor } from '../../domain/cursor.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { addDay } from '../../domain/sources/day-sources.ts';
 import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { type Arrived, addArrivals } from '../account-reports/arrivals.ts';
 import type { Tx } from '../engine/database.ts';
 import { addedSafely } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
@@ -12,7 +13,7 @@ import {
   prepareQuery,
   runAllPrepared,
 } from '../engine/prepared.ts';
-import { domainListUpdate, newVersion } from '../lists/heads.ts';
+import { newVersion } from '../lists/heads.ts';
 import { reportList } from '../lists/timeline.ts';
 import { insertEvents, type NewEvent } from '../notify/events.ts';
 import type { DomainDay } from '../sources/days.ts';
@@ -131,16 +132,30 @@ export const receiptUpdate = prepareQuery<DomainDay & { bytes: number }, never>(
     .where('day', '=', param('day')),
 );
 
-/** The heads of domains' lists of reports; then, ordered by id, accounts whose lists of domains show the change. */
+/** The heads of domains' lists of reports; then, ordered by id, those of accounts. */
 function toHeadUpdates({ byDomain, receivedAt, nonce }: Arrivals): BoundQuery<never>[] {
   const heads = byDomain.map((arrivals) => ({ ...toNewHead(arrivals, receivedAt), nonce }));
-  const accountIds = byDomain.flatMap((arrivals) => toChangedAccount(arrivals, receivedAt));
+  const listed = byDomain.filter(({ domain }) => domain.status === 'active');
+  const byAccount = [...Map.groupBy(listed, ({ domain }) => domain.accountId)];
+  byAccount.sort(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1));
   return [
     ...heads.map(headUpdate),
-    ...[...new Set(accountIds)]
-      .sort()
-      .map((accountId) => domainListUpdate({ accountId, added: 0, version: newVersion() })),
+    ...byAccount.flatMap(([accountId, some]) => {
+      if (accountId === null) return [];
+      // Each domain of the account's list has the time of its newest report.
+      const isListChanged = some.some(({ domain }) => isNewest(domain, receivedAt));
+      return addArrivals({ accountId, arrived: some.map(toArrived), nonce, isListChanged });
+    }),
   ];
+}
+
+function toArrived({ domain, days, reports }: DomainArrivals): Arrived {
+  return {
+    domainId: domain.id,
+    domainPosition: domain.position + reports,
+    days: new Map([...days].map(([day, count]) => [day, count.reports])),
+    reports,
+  };
 }
 
 function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant) {
@@ -157,12 +172,6 @@ function toNewHead({ domain, reports }: DomainArrivals, receivedAt: Instant) {
 /** Reports of the same second have the same instant. */
 function isNewest({ lastReportAt }: DomainArrivals['domain'], receivedAt: Instant): boolean {
   return lastReportAt === null || lastReportAt < receivedAt;
-}
-
-function toChangedAccount({ domain }: DomainArrivals, receivedAt: Instant): string[] {
-  const { accountId, status } = domain;
-  const isListed = accountId !== null && status === 'active';
-  return isListed && isNewest(domain, receivedAt) ? [accountId] : [];
 }
 
 type NewHead = ReturnType<typeof toNewHead> & { readonly nonce: string };

@@ -31,7 +31,10 @@ export interface ArrivingReport {
 }
 
 interface NewContent {
-  readonly row: Omit<NewReport, 'position' | 'nonce' | 'document_seq' | 'authenticated'>;
+  readonly row: Omit<
+    NewReport,
+    'position' | 'nonce' | 'document_seq' | 'authenticated' | 'account_key'
+  >;
   readonly domain: ReportedDomain;
   readonly report: AggregateReport;
 }
@@ -178,7 +181,7 @@ export async function insertPlanned(
       : null;
     const { sources } = report;
     arrivals.add(domain, { ...row, authenticated }, { sources, policy, bytes });
-    const stored = { document_seq: documentSeq, authenticated };
+    const stored = { document_seq: documentSeq, authenticated, account_key: domain.accountKey };
     return { ...row, ...stored, position, nonce: arrivals.nonce };
   });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();

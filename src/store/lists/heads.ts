@@ -58,7 +58,7 @@ type ChangedDomainList = {
   readonly version: string;
 };
 
-export const domainListUpdate = prepareQuery<ChangedDomainList, never>((db, param) =>
+const domainListUpdate = prepareQuery<ChangedDomainList, never>((db, param) =>
   db
     .updateTable('account')
     .set((eb) => ({

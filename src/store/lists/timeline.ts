@@ -14,6 +14,9 @@ import { ask, type Plan } from '../engine/reader.ts';
 export const reportList = (domainId: string) => domainId;
 /** That of the alerts of an account or of a domain has `a` where all other ids have their version, `4` (RFC 9562). */
 export const alertList = (ownerId: string) => `${ownerId.slice(0, 14)}a${ownerId.slice(15)}`;
+/** That of the reports of an account has `b` there. */
+export const accountReportList = (accountId: string) =>
+  `${accountId.slice(0, 14)}b${accountId.slice(15)}`;
 
 export async function countItems(
   tx: Tx,
@@ -26,7 +29,7 @@ export async function countItems(
 type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
 
 /** The rows must have each list and day only once. */
-const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
+export const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
   db
     .insertInto('list_day')
     .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
@@ -36,6 +39,24 @@ const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (
         .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
     ),
 );
+
+/** A day without items has no row. */
+export async function uncountItems(
+  tx: Tx,
+  list_id: string,
+  { day, items }: { readonly day: Day; readonly items: number },
+): Promise<void> {
+  await tx
+    .updateTable('list_day')
+    .set((eb) => ({ items: eb('items', '-', items) }))
+    .where(({ and }) => and({ list_id, day }))
+    .execute();
+  await deleteEmptyDays(tx, list_id);
+}
+
+export async function deleteEmptyDays(tx: Tx, listId: string): Promise<void> {
+  await tx.deleteFrom('list_day').where('list_id', '=', listId).where('items', '<=', 0).execute();
+}
 
 export type PageStart = {
   /** The latest instant that can be on the page. */
@@ -76,7 +97,7 @@ const counted = new LRUCache<string, readonly CountedDay[]>({
   sizeCalculation: (days) => days.length + 1,
 });
 
-/** Of a list of reports, the domain's days; of a list of alerts, its own. No list has both. */
+/** Of a domain's list of reports, the domain's days; of other lists, their own. No list has both. */
 const daysOf = prepareQuery((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('domain_day')

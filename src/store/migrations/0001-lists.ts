@@ -1,4 +1,4 @@
-import { count, day, id, text, UPDATED_IN_PLACE } from './table.ts';
+import { count, day, id, number, text, UPDATED_IN_PLACE } from './table.ts';
 
 /* What lists keep beside their items. Their ids: lists/timeline.ts. */
 
@@ -29,5 +29,23 @@ export const LISTS = {
   list_gap: {
     columns: { list_id: id(), position: count(), nonce: count() },
     clusteredBy: 'list_id, position',
+  },
+
+  /**
+   * Which positions of a domain's list of reports have which of its account's, up to `position` and `domain_position`: a row
+   * for each domain of a transaction that stores reports (account-reports/). The oldest go with their reports, and all are
+   * made anew, by a thousand positions, when a domain leaves the list.
+   */
+  account_arrival: {
+    columns: {
+      position: count(),
+      domain_position: count(),
+      length: number(),
+      account_id: id(),
+      domain_id: id(),
+      nonce: text(),
+    },
+    keys: ['index account_arrival_of_domain (domain_id, domain_position)'],
+    clusteredBy: 'account_id, position',
   },
 } as const;

@@ -81,6 +81,8 @@ export const REPORTS = {
       total_messages: count(),
       aligned_messages: count(),
       record_count: number(),
+      /** That of the account that has the domain, or had it last; null when none has. */
+      account_key: orNull(number()),
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
       domain_id: id('references domain'),
@@ -97,7 +99,10 @@ export const REPORTS = {
       /** Its records and what else no list shows: domain/reports/report-content.ts. */
       content: bytes(),
     },
-    keys: ['index report_arrival (domain_id, position)'],
+    keys: [
+      'index report_arrival (domain_id, position)',
+      'index report_account (account_key, begin_date, seq) where account_key is not null',
+    ],
     sqlite: ['unique (id)', `index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`, 'unique (id, domain_id, begin_date)'],
   },

@@ -54,6 +54,15 @@ export const TABLES = {
       mail_token: text('unique'),
       domains_total: orZero(count()),
       domains_version: text(),
+      /** That of its reports in an index: account-reports/. */
+      list_key: number(),
+      /** Whether that index may have reports that the list has not: of a domain that was paused or removed. */
+      list_has_others: orZero(flag()),
+      reports_total: orZero(count()),
+      reports_version: text(),
+      reports_position: orZero(count()),
+      reports_nonce: text(),
+      reports_generation: orZero(number()),
       alerts_total: orZero(count()),
       alerts_version: text(),
       alerts_position: orZero(count()),

@@ -52,6 +52,13 @@ const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((d
     .offset(param('skip')),
 );
 
+export function fieldsOfAccount(db: Kysely<Tables>) {
+  const { ref } = expressionBuilder<Tables, 'report'>();
+  const { id, ...others } = fieldsOf(db);
+  // With the table's name, for a join with another that has such a column.
+  return { id, domain_id: ref('report.domain_id'), ...others };
+}
+
 function fieldsOf(db: Kysely<Tables>) {
   const { asInstant } = dialectOf(db);
   const { ref } = expressionBuilder<Tables, 'report'>();

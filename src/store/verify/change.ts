@@ -32,12 +32,12 @@ interface Change<Row, Found> {
   readonly write: (tx: Tx, found: readonly Found[]) => Promise<void>;
 }
 
-/** Until nothing is found any more. */
+/** Until nothing is found any more. Returns whether something was. */
 export async function change<Row, Found>(
   { db, reader }: Mending,
   owner: Owner,
   { state, find, write }: Change<Row, Found>,
-): Promise<void> {
+): Promise<boolean> {
   const readState = function* (): Plan<[string, readonly Row[]]> {
     const versions = yield* ask(versionsOf[owner.table]({ id: owner.id }));
     const rows = yield* ask(state);
@@ -48,7 +48,7 @@ export async function change<Row, Found>(
       const [text, rows] = yield* readState();
       return { before: text, found: yield* find(rows) };
     });
-    if (found.length === 0) return;
+    if (found.length === 0) return step > 0;
     await db.write(async (tx) => {
       await lockOwner(tx, owner);
       const [now] = await toReader(tx).readPlan(readState);
@@ -57,6 +57,7 @@ export async function change<Row, Found>(
       await touchOwner(tx, owner);
     });
   }
+  return true;
 }
 
 const versionsOf = {
@@ -69,7 +70,7 @@ const versionsOf = {
   account: prepareQuery<{ id: string }, object>((db, param) =>
     db
       .selectFrom('account')
-      .select(['domains_version', 'alerts_version'])
+      .select(['domains_version', 'reports_version', 'alerts_version'])
       .where('id', '=', param('id')),
   ),
 };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { alertList } from '../lists/timeline.ts';
+import { accountReportList, alertList } from '../lists/timeline.ts';
 
 /*
  * Every stored figure of a domain or an account, and the query that computes it again from the rows that it counts. Two
@@ -9,9 +9,11 @@ import { alertList } from '../lists/timeline.ts';
 
 export type FigureRow = Readonly<Record<string, string | number | null>>;
 
-/** An owner of lists: a domain or an account, and the id of its list of alerts. */
-type Owner = { id: string; alerts: string };
-export const toParams = ({ id }: { readonly id: string }): Owner => ({ id, alerts: alertList(id) });
+/** An owner of lists: a domain or an account, and the ids of its list of alerts and of an account's list of reports. */
+type Owner = { id: string; alerts: string; reports: string };
+export function toParams({ id }: { readonly id: string }): Owner {
+  return { id, alerts: alertList(id), reports: accountReportList(id) };
+}
 
 type Expressions = Readonly<Record<keyof Owner, RawBuilder<string>>>;
 
@@ -19,11 +21,17 @@ export interface Figure {
   readonly table: string;
   readonly stored: ReturnType<typeof prepareFigure>;
   readonly right: ReturnType<typeof prepareFigure>;
+  /** Of an account's list of reports, which is made anew when one is wrong. */
+  readonly isOfReports: boolean;
 }
 
 function prepareFigure(build: (owner: Expressions) => RawBuilder<FigureRow>) {
   return prepareQuery((db, param: Param<Owner>) => {
-    const owner = { id: sql<string>`${param('id')}`, alerts: sql<string>`${param('alerts')}` };
+    const owner = {
+      id: sql<string>`${param('id')}`,
+      alerts: sql<string>`${param('alerts')}`,
+      reports: sql<string>`${param('reports')}`,
+    };
     return db.selectFrom(sql<FigureRow>`(${build(owner)})`.as('figure')).selectAll();
   });
 }
@@ -32,8 +40,9 @@ function figure(
   table: string,
   stored: (owner: Expressions) => RawBuilder<FigureRow>,
   right: (owner: Expressions) => RawBuilder<FigureRow>,
+  isOfReports = false,
 ): Figure {
-  return { table, stored: prepareFigure(stored), right: prepareFigure(right) };
+  return { table, stored: prepareFigure(stored), right: prepareFigure(right), isOfReports };
 }
 
 /** The rows of two queries, by their place. */
@@ -154,7 +163,39 @@ export const OF_DOMAIN: readonly Figure[] = [
   alertDays('domain_id'),
 ];
 
+/** The reports of an account's list. */
+const listed = (id: RawBuilder<string>) => sql`report join domain on domain.id = report.domain_id
+  and domain.account_id = ${id} and domain.status = 'active'`;
+
 export const OF_ACCOUNT: readonly Figure[] = [
+  figure(
+    'account_arrival',
+    ({ id }) => sql`select null as at, (select count(*) from ${listed(id)}
+        where account_key = (select list_key from account where id = ${id})) as found,
+      (select count(*) from account_arrival as a join report as r on r.domain_id = a.domain_id
+        and r.position > a.domain_position - a.length and r.position <= a.domain_position
+        where a.account_id = ${id}) as followed`,
+    ({ id }) => sql`select null as at, count(*) as found, count(*) as followed from ${listed(id)}`,
+    true,
+  ),
+  figure(
+    'list_day',
+    ({ reports }) => sql`select day as at, items from list_day where list_id = ${reports}`,
+    ({ id }) => sql`select date(begin_date) as at, count(*) as items from ${listed(id)} group by 1`,
+    true,
+  ),
+  figure(
+    'account',
+    ({ id }) => sql`select null as at, reports_total, reports_position, reports_nonce
+      from account where id = ${id}`,
+    ({ id, reports }) => sql`select null as at,
+      (select count(*) from ${listed(id)}) as reports_total,
+      ${positionOf(listed(id), reports)} as reports_position,
+      ${newestOf(sql`${pointsOf(reports)} union all
+        select position, nonce from account_arrival where account_id = ${id}`)} as reports_nonce
+      from account where id = ${id}`,
+    true,
+  ),
   figure(
     'account',
     ({ id }) => sql`select null as at, domains_total, alerts_total, alerts_position, alerts_nonce

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
+import { remakeAccountList } from '../account-reports/membership.ts';
 import { recountAlertDays } from '../documents/alert-days.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { ask } from '../engine/reader.ts';
@@ -17,20 +18,30 @@ export async function mendFigures(
   owner: Owner,
 ): Promise<void> {
   // The head is counted from the positions.
-  if (owner.table === 'domain') await mendPositions(store, owner);
-  for (const { table, stored, right } of figures) {
+  let isMoved = owner.table === 'domain' && (await mendPositions(store, owner));
+  for (const { table, stored, right, isOfReports } of figures) {
     if (table === 'list_gap') continue;
     const params = toParams(owner);
-    await change(store, owner, {
+    const wasWrong = await change(store, owner, {
       state: stored(params),
       *find(rows) {
         return findWrong(rows, yield* ask(right(params)));
       },
       write: async (tx, wrong) => {
+        if (isOfReports) return await remakeAccountList(tx, owner.id);
         for (const { at, row } of wrong) await mendRow(tx, { table, owner, at }, row);
       },
     });
+    isMoved ||= wasWrong && (table === 'domain' || table === 'domain_day');
   }
+  if (isMoved) await remakeListOf(store.db, owner.id);
+}
+
+/** What the list of the account's reports is made from has changed. */
+async function remakeListOf(db: Db, domainId: string): Promise<void> {
+  const domain = db.selectFrom('domain').select('account_id').where('id', '=', domainId);
+  const accountId = (await domain.executeTakeFirst())?.account_id ?? undefined;
+  if (accountId !== undefined) await db.write((tx) => remakeAccountList(tx, accountId));
 }
 
 interface WrongRow {

@@ -12,18 +12,23 @@ import { change, type Mending, type Owner } from './change.ts';
 
 const FOUND_AT_ONCE = 500;
 
-export async function mendPositions(store: Mending, owner: Owner): Promise<void> {
+/** Returns whether positions changed. */
+export async function mendPositions(store: Mending, owner: Owner): Promise<boolean> {
   const params = { id: owner.id };
+  let isChanged = false;
   for (const [found, write] of [
     [heldGaps, deleteGaps],
     [givenTwice, moveReports],
     [holes, fillHoles],
-  ] as const)
-    await change(store, owner, {
+  ] as const) {
+    const wasWrong = await change(store, owner, {
       state: headOf(params),
       find: () => ask(found(params)),
       write: (tx, rows) => write(tx, owner.id, rows),
     });
+    isChanged ||= wasWrong;
+  }
+  return isChanged;
 }
 
 type OfDomain = { readonly id: string };

@@ -83,8 +83,6 @@ const toPlace = ({ table, at, figure }: Difference) => [table, at, figure].join(
  */
 async function* listChecks(store: Verified): AsyncGenerator<Check> {
   const { db } = store;
-  for await (const { id } of listOwners(db, 'account'))
-    yield checkFigures(store, OF_ACCOUNT, { table: 'account', id, of: id });
   for await (const { id, name } of listOwners(db, 'domain')) {
     const owner = { table: 'domain', id, of: name } as const;
     yield checkFigures(store, OF_DOMAIN, owner);
@@ -94,6 +92,9 @@ async function* listChecks(store: Verified): AsyncGenerator<Check> {
         mend: (mending) => mendSources(mending.db, owner, day),
       };
   }
+  // After the domains, whose reports they list.
+  for await (const { id } of listOwners(db, 'account'))
+    yield checkFigures(store, OF_ACCOUNT, { table: 'account', id, of: id });
 }
 
 function checkFigures(store: Verified, figures: readonly Figure[], owner: Owner): Check {

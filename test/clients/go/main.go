@@ -42,6 +42,7 @@ func main() {
 	check("an unknown alert type", unknownAlertType)
 	check("a typed context", typedContext)
 	check("only what is new", onlyNew)
+	check("the reports of all domains", allReports)
 	check("a domain's policy, and a report's records", policyAndRecords)
 	check("a domain's sources", domainSources)
 	check("304", notModified)
@@ -151,6 +152,14 @@ func policyAndRecords() {
 	}
 	want(messages == report.TotalMessages, "%d of %d messages", messages, report.TotalMessages)
 	want(records.Data[0].Identifiers.EnvelopeTo == nil, "%v", records.Data[0])
+}
+
+func allReports() {
+	params := &plumbline.ListAccountReportsParams{Limit: new(int32(1))}
+	page := must(client.ListAccountReportsWithResponse(ctx, params)).JSON200
+	want(page != nil && len(page.Data) == 1, "no report")
+	own := must(client.ListReportsWithResponse(ctx, page.Data[0].DomainID, nil)).JSON200
+	want(own != nil && own.Total > 0 && page.Total > own.Total, "%d reports", page.Total)
 }
 
 func domainSources() {

@@ -101,6 +101,13 @@ check('only what is new', static function () use ($reports): void {
     want(count($ids) === $reports->listReports($id)->getTotal(), 'only ' . count($ids));
 });
 
+check('the reports of all domains', static function () use ($reports): void {
+    $page = $reports->listAccountReports(limit: 1);
+    [$report] = $page->getData();
+    $own = $reports->listReports($report->getDomainId(), limit: 1);
+    want($own->getTotal() > 0 && $page->getTotal() > $own->getTotal(), 'another total');
+});
+
 check("a domain's policy, and a report's records", static function () use ($domains, $reports): void {
     $id = findDomain('example.com')->getId();
     $policy = $domains->getDomain($id)->getData()->getPublishedPolicy();

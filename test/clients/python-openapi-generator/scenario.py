@@ -108,6 +108,14 @@ def a_policy_and_records() -> None:
     assert records[0].identifiers.envelope_to is None, records
 
 
+def reports_of_all_domains() -> None:
+    page = reports.list_account_reports(limit=1)
+    [report] = page.data
+    assert report.domain_id in [domain.id for domain in domains.list_domains().data], report
+    own = reports.list_reports(report.domain_id, limit=1)
+    assert page.total > own.total > 0, page
+
+
 def a_domains_sources() -> None:
     page = domains.list_sources(find_domain("example.com").id, order="messages", limit=1)
     [source] = page.data
@@ -213,6 +221,7 @@ check("a null in a context", a_null_in_a_context)
 check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
 check("only what is new", only_what_is_new)
+check("the reports of all domains", reports_of_all_domains)
 check("a domain's policy, and a report's records", a_policy_and_records)
 check("a domain's sources", a_domains_sources)
 check("304 # raised as an ApiException with that status", not_modified)

@@ -10,8 +10,9 @@ from uuid import UUID
 from plumbline import AuthenticatedClient
 from plumbline.api.alerts import list_alerts
 from plumbline.api.domains import get_domain, list_domains, list_sources
-from plumbline.api.reports import list_report_records, list_reports
+from plumbline.api.reports import list_account_reports, list_report_records, list_reports
 from plumbline.models import (
+    AccountReportList,
     Alert,
     AlertList,
     AlignmentRegressionContext,
@@ -97,6 +98,17 @@ def only_what_is_new() -> None:
         cursor, is_new = answer.headers["Plumbline-Cursor"], bool(answer.parsed.data)
     whole = list_reports.sync(domain.id, client=client)
     assert isinstance(whole, ReportList) and len(ids) == len(set(ids)) == whole.total, ids
+
+
+def reports_of_all_domains() -> None:
+    page = list_account_reports.sync(client=client, limit=1)
+    assert isinstance(page, AccountReportList), page
+    [report] = page.data
+    domains = list_domains.sync(client=client)
+    assert isinstance(domains, DomainList), domains
+    assert report.domain_id in [domain.id for domain in domains.data], report
+    own = list_reports.sync(report.domain_id, client=client, limit=1)
+    assert isinstance(own, ReportList) and page.total > own.total > 0, page
 
 
 def a_policy_and_records() -> None:
@@ -204,6 +216,7 @@ check("a null in a context", a_null_in_a_context)
 check("an unknown alert type", an_unknown_alert_type)
 check("a typed context", a_typed_context)
 check("only what is new", only_what_is_new)
+check("the reports of all domains", reports_of_all_domains)
 check("a domain's policy, and a report's records", a_policy_and_records)
 check("a domain's sources", a_domains_sources)
 check("304", not_modified)

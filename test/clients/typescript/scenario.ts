@@ -108,6 +108,14 @@ await check('only what is new', async () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
+await check('the reports of all domains', async () => {
+  const { data } = await plumbline.GET('/v1/external/reports', { params: { query: { limit: 1 } } });
+  const [report] = data?.data ?? [];
+  assert(data && report, 'no report');
+  const own = await listReports(report.domain_id, { limit: 1 });
+  assert(own.data && own.data.total > 0 && data.total > own.data.total);
+});
+
 await check("a domain's policy, and a report's records", async () => {
   const { id: domain_id } = await findDomain('example.com');
   const domain = await plumbline.GET('/v1/external/domains/{domain_id}', {

@@ -10,6 +10,7 @@ import example.plumbline.api.DomainsApi.APIGetDomainRequest;
 import example.plumbline.api.DomainsApi.APIListDomainsRequest;
 import example.plumbline.api.DomainsApi.APIListSourcesRequest;
 import example.plumbline.api.ReportsApi;
+import example.plumbline.api.ReportsApi.APIListAccountReportsRequest;
 import example.plumbline.api.ReportsApi.APIListReportRecordsRequest;
 import example.plumbline.api.ReportsApi.APIListReportsRequest;
 import example.plumbline.model.Alert;
@@ -44,6 +45,7 @@ final class Scenario {
     check("an unknown alert type", Scenario::anUnknownAlertType);
     check("a typed context # by the mapper's convertValue", Scenario::aTypedContext);
     check("only what is new", Scenario::onlyWhatIsNew);
+    check("the reports of all domains", Scenario::reportsOfAllDomains);
     check("a domain's policy, and a report's records", Scenario::policyAndRecords);
     check("a domain's sources", Scenario::domainSources);
     check("304 # an ApiException with this code", Scenario::notModified);
@@ -138,6 +140,13 @@ final class Scenario {
     long messages = records.stream().mapToLong(ReportRecord::getCount).sum();
     require(messages == report.getTotalMessages(), "other messages: " + messages);
     require(records.get(0).getIdentifiers().getEnvelopeTo() == null, "a recipient");
+  }
+
+  private static void reportsOfAllDomains() throws ApiException {
+    var request = APIListAccountReportsRequest.newBuilder().limit(1).build();
+    var page = new ReportsApi(CLIENT).listAccountReports(request);
+    var own = listReports(page.getData().get(0).getDomainId(), 1, 0);
+    require(own.getTotal() > 0 && page.getTotal() > own.getTotal(), "another total: " + page);
   }
 
   private static void domainSources() throws ApiException {

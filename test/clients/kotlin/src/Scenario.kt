@@ -36,6 +36,7 @@ fun main() {
     check("an unknown alert type", ::anUnknownAlertType)
     check("a typed context # by Moshi's fromJsonValue", ::aTypedContext)
     check("only what is new", ::onlyWhatIsNew)
+    check("the reports of all domains", ::reportsOfAllDomains)
     check("a domain's policy, and a report's records", ::policyAndRecords)
     check("a domain's sources", ::domainSources)
     check("304 # a ServerError with this code", ::notModified)
@@ -121,6 +122,12 @@ private fun policyAndRecords() {
     val records = reports.listReportRecords(domain.id, report.id).`data`
     require(records.sumOf { it.count } == report.totalMessages) { "other messages: $records" }
     require(records.first().identifiers.envelopeTo == null) { "a recipient" }
+}
+
+private fun reportsOfAllDomains() {
+    val page = reports.listAccountReports(limit = 1)
+    val own = reports.listReports(page.`data`.first().domainId, limit = 1)
+    require(own.total > 0 && page.total > own.total) { "another total: $page" }
 }
 
 private fun domainSources() {

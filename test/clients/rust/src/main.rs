@@ -38,6 +38,10 @@ async fn main() -> Checked {
     print("a typed context", a_typed_context(&client).await);
     print("only what is new", only_what_is_new(&client).await);
     print(
+        "the reports of all domains",
+        reports_of_all_domains(&client).await,
+    );
+    print(
         "a domain's policy, and a report's records",
         policy_and_records(&client).await,
     );
@@ -160,6 +164,14 @@ async fn policy_and_records(client: &Client) -> Checked {
         .first()
         .and_then(|record| record.identifiers.envelope_to.as_ref());
     require(recipient.is_none(), "a recipient")
+}
+
+async fn reports_of_all_domains(client: &Client) -> Checked {
+    let page = client.list_account_reports().send().await?;
+    let report = page.data.first().ok_or("no report")?;
+    let own = client.list_reports().domain_id(report.domain_id);
+    let total = own.send().await?.total;
+    require(total > 0 && page.total > total, "another total")
 }
 
 async fn domain_sources(client: &Client) -> Checked {

@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import type { Point } from '../../domain/cursor.ts';
+import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
+import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
+import { type Head, isVersion } from '../lists/heads.ts';
+import type { ItemsQuery } from '../lists/page.ts';
+import { accountReportList } from '../lists/timeline.ts';
+import { fieldsOfAccount } from '../reports/reports.ts';
+
+/* The reports of all active domains of an account, as one list. */
+
+export type ReportOfAccountRow = JsonRow<ReturnType<typeof fieldsOfAccount>>;
+
+const head = prepareQuery<{ accountId: string }, Head>((db, param) =>
+  db
+    .selectFrom('account')
+    .select(['reports_total as total', 'reports_version as version'])
+    .select(['reports_position as position', 'reports_nonce as nonce'])
+    .select('reports_generation as generation')
+    .where('id', '=', param('accountId')),
+);
+
+type ReportsQuery = { accountId: string } & ItemsQuery;
+
+/**
+ * Reports of a domain that was paused or removed keep their `account_key`: then the state of its domain is looked up for each
+ * report, also for skipped ones, which otherwise are read in the index alone. A subquery of one value cannot be joined
+ * first, which would sort every report.
+ */
+const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportOfAccountRow>>((db, param) =>
+  dialectOf(db).jsonRows(
+    db,
+    db
+      .selectFrom('report')
+      .where('account_key', '=', ({ selectFrom }) =>
+        selectFrom('account').select('list_key').where('id', '=', param('accountId')),
+      )
+      .where('begin_date', '<=', param('until'))
+      .where(
+        sql<boolean>`((select list_has_others from account where id = ${param('accountId')}) = 0
+          or (select account_id = ${param('accountId')} and status = 'active' from domain
+            where domain.id = report.domain_id))`,
+      )
+      .where(
+        isVersion('account', 'reports_version', {
+          id: param('accountId'),
+          version: param('version'),
+        }),
+      )
+      .orderBy('report.begin_date', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(param('limit'))
+      .offset(param('skip')),
+    fieldsOfAccount(db),
+  ),
+);
+
+type ReportsAfterQuery = { accountId: string } & ItemsAfterQuery;
+
+const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportOfAccountRow>>(
+  (db, param) => {
+    const position = sql<number>`a.position - a.domain_position + report.position`;
+    return db
+      .selectFrom('account_arrival as a')
+      .innerJoin('report', (join) =>
+        join
+          .onRef('report.domain_id', '=', 'a.domain_id')
+          .on(sql<boolean>`report.position > a.domain_position - a.length`)
+          .onRef('report.position', '<=', 'a.domain_position'),
+      )
+      .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('item'))
+      .select([position.as('position'), 'a.nonce as nonce'])
+      .where('a.account_id', '=', param('accountId'))
+      .where('a.position', '>', param('after'))
+      .where(position, '>', param('after'))
+      .where(
+        isVersion('account', 'reports_version', {
+          id: param('accountId'),
+          version: param('version'),
+        }),
+      )
+      .orderBy('a.position')
+      .orderBy('report.position')
+      .limit(param('limit'))
+      .offset(param('skip'));
+  },
+);
+
+const arrivalPoint = prepareQuery<{ accountId: string; position: number }, Point>((db, param) =>
+  db
+    .selectFrom('account_arrival')
+    .select(['position', 'nonce'])
+    .where('account_id', '=', param('accountId'))
+    .where('position', '>=', param('position'))
+    .orderBy('position')
+    .limit(1),
+);
+
+/** Newest window first, then latest arrival. Followed, in the order in which they came to the list. */
+export function reportsOfAccount(accountId: string): FollowedList<ReportOfAccountRow> {
+  return {
+    id: accountReportList(accountId),
+    head: head({ accountId }),
+    items: (wanted) => reportsFrom({ accountId, ...wanted }),
+    after: (wanted) => reportsAfter({ accountId, ...wanted }),
+    point: (position) => arrivalPoint({ accountId, position }),
+  };
+}

@@ -1,0 +1,174 @@
+import { sql } from 'kysely';
+import type { Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
+import { newVersion } from '../lists/heads.ts';
+import { insertPoint, newGeneration, newNonce } from '../lists/points.ts';
+import { accountReportList, deleteEmptyDays } from '../lists/timeline.ts';
+import type { Tables } from '../tables.ts';
+
+/*
+ * A domain joins the list of its account's reports, or leaves it, in the transaction that adds, resumes, pauses or removes
+ * it, with all its reports.
+ */
+
+/** An account and a domain whose row has the new state. */
+interface Change {
+  readonly accountId: string;
+  readonly domainId: string;
+}
+
+/** Who follows the list gets the domain's reports as what came last. */
+export async function joinAccountList(tx: Tx, { accountId, domainId }: Change): Promise<void> {
+  const [domain] = await listDomains(tx, { accountId, domainId });
+  if (domain === undefined) return;
+  const listId = accountReportList(accountId);
+  // Those of a domain without account are bounded (retention/unclaimed.ts), and those of a paused one have the key.
+  const key = tx.selectFrom('account').select('list_key').where('id', '=', accountId);
+  await tx
+    .updateTable('report')
+    .set({ account_key: key })
+    .where('domain_id', '=', domainId)
+    .where('account_key', 'is distinct from', key)
+    .execute();
+  await sql`insert into list_day (list_id, day, items)
+    select ${sql.val(listId)}, day, reports from domain_day where domain_id = ${domainId}
+    on conflict (list_id, day) do update set items = list_day.items + excluded.items`.execute(tx);
+  await append(tx, accountId, [domain]);
+  await tx
+    .updateTable('account')
+    .set((eb) => ({ reports_total: eb('reports_total', '+', domain.total) }))
+    .where('id', '=', accountId)
+    .execute();
+}
+
+/** Who follows the list begins again. The other domains get new positions, and so few rows. */
+export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change): Promise<void> {
+  const listId = accountReportList(accountId);
+  const { reports_total } = await tx
+    .selectFrom('domain')
+    .select('reports_total')
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  if (Number(reports_total) === 0) return;
+  await sql`update list_day set items = items - (select reports from domain_day
+      where domain_id = ${domainId} and day = list_day.day)
+    where list_id = ${listId} and day in (select day from domain_day where domain_id = ${domainId})`.execute(
+    tx,
+  );
+  await deleteEmptyDays(tx, listId);
+  await tx
+    .updateTable('account')
+    .set((eb) => ({ reports_total: eb('reports_total', '-', reports_total), list_has_others: 1 }))
+    .where('id', '=', accountId)
+    .execute();
+  await renumber(tx, accountId);
+}
+
+/** The whole list again, from what its domains have. */
+export async function remakeAccountList(tx: Tx, accountId: string): Promise<void> {
+  const listId = accountReportList(accountId);
+  const account = tx.selectFrom('account').select('list_key').where('id', '=', accountId);
+  const { list_key } = await account.$call(dialectOf(tx).locked).executeTakeFirstOrThrow();
+  const active = sql`(select id from domain where account_id = ${accountId} and status = 'active')`;
+  await sql`update report set account_key = ${list_key} where domain_id in ${active}
+    and account_key is distinct from ${list_key}`.execute(tx);
+  await tx.deleteFrom('list_day').where('list_id', '=', listId).execute();
+  await sql`insert into list_day (list_id, day, items) select ${sql.val(listId)}, day, sum(reports)
+    from domain_day where domain_id in ${active} group by day`.execute(tx);
+  await sql`update account set reports_total = coalesce((select sum(reports_total) from domain
+    where account_id = ${accountId} and status = 'active'), 0) where id = ${accountId}`.execute(tx);
+  await renumber(tx, accountId);
+}
+
+/** The positions of the list begin anew, in another generation. */
+async function renumber(tx: Tx, accountId: string): Promise<void> {
+  const listId = accountReportList(accountId);
+  await tx.deleteFrom('account_arrival').where('account_id', '=', accountId).execute();
+  for (const table of ['list_gap', 'list_point'] as const)
+    await tx.deleteFrom(table).where('list_id', '=', listId).execute();
+  const nonce = newNonce();
+  await insertPoint(tx, listId, { position: 0, nonce });
+  const begin = { reports_position: 0, reports_nonce: nonce };
+  await tx
+    .updateTable('account')
+    .set({ ...begin, reports_generation: newGeneration(), reports_version: newVersion() })
+    .where('id', '=', accountId)
+    .execute();
+  await append(tx, accountId, await listDomains(tx, { accountId }));
+}
+
+interface ListedDomain {
+  readonly id: string;
+  readonly total: number;
+  /** The last position of its list, and the one before the first. */
+  readonly position: number;
+  readonly begin: number;
+}
+
+/** The account's active domains that have reports. */
+async function listDomains(
+  tx: Tx,
+  { accountId, domainId }: Pick<Change, 'accountId'> & Partial<Change>,
+): Promise<ListedDomain[]> {
+  const rows = await tx
+    .selectFrom('domain')
+    .select(['id', 'reports_total as total', 'reports_position as position'])
+    .select(({ selectFrom }) =>
+      selectFrom('list_point')
+        .select(({ fn }) => fn.min<number>('position').as('begin'))
+        .whereRef('list_id', '=', 'domain.id')
+        .as('begin'),
+    )
+    .where('account_id', '=', accountId)
+    .where('status', '=', 'active')
+    .where('reports_total', '>', 0)
+    .$if(domainId !== undefined, (query) => query.where('id', '=', domainId as string))
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, total, position, begin }) => {
+    return { id, total: Number(total), position: Number(position), begin: Number(begin ?? 0) };
+  });
+}
+
+/** Of one row: a page of a followed list sorts the reports of the row that it begins in. */
+const MAX_LENGTH = 1_000;
+
+/** The domains' reports get the next positions, in their orders; a gap of a domain becomes one of the account. */
+async function append(tx: Tx, accountId: string, domains: readonly ListedDomain[]): Promise<void> {
+  const before = await tx
+    .selectFrom('account')
+    .select('reports_position as position')
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  const base = Number(before.position);
+  const nonce = newNonce();
+  const rows: Tables['account_arrival'][] = [];
+  let position = base;
+  for (const { id, begin, position: end } of domains)
+    for (let from = begin; from < end; from += MAX_LENGTH) {
+      const length = Math.min(MAX_LENGTH, end - from);
+      position += length;
+      const at = { domain_id: id, domain_position: from + length };
+      rows.push({ account_id: accountId, ...at, position, length, nonce });
+    }
+  if (rows.length === 0) return;
+  await runAllPrepared(tx, arrivalInserts(rows));
+  const listId = accountReportList(accountId);
+  await sql`insert into list_gap (list_id, position, nonce)
+    select ${sql.val(listId)}, a.position - a.domain_position + g.position, g.nonce
+    from account_arrival as a join list_gap as g on g.list_id = a.domain_id
+      and g.position > a.domain_position - a.length and g.position <= a.domain_position
+    where a.account_id = ${accountId} and a.position > ${base}`.execute(tx);
+  await tx
+    .updateTable('account')
+    .set({ reports_position: position, reports_nonce: nonce, reports_version: newVersion() })
+    .where('id', '=', accountId)
+    .execute();
+}
+
+const arrivalInserts = prepareRows<Tables['account_arrival'], never>(
+  ['account_id', 'domain_id', 'position', 'domain_position', 'length', 'nonce'],
+  (db, rows) => db.insertInto('account_arrival').values(rows),
+);

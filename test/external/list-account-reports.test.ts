@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { preferConflict } from '../../src/store/corrections/corrections.ts';
+import { type Answer, type Api, serveApi } from '../support/api.ts';
+import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
+import { listMiscounts } from '../support/recount.ts';
+
+const PATH = '/v1/external/reports';
+let api: Api;
+let account: TestAccount;
+
+beforeEach(async () => {
+  api = await serveApi();
+  account = await anAccount(api.db);
+});
+
+const read = (query = '', { key } = account) => api.get(`${PATH}${query}`, { key });
+const cursorOf = ({ headers }: Answer) => headers['plumbline-cursor'] as string;
+const messagesOf = ({ body }: Answer): number[] =>
+  body.data.map((report: { total_messages: number }) => report.total_messages);
+
+/** Stores a report, which has a number of messages of its own. */
+const receiveOne = (domain: string, totalMessages: number, begin: string) =>
+  receive(api.db, [aReport({ domain, totalMessages, begin: `${begin}T00:00:00Z` })]);
+
+/** Three reports of two domains. */
+async function twoDomains() {
+  const domains = [await aDomain(api.db, account.id), await aDomain(api.db, account.id)] as const;
+  const [a, b] = domains.map(({ name }) => name) as [string, string];
+  await receiveOne(a, 1, '2026-03-10');
+  await receiveOne(b, 2, '2026-03-12');
+  await receiveOne(a, 3, '2026-03-10');
+  return domains;
+}
+
+describe('GET /v1/external/reports', () => {
+  test('has a report as the list of its domain has it, and its domain', async () => {
+    const { id, name } = await aDomain(api.db, account.id);
+    const report = aReport({ domain: name });
+    await receive(api.db, [report]);
+    const own = await api.get(`/v1/external/domains/${id}/reports`, { key: account.key });
+    const [listed] = (await read()).body.data;
+    expect(listed).toStrictEqual({ ...own.body.data[0], domain_id: id });
+    expect(listed.id).toBe(toReportId(report));
+  });
+
+  test('lists those of all domains, newest window first, then latest arrival, by pages', async () => {
+    await twoDomains();
+    expect(messagesOf(await read())).toEqual([2, 3, 1]);
+    const page = await read('?limit=1&offset=1');
+    expect([messagesOf(page), page.body.total]).toEqual([[3], 3]);
+    expect((await read('?offset=3')).body).toEqual({ data: [], total: 3 });
+  });
+
+  test('of another account has none of them', async () => {
+    await twoDomains();
+    expect((await read('', await anAccount(api.db))).body).toEqual({ data: [], total: 0 });
+  });
+
+  test('has those that came before a domain was added, and after it was resumed; none of a paused or removed one', async () => {
+    await receiveOne('late.example', 4, '2026-03-11');
+    const [a, b] = await twoDomains();
+    const late = await aDomain(api.db, account.id, { name: 'late.example' });
+    expect(messagesOf(await read())).toEqual([2, 4, 3, 1]);
+    await updateDomainStatus(api.db, a.id, 'paused');
+    await receiveOne(a.name, 5, '2026-03-13');
+    expect(messagesOf(await read())).toEqual([2, 4]);
+    await removeDomain(api.db, b.id);
+    expect(messagesOf(await read())).toEqual([4]);
+    await updateDomainStatus(api.db, a.id, 'active');
+    expect(messagesOf(await read())).toEqual([5, 4, 3, 1]);
+    await removeDomain(api.db, late.id);
+    const other = await anAccount(api.db);
+    await aDomain(api.db, other.id, { name: 'late.example' });
+    expect(messagesOf(await read('', other))).toEqual([4]);
+    expect(messagesOf(await read())).toEqual([5, 3, 1]);
+    expect(await listMiscounts(api.db)).toEqual({});
+  });
+
+  test('of a domain with thousands of reports can be followed after it was resumed, in their order', async () => {
+    const { id, name: domain } = await aDomain(api.db, account.id);
+    const reports = Array.from({ length: 2_300 }, (_, i) => aReport({ domain, totalMessages: i }));
+    await receive(api.db, reports);
+    await updateDomainStatus(api.db, id, 'paused');
+    await updateDomainStatus(api.db, id, 'active');
+    const met: number[] = [];
+    let answer = await read('?limit=200&received_after=start');
+    for (; answer.body.data.length > 0; ) {
+      expect(answer.body.total).toBe(2_300 - met.length);
+      met.push(...messagesOf(answer));
+      answer = await read(`?limit=200&received_after=${cursorOf(answer)}`);
+    }
+    expect(met).toEqual(reports.map((_, i) => i));
+  });
+});
+
+describe('GET /v1/external/reports?received_after', () => {
+  test('lists what came after the cursor, whichever domain it is for, oldest first', async () => {
+    const [a, b] = await twoDomains();
+    const cursor = cursorOf(await read());
+    await receiveOne(b.name, 4, '2026-03-01');
+    await receiveOne(a.name, 5, '2026-03-14');
+    const page = await read(`?received_after=${cursor}&limit=1`);
+    expect([messagesOf(page), page.body.total]).toEqual([[4], 2]);
+    expect(messagesOf(await read(`?received_after=${cursorOf(page)}`))).toEqual([5]);
+    expect(messagesOf(await read('?received_after=start'))).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('has a 304 while nothing is new', async () => {
+    await twoDomains();
+    const path = `${PATH}?received_after=${cursorOf(await read())}`;
+    const { headers } = await api.get(path, { key: account.key });
+    const again = { key: account.key, headers: { 'If-None-Match': headers['etag'] as string } };
+    expect((await api.get(path, again)).status).toBe(304);
+    expect((await api.get(path, { ...again, method: 'HEAD' })).status).toBe(304);
+  });
+
+  test('lists a corrected report again, and those of a domain that was added', async () => {
+    const { name: domain } = await aDomain(api.db, account.id);
+    const one = { domain, reportId: 'r' };
+    await receive(api.db, [aReport({ ...one, totalMessages: 1, payload: 'wrong' })]);
+    await receive(api.db, [aReport({ ...one, totalMessages: 2, payload: 'right' })]);
+    await receiveOne('late.example', 3, '2026-03-11');
+    const cursor = cursorOf(await read());
+    const { seq } = await api.db.selectFrom('conflict').select('seq').executeTakeFirstOrThrow();
+    await preferConflict(api.db, seq);
+    await aDomain(api.db, account.id, { name: 'late.example' });
+    expect(messagesOf(await read(`?received_after=${cursor}`))).toEqual([2, 3]);
+  });
+
+  test('of a list that a domain left is no longer good; the cursor of a domain is another list’s', async () => {
+    const [a, b] = await twoDomains();
+    const cursor = cursorOf(await read());
+    await updateDomainStatus(api.db, a.id, 'paused');
+    const expired = await read(`?received_after=${cursor}`);
+    expect([expired.status, expired.body.error.code]).toEqual([410, 'cursor_expired']);
+    const own = await api.get(`/v1/external/domains/${b.id}/reports`, { key: account.key });
+    expect((await read(`?received_after=${cursorOf(own)}`)).status).toBe(422);
+    expect(messagesOf(await read('?received_after=start'))).toEqual([2]);
+  });
+});
