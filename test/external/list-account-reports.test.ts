@@ -79,6 +79,18 @@ describe('GET /v1/external/reports', () => {
     expect(await listMiscounts(api.db)).toEqual({});
   });
 
+  test('has none that came for a domain that was paused before its first report', async () => {
+    const { id, name } = await aDomain(api.db, account.id);
+    await updateDomainStatus(api.db, id, 'paused');
+    await receiveOne(name, 1, '2026-03-10');
+    expect((await read()).body).toEqual({ data: [], total: 0 });
+    const other = await aDomain(api.db, account.id);
+    await receiveOne(other.name, 2, '2026-03-10');
+    expect(messagesOf(await read())).toEqual([2]);
+    await updateDomainStatus(api.db, id, 'active');
+    expect(messagesOf(await read())).toEqual([2, 1]);
+  });
+
   test('of a domain with thousands of reports can be followed after it was resumed, in their order', async () => {
     const { id, name: domain } = await aDomain(api.db, account.id);
     const reports = Array.from({ length: 2_300 }, (_, i) => aReport({ domain, totalMessages: i }));

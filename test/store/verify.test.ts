@@ -12,6 +12,7 @@ import {
   aDomain,
   anAlert,
   aRecord,
+  aReport,
   aReportOf,
   NOW,
   receive,
@@ -133,9 +134,14 @@ describe('verify', () => {
     ],
     [`update account set reports_nonce = 'x' where id = ACCOUNT`, 'account', null, 'reports_nonce'],
     ['update report set account_key = null', 'account_arrival', null, 'found'],
+    [
+      `update report set account_key = (select list_key from account where id = ACCOUNT)`,
+      ...(['account_arrival', null, 'only_found'] as const),
+    ],
     ['delete from account_arrival where position = 3', 'account_arrival', null, 'followed'],
   ])('finds in an account’s list of reports: %s', async (plant, table, at, figure) => {
     const { store, accountId } = await aFullStore();
+    await receive(store.db, [aReport({ domain: 'nobody.example' })]);
     const places = { ACCOUNT: accountId, LIST: accountReportList(accountId) };
     const text = plant.replace(/ACCOUNT|LIST/g, (name) => `'${places[name as 'LIST']}'`);
     await store.db.write((tx) => sql.raw(text).execute(tx));

@@ -46,6 +46,9 @@ export async function joinAccountList(tx: Tx, { accountId, domainId }: Change): 
 /** Who follows the list begins again. The other domains get new positions, and so few rows. */
 export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change): Promise<void> {
   const listId = accountReportList(accountId);
+  // Also for reports that come while it is paused.
+  const others = tx.updateTable('account').set({ list_has_others: 1 });
+  await others.where('id', '=', accountId).execute();
   const { reports_total } = await tx
     .selectFrom('domain')
     .select('reports_total')
@@ -60,7 +63,7 @@ export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change):
   await deleteEmptyDays(tx, listId);
   await tx
     .updateTable('account')
-    .set((eb) => ({ reports_total: eb('reports_total', '-', reports_total), list_has_others: 1 }))
+    .set((eb) => ({ reports_total: eb('reports_total', '-', reports_total) }))
     .where('id', '=', accountId)
     .execute();
   await renumber(tx, accountId);
@@ -77,8 +80,11 @@ export async function remakeAccountList(tx: Tx, accountId: string): Promise<void
   await tx.deleteFrom('list_day').where('list_id', '=', listId).execute();
   await sql`insert into list_day (list_id, day, items) select ${sql.val(listId)}, day, sum(reports)
     from domain_day where domain_id in ${active} group by day`.execute(tx);
-  await sql`update account set reports_total = coalesce((select sum(reports_total) from domain
-    where account_id = ${accountId} and status = 'active'), 0) where id = ${accountId}`.execute(tx);
+  await sql`update account set list_has_others = 1,
+    reports_total = coalesce((select sum(reports_total) from domain
+      where account_id = ${accountId} and status = 'active'), 0) where id = ${accountId}`.execute(
+    tx,
+  );
   await renumber(tx, accountId);
 }
 

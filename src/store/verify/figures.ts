@@ -174,8 +174,12 @@ export const OF_ACCOUNT: readonly Figure[] = [
         where account_key = (select list_key from account where id = ${id})) as found,
       (select count(*) from account_arrival as a join report as r on r.domain_id = a.domain_id
         and r.position > a.domain_position - a.length and r.position <= a.domain_position
-        where a.account_id = ${id}) as followed`,
-    ({ id }) => sql`select null as at, count(*) as found, count(*) as followed from ${listed(id)}`,
+        where a.account_id = ${id}) as followed,
+      (select count(*) from report join account on account.list_key = report.account_key
+        where account.id = ${id} and list_has_others = 0) as only_found`,
+    ({ id }) => sql`select null as at, count(*) as found, count(*) as followed,
+      count(*) * (select 1 - list_has_others from account where id = ${id}) as only_found
+      from ${listed(id)}`,
     true,
   ),
   figure(
