@@ -334,6 +334,8 @@ export interface components {
              * @example 2026-03-15
              */
             readonly last_day: string;
+            readonly dispositions: components["schemas"]["SourceDispositions"];
+            readonly service: components["schemas"]["SourceService"];
             /**
              * @description What people of the account have said of it in the settings, `legitimate` or `unknown`; null when nobody has.
              *     More values may be added.
@@ -341,6 +343,63 @@ export interface components {
              */
             readonly mark: string | null;
             readonly network: components["schemas"]["SourceNetwork"];
+        };
+        /**
+         * @description Messages of the source by what receivers did with them, as their reports say it. Together they are its
+         *     `total_messages`.
+         */
+        readonly SourceDispositions: {
+            /**
+             * Format: int64
+             * @description Messages that were treated as any other.
+             * @example 51190
+             */
+            readonly none: number;
+            /**
+             * Format: int64
+             * @description Messages that were put into quarantine.
+             * @example 8
+             */
+            readonly quarantine: number;
+            /**
+             * Format: int64
+             * @description Messages that were rejected.
+             * @example 2
+             */
+            readonly reject: number;
+            /**
+             * Format: int64
+             * @description Messages of which reports say something else or nothing, and those whose details were not kept.
+             * @example 0
+             */
+            readonly other: number;
+        };
+        /**
+         * @description The service that sends, by what reports say of its mail; null where nothing names one. A newer version of
+         *     Plumbline may know more services.
+         */
+        readonly SourceService: {
+            /**
+             * @description The service's name.
+             * @example Newsletter Example
+             */
+            readonly name: string | null;
+            /**
+             * @description What it is: `transactional`, `marketing`, `mailbox`, `software`, `security`, `forwarder` or `hosting`. More
+             *     values may be added.
+             * @example marketing
+             */
+            readonly kind: string | null;
+            /**
+             * @description What names it, `dkim` (a signature that passed) or `spf` (SPF that passed). More values may be added.
+             * @example dkim
+             */
+            readonly evidence: string | null;
+            /**
+             * @description The domain of the signature, or that SPF passed for.
+             * @example newsletter.example
+             */
+            readonly domain: string | null;
         };
         /** @description The network of the address, where the operator has a database of them; null stands for what it does not say. */
         readonly SourceNetwork: {

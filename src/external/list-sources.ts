@@ -1,33 +1,41 @@
 import { Failure } from '../domain/failure.ts';
 import { addDays, type DayRange, daysBetween, isDay, toDay, toInstant } from '../domain/instant.ts';
+import { parsePattern } from '../domain/reports/source-pattern.ts';
+import { addSafely } from '../domain/safe-sum.ts';
 import type { Network } from '../domain/sources/network.ts';
 import type { SourceSum } from '../store/sources/days.ts';
 import { findSourcesState, readSources, type SourcesState } from '../store/sources/list.ts';
 import { hashVersion } from './computed-version.ts';
-import type { Handler } from './operation.ts';
+import type { Handler, NameService } from './operation.ts';
 
-export const listSources = (({ accountId, path, query }, { now, findNetwork, keepSums }) => {
+export const listSources = (({ accountId, path, query }, given) => {
+  const { now, findNetwork, services, keepSums } = given;
   const { from, until, order, ...page } = query;
   const { domain_id: domainId } = path;
   const scope = { accountId, domainId };
   const range = toRange(from, until ?? toDay(toInstant(now())));
-  const toVersion = ({ version, marks }: SourcesState) =>
-    hashVersion([version, range, order, [...marks].map(([address, { mark }]) => [address, mark])]);
+  const toVersion = async ({ version, marks }: SourcesState) => {
+    const marked = [...marks].map(([address, { mark }]) => [address, mark]);
+    return hashVersion([version, range, order, marked, await services.findVersion()]);
+  };
   return {
     list: {
       missing: 'No such domain.',
       findVersion: async (reader) => {
         const state = await findSourcesState(reader, scope);
-        return state && toVersion(state);
+        return state && (await toVersion(state));
       },
       readPage: async (reader, page) => {
         const wanted = { range, order, failingOnly: false, ...page };
         const found = await readSources(reader, scope, wanted);
         keepSums({ domainId, months: found.unsummed });
+        const nameService = await services.loadNamer(found.domain);
+        const patterns = await found.sumPatterns();
         return {
-          version: toVersion(found),
+          version: await toVersion(found),
           items: found.sources.map((source) => ({
             ...toItem(source),
+            ...toMail(source, { nameService, patterns: patterns.get(source.address) }),
             mark: found.marks.get(source.address)?.mark ?? null,
             network: findNetwork?.(source.address) ?? NO_NETWORK,
           })),
@@ -61,6 +69,39 @@ function toItem(source: SourceSum) {
     ...{ dkim_aligned_messages: dkimAligned, spf_aligned_messages: spfAligned },
     ...{ first_day: firstDay, last_day: lastDay },
   };
+}
+
+interface Mail {
+  readonly nameService: NameService;
+  readonly patterns: ReadonlyMap<string, number> | undefined;
+}
+
+/** What reporters said of a source's mail. Names in DNS are left out: no change of the list's version would tell of theirs. */
+function toMail({ messages }: SourceSum, { nameService, patterns = new Map() }: Mail) {
+  const results = [...patterns].map(([pattern, messages]) => ({
+    ...parsePattern(pattern),
+    messages,
+  }));
+  const { name, kind, by, domain } = nameService({ results, name: undefined }) ?? NO_SERVICE;
+  return {
+    service: { name, kind, evidence: by, domain },
+    dispositions: toDispositions(messages, results),
+  };
+}
+
+const NO_SERVICE = { name: null, kind: null, by: null, domain: null };
+
+/** Messages by what receivers did with them; `other` are those of which it is not known as well. */
+function toDispositions(
+  messages: number,
+  results: readonly { readonly disposition: string | null; readonly messages: number }[],
+) {
+  const sums = { none: 0, quarantine: 0, reject: 0 };
+  for (const { disposition, messages } of results)
+    if (disposition !== null && Object.hasOwn(sums, disposition))
+      sums[disposition as 'none'] = addSafely(sums[disposition as 'none'], messages);
+  const other = messages - sums.none - sums.quarantine - sums.reject;
+  return { ...sums, other: Math.max(0, other) };
 }
 
 const NO_NETWORK: Network = { asn: null, organisation: null, country: null };

@@ -1,5 +1,6 @@
 import type { operations } from '../../generated/v1.d.ts';
 import type { Network } from '../domain/sources/network.ts';
+import type { NamedService, NameEvidence } from '../domain/sources/service-name.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Page, PagedList } from '../store/lists/page.ts';
@@ -24,11 +25,21 @@ export interface Call<O extends OperationId> {
   readonly query: QueryOf<O>;
 }
 
+export type NameService = (evidence: NameEvidence) => NamedService | undefined;
+
+export interface GivenServices {
+  /** Another one when services are named otherwise. */
+  readonly findVersion: () => Promise<string>;
+  /** Names services that send for a domain. */
+  readonly loadNamer: (domain: string) => Promise<NameService>;
+}
+
 /** What handlers are given besides the request. */
 export interface Given {
   readonly now: () => Date;
   /** The network of an address, by the operator's offline database; undefined when there is none. */
   readonly findNetwork?: ((address: string) => Network | undefined) | undefined;
+  readonly services: GivenServices;
   /** Has months summed, so that the next page need not read their days. The answer does not wait for it. */
   readonly keepSums: (months: MonthsOfDomain) => void;
 }

@@ -48,6 +48,13 @@ interface AppDeps {
   readonly isSandbox?: boolean;
 }
 
+/** Loaded with the first request that needs it. */
+const loadServices = () => import('../settings/services.ts');
+const services = {
+  findVersion: async () => (await loadServices()).findServicesVersion(),
+  loadNamer: async (domain: string) => (await loadServices()).loadNamer(domain),
+};
+
 /** Whether the last address of `X-Forwarded-For` is to be believed when a request comes from this address. */
 type IsTrusted = (address: string) => boolean;
 
@@ -68,7 +75,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const createStore = counters && ((limit: string) => counters.createStore(limit));
   const networks = await openNetworks(config, log);
   const common = { ...config, store, now, logError, createStore, findNetwork: networks?.find };
-  const external = await createExternalApi({ ...common, document: deps.document });
+  const external = await createExternalApi({ ...common, services, document: deps.document });
   metrics?.watchPages(external.measurePages);
 
   const app = express();

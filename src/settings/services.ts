@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { loadOrganizationalDomains } from '../domain/dns/organizational-domain.ts';
 import { remember } from '../domain/remember.ts';
@@ -13,12 +14,20 @@ import {
   type Services,
 } from '../domain/sources/services.ts';
 
-let services: Promise<Services> | undefined;
+let services: Promise<{ readonly version: string; readonly byDomain: Services }> | undefined;
 
-/** The list of services, which is read when a page needs it first. */
-function loadServices(): Promise<Services> {
-  services ??= readData('./services/services.tsv').then(parseServices);
+/** The list of services, which is read when it is needed first. */
+function loadServices() {
+  services ??= readData('./services/services.tsv').then((text) => ({
+    version: hash('sha256', text),
+    byDomain: parseServices(text),
+  }));
   return services;
+}
+
+/** Another one in each version of Plumbline that names services otherwise. */
+export async function findServicesVersion(): Promise<string> {
+  return (await loadServices()).version;
 }
 
 function readData(path: string): Promise<string> {
@@ -38,6 +47,7 @@ export async function loadNamer(
   domain: string,
 ): Promise<(evidence: NameEvidence) => NamedService | undefined> {
   const toOrganizationalDomain = remember(await loadOrganizationalDomains());
-  const context = { domain, services: await loadServices(), toOrganizationalDomain };
+  const { byDomain } = await loadServices();
+  const context = { domain, services: byDomain, toOrganizationalDomain };
   return (evidence) => nameService(evidence, context);
 }

@@ -79,6 +79,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
           spf_aligned_messages: 0,
           first_day: '2026-03-10',
           last_day: '2026-03-10',
+          dispositions: { none: 7, quarantine: 0, reject: 0, other: 0 },
+          service: { name: null, kind: null, evidence: null, domain: null },
           mark: null,
           network: { asn: null, organisation: null, country: null },
         },
@@ -90,6 +92,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
           spf_aligned_messages: 80,
           first_day: '2026-03-01',
           last_day: '2026-03-10',
+          dispositions: { none: 82, quarantine: 0, reject: 0, other: 0 },
+          service: { name: null, kind: null, evidence: null, domain: null },
           mark: 'legitimate',
           network: { asn: 64500, organisation: 'Example Networks', country: 'CH' },
         },
@@ -97,6 +101,32 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
       total: 2,
       unlisted_messages: 3,
     });
+  });
+
+  test('says which service sends, by what passed, and what receivers did with the messages', async () => {
+    const { send, read } = await serveDomain();
+    const signed = { signatures: [aSignature({ domain: 'em.sendgrid.net' })] };
+    await send('2026-03-01', [
+      aRecord({ sourceIp: OWN, count: 5, disposition: 'quarantine', ...signed }),
+      aRecord({ sourceIp: OWN, count: 3, disposition: 'reject', ...signed }),
+    ]);
+    await send('2026-03-02', [
+      aRecord({ sourceIp: OWN, count: 2, disposition: null, ...signed }),
+      aRecord({ sourceIp: OWN, count: 1, ...signed }),
+      aRecord({ sourceIp: FORGER, spfDomain: 'sendgrid.net', spfResult: 'fail' }),
+      aRecord({ sourceIp: '192.0.2.11', spfDomain: 'sendgrid.net', spfResult: 'pass' }),
+    ]);
+    const { data } = (await read()).body;
+    const found = Object.fromEntries(
+      data.map((source: { source_ip: string }) => [source.source_ip, source]),
+    );
+    const sendgrid = { name: 'Twilio SendGrid', kind: 'transactional', domain: 'sendgrid.net' };
+    expect(found[OWN]).toMatchObject({
+      dispositions: { none: 1, quarantine: 5, reject: 3, other: 2 },
+      service: { ...sendgrid, evidence: 'dkim' },
+    });
+    expect(found['192.0.2.11'].service).toEqual({ ...sendgrid, evidence: 'spf' });
+    expect(found[FORGER].service.name).toBeNull();
   });
 
   test('a walk meets each source once, in either order', async () => {

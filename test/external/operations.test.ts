@@ -68,6 +68,8 @@ test('a handler gets the parameters that the contract has, with their types', ()
   expectTypeOf<Call<'listDomains'>['query']['domain_id']>().toBeString();
 });
 
+const services = { findVersion: async () => 'x', loadNamer: async () => () => undefined };
+
 describe('a filter that nobody put into the cache’s key answered with the unfiltered page', () => {
   test('a handler that leaves a parameter in the query does not compile', () => {
     const list = listOf<components['schemas']['Alert']>();
@@ -98,7 +100,7 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
         const call = { accountId: 'a', path: {}, query: page };
         const request = handle(
           { ...call, [place]: { ...call[place as 'query'], ...values } },
-          { now: () => new Date(), keepSums: () => undefined },
+          { now: () => new Date(), keepSums: () => undefined, services },
         );
         const list = 'list' in request ? request.list : request;
         if ('findVersion' in list) return await recordVersion(list.findVersion);

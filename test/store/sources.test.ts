@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { byMessages } from '../../src/store/sources/days.ts';
 import { readSources } from '../../src/store/sources/list.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
+import { sumMonths } from '../../src/store/sources/months.ts';
 import { readSource } from '../../src/store/sources/source.ts';
 import {
   aBareAccount,
@@ -72,6 +74,8 @@ describe('the sources of a domain in a range', () => {
   test('are listed by failed messages, then by messages, with what was aligned and their days', async () => {
     expect(await list()).toEqual({
       version: expect.any(String),
+      domain: 'example.com',
+      sumPatterns: expect.any(Function),
       hasReports: true,
       total: 3,
       messages: 68,
@@ -90,6 +94,25 @@ describe('the sources of a domain in a range', () => {
         row('2001:db8::1', { messages: 3, aligned: 3, spf: 3, days: ['2026-03-12', '2026-03-12'] }),
       ],
     });
+  });
+
+  test('have what reporters said of them, of a page alone, whether their days or months are read', async () => {
+    const year = { range: { from: '2026-01-01', to: '2026-12-31' }, order: byMessages, limit: 1 };
+    const sum = async () => {
+      const { sources, sumPatterns } = await list(year);
+      const patterns = [...(await sumPatterns())];
+      const messages = patterns.map(([address, sums]) => ({
+        address,
+        messages: [...sums.values()].reduce((all, one) => all + one, 0),
+      }));
+      expect(messages).toEqual(sources.map(({ address, messages }) => ({ address, messages })));
+      return patterns;
+    };
+    const ofDays = await sum();
+    const months = ['2026-02-01', '2026-03-01'];
+    await sumMonths(store.db, { domainId: scope.domainId, months });
+    expect(await store.db.selectFrom('domain_month').select('first_day').execute()).toHaveLength(2);
+    expect(await sum()).toEqual(ofDays);
   });
 
   test('are listed without those of which no message failed, on request', async () => {
@@ -127,6 +150,8 @@ describe('the sources of a domain in a range', () => {
     const empty = { range: { from: '2020-01-01', to: '2020-12-31' } };
     expect(await list(empty)).toEqual({
       version: expect.any(String),
+      domain: 'example.com',
+      sumPatterns: expect.any(Function),
       hasReports: false,
       total: 0,
       messages: 0,

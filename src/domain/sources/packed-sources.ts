@@ -110,6 +110,22 @@ export function unpackSource(bytes: Uint8Array, key: AddressKey): SourceOfDay | 
   return readEntry(reader, reader.readEnd(), packed);
 }
 
+/** Those of some addresses, without unpacking the others; none when they are damaged. */
+export function unpackSome(
+  bytes: Uint8Array | null,
+  wanted: ReadonlySet<AddressKey>,
+): readonly (readonly [AddressKey, SourceOfDay])[] {
+  if (bytes === null || !isIntact(bytes)) return [];
+  const found: [AddressKey, SourceOfDay][] = [];
+  const { reader, keys, ...packed } = openPacked(bytes);
+  for (const key of [...keys.ipv4, ...listOthers(keys)]) {
+    const end = reader.readEnd();
+    if (wanted.has(key)) found.push([key, readEntry(reader, end, packed)]);
+    reader.moveTo(end);
+  }
+  return found;
+}
+
 /** Calls `take` for each of them. Returns false, and calls nothing, when they are damaged. */
 export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean {
   if (bytes === null || !isIntact(bytes)) return bytes === null;

@@ -1,10 +1,10 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
-import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
+import { type AddressKey, toAddress, toAddressKey } from '../../domain/sources/address-key.ts';
 import type { DaySources } from '../../domain/sources/day-sources.ts';
 import type { TakeSource } from '../../domain/sources/packed-entry.ts';
-import { eachSource, packSources } from '../../domain/sources/packed-sources.ts';
+import { eachSource, packSources, unpackSome } from '../../domain/sources/packed-sources.ts';
 import type { Counts } from '../../domain/sources/source.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -55,6 +55,31 @@ export async function updateSources(
   const days = tx.updateTable('domain_day').set({ sources });
   await days.where(({ and }) => and({ domain_id, day })).execute();
   return sources;
+}
+
+/** Messages by pattern (reports/source-pattern.ts), of each of some addresses. Those that were not kept are missing. */
+export type PatternSums = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+export async function sumPatterns(
+  parts: readonly Pick<DataDay, 'sources'>[],
+  addresses: readonly string[],
+): Promise<PatternSums> {
+  const sums = new Map(
+    addresses.map((address) => [toAddressKey(address), new Map<string, number>()]),
+  );
+  let read = 0;
+  for (const { sources } of parts) {
+    for (const [key, { patterns }] of unpackSome(sources, new Set(sums.keys())))
+      for (const [pattern, messages] of patterns) {
+        const sum = sums.get(key);
+        sum?.set(pattern, addSafely(sum.get(pattern) ?? 0, messages));
+      }
+    read += sources?.length ?? 0;
+    if (read < BYTES_AT_ONCE) continue;
+    read = 0;
+    await yieldToOthers();
+  }
+  return new Map([...sums].map(([key, patterns]) => [toAddress(key), patterns]));
 }
 
 /** What one address sent in some days. */

@@ -5,7 +5,14 @@ import type { Mark } from '../../domain/sources/source.ts';
 import { prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { byFailed, byMessages, type SourceSum, sumSources } from './days.ts';
+import {
+  byFailed,
+  byMessages,
+  type PatternSums,
+  type SourceSum,
+  sumPatterns,
+  sumSources,
+} from './days.ts';
 import { MAX_MARKS, type MarkRow, type Marks, toMarks } from './marks.ts';
 import { listUnsummed, planParts } from './months.ts';
 
@@ -27,6 +34,8 @@ const ORDERS = { failed: byFailed, messages: byMessages } as const;
 export interface SourcesState {
   /** Another one after each change of the domain's reports. */
   readonly version: string;
+  /** The domain's name. */
+  readonly domain: string;
   readonly marks: Marks;
 }
 
@@ -43,6 +52,8 @@ export interface SourceList extends SourcesState {
   readonly unlisted: number;
   /** Months that are to be summed (months.ts). */
   readonly unsummed: readonly Day[];
+  /** What reporters said of the mail of these sources. */
+  readonly sumPatterns: () => Promise<PatternSums>;
 }
 
 /** Reads a row for each month of the range that is summed, and for each other day. Throws `not_found` when the account has no such domain. */
@@ -52,7 +63,7 @@ export async function readSources(
   { range, failingOnly, mark, order = 'failed', limit, offset }: SourceQuery,
 ): Promise<SourceList> {
   const { domainId } = scope;
-  const { version, marks, parts } = await reader.readPlan(function* () {
+  const { version, domain, marks, parts } = await reader.readPlan(function* () {
     const state = yield* planState(scope);
     if (state === undefined) throw new Failure('not_found', 'No such domain.');
     return { ...state, parts: yield* planParts({ domainId, ...range }) };
@@ -63,14 +74,17 @@ export async function readSources(
     (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
   const matching = sums.filter(isListed).sort(typeof order === 'string' ? ORDERS[order] : order);
   const messages = sumOf(parts);
+  const sources = matching.slice(offset, offset + limit);
+  const addresses = sources.map(({ address }) => address);
   return {
-    ...{ version, marks },
+    ...{ version, domain, marks },
     hasReports: parts.length > 0,
     total: matching.length,
     messages,
-    sources: matching.slice(offset, offset + limit),
+    sources,
     unlisted: Math.max(0, messages - sumOf(sums)),
     unsummed: listUnsummed(parts, range.from, damaged),
+    sumPatterns: () => sumPatterns(parts, addresses),
   };
 }
 
@@ -87,23 +101,31 @@ function* planState(scope: DomainOfAccount): Plan<SourcesState | undefined> {
 }
 
 /** The version with each mark, in one statement: it needs no transaction to be of one moment. */
-const stateOf = prepareQuery<DomainOfAccount, { version: string } & OrNull<MarkRow>>((db, param) =>
+const stateOf = prepareQuery<DomainOfAccount, Named & OrNull<MarkRow>>((db, param) =>
   db
     .selectFrom('domain')
     .leftJoin('source_mark', 'source_mark.domain_id', 'domain.id')
-    .select(['reports_version as version', 'address', 'mark', 'marked_at', 'marked_by'])
+    .select([
+      'reports_version as version',
+      'domain.name as domain',
+      'address',
+      'mark',
+      'marked_at',
+      'marked_by',
+    ])
     .where('domain.id', '=', param('domainId'))
     .where('account_id', '=', param('accountId'))
     .orderBy('address')
     .limit(MAX_MARKS),
 );
 
+type Named = Pick<SourcesState, 'version' | 'domain'>;
 type OrNull<Row> = { [Name in keyof Row]: Row[Name] | null };
 
 function toState(rows: readonly RowOfQuery<typeof stateOf>[]): SourcesState | undefined {
   const [first] = rows;
   const marks = rows.filter((row): row is typeof row & MarkRow => row.address !== null);
-  return first && { version: first.version, marks: toMarks(marks) };
+  return first && { version: first.version, domain: first.domain, marks: toMarks(marks) };
 }
 
 function sumOf(counts: readonly { readonly messages: number }[]): number {

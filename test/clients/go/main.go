@@ -172,6 +172,7 @@ func domainSources() {
 	want(source.AlignedMessages > 0, "%v", source)
 	want(!source.FirstDay.After(source.LastDay.Time), "%v", source)
 	want(source.Mark != nil && *source.Mark == "legitimate" && source.Network.Asn == nil, "%v", source)
+	want(source.Service.Name == nil && source.Dispositions.Reject == 0, "%v", source)
 }
 
 func notModified() {

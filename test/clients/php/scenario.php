@@ -127,6 +127,8 @@ check("a domain's sources", static function () use ($domains): void {
     want($source->getFirstDay() <= $source->getLastDay(), 'days out of order');
     want($source->getMark() === 'legitimate', 'another mark');
     want($source->getNetwork()->getAsn() === null, 'a network');
+    want($source->getService()->getName() === null, 'a service');
+    want($source->getDispositions()->getReject() === 0, 'rejected');
 });
 
 check('304 # an ApiException with this code', static function () use ($domains): void {

@@ -122,6 +122,7 @@ def a_domains_sources() -> None:
     assert page.total > 1 and page.unlisted_messages == 0, page
     assert source.aligned_messages > 0 and source.first_day <= source.last_day, source
     assert source.mark == "legitimate" and source.network.asn is None, source
+    assert source.service.name is None and source.dispositions.reject == 0, source
 
 
 def not_modified() -> None:

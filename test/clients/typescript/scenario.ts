@@ -148,6 +148,7 @@ await check("a domain's sources", async () => {
   assert.equal(data.unlisted_messages, 0);
   assert(source.aligned_messages > 0 && source.first_day <= source.last_day);
   assert.deepEqual([source.mark, source.network.asn], ['legitimate', null]);
+  assert.deepEqual([source.service.name, source.dispositions.reject], [null, 0]);
 });
 
 await check('304', async () => {

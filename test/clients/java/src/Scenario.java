@@ -159,6 +159,8 @@ final class Scenario {
     require(!source.getFirstDay().isAfter(source.getLastDay()), "days out of order: " + source);
     require("legitimate".equals(source.getMark()), "another mark: " + source);
     require(source.getNetwork().getAsn() == null, "a network: " + source);
+    require(source.getService().getName() == null, "a service: " + source);
+    require(source.getDispositions().getReject() == 0, "rejected: " + source);
   }
 
   private static void notModified() throws Exception {

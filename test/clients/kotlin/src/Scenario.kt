@@ -138,6 +138,7 @@ private fun domainSources() {
     require(source.alignedMessages > 0) { "nothing aligned: $source" }
     require(source.firstDay <= source.lastDay) { "days out of order: $source" }
     require(source.mark == "legitimate" && source.network.asn == null) { "another mark: $source" }
+    require(source.service.name == null && source.dispositions.reject == 0L) { "a service: $source" }
 }
 
 private fun notModified() {

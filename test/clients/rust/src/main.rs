@@ -190,6 +190,8 @@ async fn domain_sources(client: &Client) -> Checked {
     require(source.first_day <= source.last_day, "days out of order")?;
     let mark = source.mark.as_deref();
     require(mark == Some("legitimate"), "another mark")?;
+    require(source.service.name.is_none(), "a service")?;
+    require(source.dispositions.reject == 0, "rejected")?;
     require(source.network.asn.is_none(), "a network")
 }
 
