@@ -5,8 +5,8 @@ import { hint, type OutputOptions, printResult } from './output/output.ts';
 import { withStore } from './with-store.ts';
 
 const HELP = `
-PLUMBLINE_KEEP_REPORTS_DAYS and PLUMBLINE_KEEP_AUDIT_DAYS say how long reports and what the audit says are kept; without
-them, for ever. serve and work prune each hour. Of each domain the newest days stay, because alerts compare with them.`;
+PLUMBLINE_KEEP_REPORTS_DAYS, …_ORIGINALS_DAYS, …_SOURCES_DAYS and …_AUDIT_DAYS say how long reports, the bytes in
+which they came, who sent, and what the audit says are kept; without them, for ever. serve and work prune each hour. Of each domain the newest days stay, because alerts compare with them.`;
 
 interface Options extends OutputOptions {
   readonly dryRun?: boolean;
@@ -14,25 +14,36 @@ interface Options extends OutputOptions {
 
 export function define(command: Command): void {
   command
-    .option('--dry-run', 'only say which reports would go')
+    .option('--dry-run', 'only say what would go')
     .addHelpText('after', HELP)
     .action(async ({ dryRun = false, ...output }: Options) => {
       const { kept, alertThresholds: thresholds } = readConfig(process.env);
-      if (kept.reportsDays === undefined && kept.auditDays === undefined)
-        hint('Everything is kept for ever: neither variable is set.', output);
+      if (Object.values(kept).every((days) => days === undefined))
+        hint('Everything is kept for ever: none of the variables is set.', output);
       await withStore(async ({ db }) => {
         const now = () => new Date();
         const deps = { db, kept, thresholds, now, mayGoOn: async () => true };
         if (dryRun) {
-          const { reports, bytes } = await measurePrune(deps);
-          const text = `Reports that would go: ${reports}, with about ${toMb(bytes)}.`;
-          printResult({ reports, bytes }, [text], output);
+          const measured = await measurePrune(deps);
+          const { reports, bytes, originals, originalBytes, sourceDays, sourceBytes } = measured;
+          const lines = [
+            `Reports that would go: ${reports}, with about ${toMb(bytes)}.`,
+            `Originals that would go: ${originals}, with ${toMb(originalBytes)}, some of them with their reports.`,
+            `Days whose sources would go: ${sourceDays}, with ${toMb(sourceBytes)}, the same.`,
+          ];
+          printResult(measured, lines, output);
           return;
         }
         const pruned = await prune(deps);
-        const { reports, bytes, auditEntries, fileBytes } = pruned;
-        const gone = `Reports that went: ${reports}, with ${toMb(bytes)}.`;
-        printResult(pruned, [`${gone} Entries of the audit: ${auditEntries}.`], output);
+        const { reports, bytes, originals, originalBytes, sourceDays, sourceBytes } = pruned;
+        const { auditEntries, fileBytes } = pruned;
+        const lines = [
+          `Reports that went: ${reports}, with ${toMb(bytes)}.`,
+          `Originals that went before their reports: ${originals}, with ${toMb(originalBytes)}.`,
+          `Days whose sources went: ${sourceDays}, with ${toMb(sourceBytes)}.`,
+          `Entries of the audit: ${auditEntries}.`,
+        ];
+        printResult(pruned, lines, output);
         hint(`The file is ${toMb(fileBytes)} smaller. What is free in it is used again.`, output);
       });
     });

@@ -64,6 +64,8 @@ const OTHER_VARIABLES = {
   unclaimedDays: whole('PLUMBLINE_UNCLAIMED_DAYS', 90, { min: 1, max: 100_000 }),
   secretsKeyFile: text('PLUMBLINE_SECRETS_KEY_FILE', undefined),
   keepReportsDays: whole('PLUMBLINE_KEEP_REPORTS_DAYS', undefined, KEPT_DAYS),
+  keepOriginalsDays: whole('PLUMBLINE_KEEP_ORIGINALS_DAYS', undefined, KEPT_DAYS),
+  keepSourcesDays: whole('PLUMBLINE_KEEP_SOURCES_DAYS', undefined, KEPT_DAYS),
   keepAuditDays: whole('PLUMBLINE_KEEP_AUDIT_DAYS', undefined, KEPT_DAYS),
   stopDelaySeconds: whole('PLUMBLINE_STOP_DELAY_SECONDS', 0, { min: 0, max: 300 }),
 };
@@ -92,8 +94,13 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     /** The bounds of reports of domains that no account has, and of rejected documents. */
     unclaimed: { bytes: others.unclaimedMb * 1024 * 1024, days: others.unclaimedDays },
-    /** For how many days reports of accounts and what the audit says are kept; undefined for ever. */
-    kept: { reportsDays: others.keepReportsDays, auditDays: others.keepAuditDays },
+    /** For how many days reports of accounts, their originals, who sent, and what the audit says are kept; undefined for ever. */
+    kept: {
+      reportsDays: others.keepReportsDays,
+      originalsDays: others.keepOriginalsDays,
+      sourcesDays: others.keepSourcesDays,
+      auditDays: others.keepAuditDays,
+    },
     alertThresholds: readThresholds(environment),
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),

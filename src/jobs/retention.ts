@@ -1,47 +1,75 @@
+import type { Config } from '../config/config.ts';
 import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { deleteOldAudit } from '../store/accounts/audit.ts';
 import type { Db } from '../store/engine/database.ts';
+import {
+  measureOldOriginals,
+  type PrunedOriginals,
+  pruneOriginals,
+} from '../store/retention/old-originals.ts';
 import { measurePrunable, type Pruned, pruneReports } from '../store/retention/old-reports.ts';
+import {
+  measureOldSources,
+  type PrunedSources,
+  pruneSources,
+} from '../store/retention/old-sources.ts';
 import { giveBackSpace } from '../store/retention/space.ts';
 
 interface RetentionDeps {
   readonly db: Db;
-  readonly kept: {
-    readonly reportsDays: number | undefined;
-    readonly auditDays: number | undefined;
-  };
+  readonly kept: Config['kept'];
   readonly thresholds: Thresholds;
   readonly now: () => Date;
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-export interface Retained extends Pruned {
+/** What goes, or would go. */
+type Measured = Pruned & PrunedOriginals & PrunedSources;
+
+export interface Retained extends Measured {
   readonly auditEntries: number;
   /** By which the file is smaller. */
   readonly fileBytes: number;
 }
 
+/** In this order: what goes with its report is not there any more for the others, which measure it too. */
+const KINDS = [
+  { days: 'reportsDays', prune: pruneReports, measure: measurePrunable },
+  { days: 'sourcesDays', prune: pruneSources, measure: measureOldSources },
+  { days: 'originalsDays', prune: pruneOriginals, measure: measureOldOriginals },
+] as const;
+
+const NOTHING: Measured = {
+  ...{ reports: 0, bytes: 0, originals: 0, originalBytes: 0 },
+  ...{ sourceDays: 0, sourceBytes: 0 },
+};
+
 /** Deletes what is older than it is kept. Doing it twice does no harm. */
 export async function prune(deps: RetentionDeps): Promise<Retained> {
-  const { db, now, mayGoOn } = deps;
-  const pruned = { reports: 0, bytes: 0, auditEntries: 0, fileBytes: 0 };
-  const retention = toReportRetention(deps);
-  if (retention !== undefined) Object.assign(pruned, await pruneReports(db, retention));
-  const audited = toFirstKept(now(), deps.kept.auditDays);
-  if (audited !== undefined)
-    pruned.auditEntries = await deleteOldAudit(db, `${audited}T00:00:00Z`, mayGoOn);
-  pruned.fileBytes = await giveBackSpace(db, mayGoOn);
-  return pruned;
+  const { db, now, kept, mayGoOn } = deps;
+  const pruned = await addUpKinds(deps, 'prune');
+  const audited = toFirstKept(now(), kept.auditDays);
+  const auditEntries =
+    audited === undefined ? 0 : await deleteOldAudit(db, `${audited}T00:00:00Z`, mayGoOn);
+  return { ...pruned, auditEntries, fileBytes: await giveBackSpace(db, mayGoOn) };
 }
 
-/** What of the reports would go. */
-export async function measurePrune(deps: RetentionDeps): Promise<Pruned> {
-  const retention = toReportRetention(deps);
-  return retention === undefined ? { reports: 0, bytes: 0 } : measurePrunable(deps.db, retention);
+/** What would go, before anything has gone. */
+export function measurePrune(deps: RetentionDeps): Promise<Measured> {
+  return addUpKinds(deps, 'measure');
 }
 
-function toReportRetention({ kept, thresholds, now, mayGoOn }: RetentionDeps) {
-  const before = toFirstKept(now(), kept.reportsDays);
-  return before === undefined ? undefined : { before, daysKept: daysNeeded(thresholds), mayGoOn };
+async function addUpKinds(
+  { db, kept, thresholds, now, mayGoOn }: RetentionDeps,
+  what: 'prune' | 'measure',
+): Promise<Measured> {
+  const sum = { ...NOTHING };
+  // Alerts compare with these days, whatever their age.
+  const daysKept = daysNeeded(thresholds);
+  for (const { days, [what]: run } of KINDS) {
+    const before = toFirstKept(now(), kept[days]);
+    if (before !== undefined) Object.assign(sum, await run(db, { before, daysKept, mayGoOn }));
+  }
+  return sum;
 }

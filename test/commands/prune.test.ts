@@ -30,14 +30,21 @@ test('plumbline prune deletes what is older than it is kept, and such a report d
   await receive(store.db, days.map(toReport));
   // The newest days stay, from 21 days ago.
   const stay = Math.max(60, 20 + daysNeeded(readConfig({}).alertThresholds));
-  const wanted = { reports: 100 - stay, bytes: expect.any(Number) };
+  const wanted = {
+    reports: 100 - stay,
+    bytes: expect.any(Number),
+    originals: 0,
+    originalBytes: 0,
+    sourceDays: 0,
+    sourceBytes: 0,
+  };
   expect(await json('prune', '--dry-run')).toEqual(wanted);
   expect(await json('prune')).toEqual({
     ...wanted,
     ...{ auditEntries: 0, fileBytes: expect.any(Number) },
   });
   const nothing = { reports: 0, bytes: 0, auditEntries: 0, fileBytes: 0 };
-  expect(await json('prune')).toEqual(nothing);
+  expect(await json('prune')).toMatchObject(nothing);
   const left = await store.db.selectFrom('report').select('id').execute();
   await store.close();
   expect(left).toHaveLength(80 - wanted.reports);
@@ -50,6 +57,31 @@ test('plumbline prune deletes what is older than it is kept, and such a report d
       message: `Its window begins on ${toDayText(61)}. Reports of days before ${toDayText(60)} are not kept.`,
     },
   ]);
+});
+
+test('plumbline prune deletes originals before their reports, and says how many', async () => {
+  const { database, run, json } = aProgram({ PLUMBLINE_KEEP_ORIGINALS_DAYS: '30' });
+  await json('account', 'create', 'Example');
+  await json('domain', 'add', 'Example', 'example.com');
+  const store = await openStore(database);
+  for (const ago of [31, 30])
+    await receive(
+      store.db,
+      [aReport({ domain: 'example.com', reportId: `r${ago}`, begin: `${toDayText(3)}T00:00:00Z` })],
+      `${toDayText(ago)}T12:00:00Z`,
+    );
+  await store.close();
+  const wanted = {
+    reports: 0,
+    bytes: 0,
+    originals: 1,
+    originalBytes: expect.any(Number),
+    sourceDays: 0,
+    sourceBytes: 0,
+  };
+  expect(await json('prune', '--dry-run')).toEqual(wanted);
+  expect((await run(['prune'])).stdout).toMatch(/^Originals that went before their reports: 1, /m);
+  expect(await json('prune')).toMatchObject({ originals: 0, originalBytes: 0 });
 });
 
 test('without the variables everything is kept', async () => {

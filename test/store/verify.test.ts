@@ -69,6 +69,7 @@ const PLANTED: readonly (readonly [Plant, string, string | null, string])[] = [
   [`update domain set alerts_total = 3 ${OF_DOMAIN}`, 'domain', null, 'alerts_total'],
   [`update domain set alerts_position = 7 ${OF_DOMAIN}`, 'domain', null, 'alerts_position'],
   [`update domain set alerts_nonce = 'x' ${OF_DOMAIN}`, 'domain', null, 'alerts_nonce'],
+  [`update domain set has_alert_days = 0 ${OF_DOMAIN}`, 'domain', null, 'has_alert_days'],
   [
     `update domain_day set reports = 3 where day = '2026-03-10'`,
     ...(['domain_day', '2026-03-10', 'reports'] as const),
@@ -138,7 +139,7 @@ describe('verify', () => {
       `update report set account_key = (select list_key from account where id = ACCOUNT)`,
       ...(['account_arrival', null, 'only_found'] as const),
     ],
-    ['delete from account_arrival where position = 3', 'account_arrival', null, 'followed'],
+    ['update account_arrival set length = length - 1', 'account_arrival', null, 'followed'],
   ])('finds in an account’s list of reports: %s', async (plant, table, at, figure) => {
     const { store, accountId } = await aFullStore();
     await receive(store.db, [aReport({ domain: 'nobody.example' })]);

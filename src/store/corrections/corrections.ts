@@ -6,6 +6,7 @@ import { countSources } from '../../domain/reports/source-counts.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import { countArrivals, receiptUpdate } from '../documents/arrival-counts.ts';
 import { Arrivals } from '../documents/arrivals.ts';
+import { deleteOriginals } from '../documents/originals.ts';
 import { measureDocuments, measureReports, toStoredBytes } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
@@ -59,6 +60,7 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
     const conflict = await findOldestConflict(tx, report);
     if (conflict === undefined) {
       await deleteReport(tx, report, await measureReport(tx, report));
+      await deleteOriginals(tx, [report.document_seq]);
       await beginGeneration(tx, report.domain_id);
     } else {
       await exchange(tx, report, conflict);
@@ -101,12 +103,14 @@ async function dropConflict(tx: Tx, conflict: ConflictRow, reportAt: Instant): P
   const bytes = -toStoredBytes(content.length, originals.get(document_seq));
   await runAllPrepared(tx, [receiptUpdate({ domainId, day: toDay(reportAt), bytes })]);
   await deleteConflict(tx, conflict);
+  await deleteOriginals(tx, [document_seq]);
 }
 
 export async function removeRejection(db: Db, seq: number): Promise<void> {
-  const { numDeletedRows } = await db.write((tx) =>
-    tx.deleteFrom('rejection').where('document_seq', '=', seq).executeTakeFirst(),
-  );
+  const { numDeletedRows } = await db.write(async (tx) => {
+    await deleteOriginals(tx, [seq]);
+    return await tx.deleteFrom('rejection').where('document_seq', '=', seq).executeTakeFirst();
+  });
   if (numDeletedRows === 0n) throw new Failure('not_found', `No rejection has the number ${seq}.`);
 }
 

@@ -5,8 +5,8 @@ import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
-import { isIntact, unpackSources } from '../../domain/sources/packed-sources.ts';
-import { removeArrivals } from '../account-reports/arrivals.ts';
+import { isIntact, isKept, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { removeArrivals } from '../account-reports/removals.ts';
 import { deleteAlertDays, recountAlertDays } from '../documents/alert-days.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
 import type { Measured } from '../documents/stored-bytes.ts';
@@ -66,7 +66,7 @@ export async function uncountReports(
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest, replacedAt);
   await shortenReportList(tx, at.domainId, reports.length);
-  await removeArrivals(tx, { ...at, positions: reports.map(({ position }) => Number(position)) });
+  await removeArrivals(tx, { ...at, points: reports });
 }
 
 /** Returns whether the day has other reports. One without reports must have no row. */
@@ -116,7 +116,7 @@ function withoutReports(
 /** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
 async function uncountSources(tx: Tx, at: DomainDay, reports: readonly ReportRow[]): Promise<void> {
   const [stored = null] = await runPrepared(tx, sourcesOfDay(at));
-  if (!isIntact(stored)) return;
+  if (!isKept(stored) || !isIntact(stored)) return;
   const sources = unpackSources(stored);
   const departed: DaySources = new Map();
   for (const report of reports) {

@@ -50,7 +50,8 @@ export async function findOriginal(db: Queries, seq: number): Promise<StoredOrig
   const { encoding, size, content } = row ?? {};
   if (encoding && typeof size === 'number' && content)
     return { encoding, size, first: content, parts: readParts(db, seq, content) };
-  throw new Failure('not_found', 'The original of this document was not kept.');
+  const missing = typeof size === 'number' ? 'is not kept any more' : 'was not kept';
+  throw new Failure('not_found', `The original of this document ${missing}.`);
 }
 
 /** One query for each part, because SQLite blocks the event loop during a query. */
@@ -96,6 +97,12 @@ export async function deleteDocuments(tx: Tx, seqs: readonly number[]): Promise<
   await tx.deleteFrom('rejection').where('document_seq', 'in', seqs).execute();
   await tx.deleteFrom('document_part').where('document_seq', 'in', seqs).execute();
   await tx.deleteFrom('document').where('seq', 'in', seqs).execute();
+}
+
+/** The documents stay, with the sizes of their originals: so none is stored again when its input comes again. */
+export async function deleteOriginals(tx: Tx, seqs: readonly number[]): Promise<void> {
+  await tx.deleteFrom('document_part').where('document_seq', 'in', seqs).execute();
+  await tx.updateTable('document').set({ content: null }).where('seq', 'in', seqs).execute();
 }
 
 /** A part that a reading left which was interrupted may have other bytes, of an older version. */

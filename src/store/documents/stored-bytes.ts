@@ -49,11 +49,27 @@ export async function measureReports<Row extends MeasuredReport>(
   });
 }
 
+/** Bytes that one transaction deletes. */
+const BYTES_AT_ONCE = 32 * 1024 * 1024;
+
+/** As many of the first as one transaction deletes, and always one. */
+export function takeSome<One extends { readonly bytes: number }>(
+  all: readonly One[],
+): readonly One[] {
+  let sum = 0;
+  const end = all.findIndex(({ bytes }) => {
+    sum += bytes;
+    return sum > BYTES_AT_ONCE;
+  });
+  return end === -1 ? all : all.slice(0, Math.max(1, end));
+}
+
 /** The bytes of originals, by the numbers of their documents. */
 export async function measureDocuments(
   db: Queries,
   seqs: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
+  if (seqs.length === 0) return new Map();
   const rows = await db
     .selectFrom('document')
     .select((eb) => [

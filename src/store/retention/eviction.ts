@@ -2,7 +2,7 @@ import { type Day, toDay } from '../../domain/instant.ts';
 import { deleteReport } from '../corrections/corrections.ts';
 import type { ReportRow } from '../corrections/rows.ts';
 import { deleteDocuments } from '../documents/originals.ts';
-import { type Measured, measureReports } from '../documents/stored-bytes.ts';
+import { type Measured, measureReports, takeSome } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { beginAfter } from '../lists/points.ts';
@@ -12,7 +12,6 @@ import { alertList, reportList } from '../lists/timeline.ts';
 
 /** In one transaction. */
 const REPORTS_AT_ONCE = 20;
-const BYTES_AT_ONCE = 32 * 1024 * 1024;
 
 interface Eviction {
   readonly domainId: string;
@@ -56,15 +55,6 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number>
     // Nobody follows the list of a domain without account.
     await beginAfter(tx, reportList(domainId), Number(last.position));
   return some.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function takeSome(reports: readonly Measured<ReportRow>[]): readonly Measured<ReportRow>[] {
-  let sum = 0;
-  const end = reports.findIndex(({ bytes }) => {
-    sum += bytes;
-    return sum > BYTES_AT_ONCE;
-  });
-  return end === -1 ? reports : reports.slice(0, Math.max(1, end));
 }
 
 async function evict(tx: Tx, { report, documents, bytes }: Measured<ReportRow>): Promise<void> {

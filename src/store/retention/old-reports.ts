@@ -3,7 +3,7 @@ import { lockDomain } from '../accounts/domains.ts';
 import { uncountReports } from '../corrections/departures.ts';
 import type { ReportRow } from '../corrections/rows.ts';
 import { deleteDocuments } from '../documents/originals.ts';
-import { measureReports } from '../documents/stored-bytes.ts';
+import { measureReports, takeSome } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import { beginAfter, insertGaps, pointInserts } from '../lists/points.ts';
@@ -16,11 +16,10 @@ import { reportList } from '../lists/timeline.ts';
 
 /** In one transaction. */
 const REPORTS_AT_ONCE = 100;
-const BYTES_AT_ONCE = 32 * 1024 * 1024;
 const DOMAINS_AT_ONCE = 500;
 
-interface Retention {
-  /** Reports of earlier days go. */
+export interface Retention {
+  /** What is of earlier days goes. */
   readonly before: Day;
   /** So many of a domain's newest days with reports stay, whatever their age: alerts compare with them. */
   readonly daysKept: number;
@@ -71,7 +70,15 @@ async function measureAverage(db: Db, domainId: string): Promise<number> {
 }
 
 /** The domains of accounts that have a day that may go, with the last such day. */
-async function* listPrunable(db: Db, { before, daysKept }: Retention) {
+export async function* listPrunable(db: Db, { before, daysKept }: Retention) {
+  for await (const domainId of listDomainsWithReports(db)) {
+    const until = await findLastOldDay(db, { domainId, before, daysKept });
+    if (until !== undefined) yield { domainId, until };
+  }
+}
+
+/** Of accounts. */
+export async function* listDomainsWithReports(db: Db): AsyncGenerator<string> {
   const domains = db
     .selectFrom('domain')
     .select(['id', 'name'])
@@ -81,10 +88,7 @@ async function* listPrunable(db: Db, { before, daysKept }: Retention) {
     .limit(DOMAINS_AT_ONCE);
   let rows = await domains.execute();
   while (rows.length > 0) {
-    for (const { id: domainId } of rows) {
-      const until = await findLastOldDay(db, { domainId, before, daysKept });
-      if (until !== undefined) yield { domainId, until };
-    }
+    for (const { id } of rows) yield id;
     rows = await domains.where('name', '>', rows.at(-1)?.name ?? '').execute();
   }
 }
@@ -142,15 +146,6 @@ export async function deleteOldest(
   );
   const bytes = departed.reduce((sum, one) => sum + one.bytes, 0);
   return { reports: reports.length, bytes };
-}
-
-function takeSome<One extends { readonly bytes: number }>(all: readonly One[]): readonly One[] {
-  let sum = 0;
-  const end = all.findIndex(({ bytes }) => {
-    sum += bytes;
-    return sum > BYTES_AT_ONCE;
-  });
-  return end === -1 ? all : all.slice(0, Math.max(1, end));
 }
 
 async function deleteReports(tx: Tx, reports: readonly ReportRow[]): Promise<void> {

@@ -3,6 +3,12 @@ import type { Instant } from '../../domain/instant.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
+import {
+  isIntact,
+  isKept,
+  packSources,
+  unpackSources,
+} from '../../domain/sources/packed-sources.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { findReporterName } from '../reports/report-row.ts';
 import { type DomainDay, updateSources } from './days.ts';
@@ -62,6 +68,22 @@ function findRecords(content: Uint8Array): ReportContent['records'] {
   } catch {
     return [];
   }
+}
+
+/**
+ * The packed sources of a day with a change; counted again from the stored reports where they are damaged, and as they are
+ * where they went by age.
+ */
+export async function changePacked(
+  packed: Uint8Array | null,
+  change: (sources: DaySources) => void,
+  recount: () => Promise<DaySources>,
+): Promise<Uint8Array | null> {
+  if (!isKept(packed)) return packed;
+  if (!isIntact(packed)) return packSources(await recount());
+  const sources = unpackSources(packed);
+  change(sources);
+  return packSources(sources);
 }
 
 /** Returns the packed sources. */

@@ -93,7 +93,7 @@ export const OF_DOMAIN: readonly Figure[] = [
     ({
       id,
     }) => sql`select null as at, reports_total, last_report_at, reports_position, reports_nonce,
-      alerts_total, alerts_position, alerts_nonce from domain where id = ${id}`,
+      alerts_total, alerts_position, alerts_nonce, has_alert_days from domain where id = ${id}`,
     ({ id, alerts }) => sql`select null as at,
       (select count(*) from report where domain_id = ${id}) as reports_total,
       (select max(received_at) from report where domain_id = ${id}) as last_report_at,
@@ -102,7 +102,8 @@ export const OF_DOMAIN: readonly Figure[] = [
         select position, nonce from report where domain_id = ${id}`)} as reports_nonce,
       (select count(*) from alert where domain_id = ${id}) as alerts_total,
       ${positionOf(sql`alert where domain_id = ${id}`, alerts)} as alerts_position,
-      ${newestOf(pointsOf(alerts))} as alerts_nonce
+      ${newestOf(pointsOf(alerts))} as alerts_nonce,
+      case when exists (select 1 from alert_day where domain_id = ${id}) then 1 else has_alert_days end as has_alert_days
       from domain where id = ${id}`,
   ),
   figure(
@@ -167,14 +168,17 @@ export const OF_DOMAIN: readonly Figure[] = [
 const listed = (id: RawBuilder<string>) => sql`report join domain on domain.id = report.domain_id
   and domain.account_id = ${id} and domain.status = 'active'`;
 
+/** What followers of it meet. */
+const arrived = (id: RawBuilder<string>) => sql`account_arrival as a join report as r
+  on r.domain_id = a.domain_id and r.position > a.domain_position - a.length
+  and r.position <= a.domain_position and a.account_id = ${id}`;
+
 export const OF_ACCOUNT: readonly Figure[] = [
   figure(
     'account_arrival',
     ({ id }) => sql`select null as at, (select count(*) from ${listed(id)}
         where account_key = (select list_key from account where id = ${id})) as found,
-      (select count(*) from account_arrival as a join report as r on r.domain_id = a.domain_id
-        and r.position > a.domain_position - a.length and r.position <= a.domain_position
-        where a.account_id = ${id}) as followed,
+      (select count(*) from ${arrived(id)}) as followed,
       (select count(*) from report join account on account.list_key = report.account_key
         where account.id = ${id} and list_has_others = 0) as only_found`,
     ({ id }) => sql`select null as at, count(*) as found, count(*) as followed,
@@ -196,7 +200,8 @@ export const OF_ACCOUNT: readonly Figure[] = [
       (select count(*) from ${listed(id)}) as reports_total,
       ${positionOf(listed(id), reports)} as reports_position,
       ${newestOf(sql`${pointsOf(reports)} union all
-        select position, nonce from account_arrival where account_id = ${id}`)} as reports_nonce
+        select a.position - a.domain_position + r.position, coalesce(a.nonce, r.nonce)
+        from ${arrived(id)}`)} as reports_nonce
       from account where id = ${id}`,
     true,
   ),

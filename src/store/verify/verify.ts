@@ -2,7 +2,12 @@ import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
 import { toAddress } from '../../domain/sources/address-key.ts';
 import type { DaySources } from '../../domain/sources/day-sources.ts';
-import { isIntact, MAX_SOURCES, unpackSources } from '../../domain/sources/packed-sources.ts';
+import {
+  isIntact,
+  isKept,
+  MAX_SOURCES,
+  unpackSources,
+} from '../../domain/sources/packed-sources.ts';
 import type { Queries } from '../engine/database.ts';
 import { askAll, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainDay } from '../sources/days.ts';
@@ -164,9 +169,11 @@ async function compareSources(db: Queries, { id, of }: Owner, day: Day): Promise
   return [];
 }
 
-function readSources(db: Queries, { domainId: domain_id, day }: DomainDay) {
+/** undefined also when they are not kept any more. */
+async function readSources(db: Queries, { domainId: domain_id, day }: DomainDay) {
   const rows = db.selectFrom('domain_day').select(['reports', 'sources']);
-  return rows.where(({ and }) => and({ domain_id, day })).executeTakeFirst();
+  const stored = await rows.where(({ and }) => and({ domain_id, day })).executeTakeFirst();
+  return stored && isKept(stored.sources) ? stored : undefined;
 }
 
 const isSame = (one: Uint8Array | null, other: Uint8Array | null) =>

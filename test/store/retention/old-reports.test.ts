@@ -166,7 +166,7 @@ test('the audit is kept for so many days', async () => {
   const { kept, alertThresholds: thresholds } = config;
   const now = () => new Date('2026-02-05T00:00:00Z');
   const pruned = await prune({ db, kept, thresholds, now, mayGoOn });
-  expect(pruned).toEqual({ reports: 0, bytes: 0, auditEntries: 1, fileBytes: 0 });
+  expect(pruned).toMatchObject({ reports: 0, bytes: 0, auditEntries: 1, fileBytes: 0 });
   const left = await listAudit(db, accountId, { limit: 9 });
   expect(left.map(({ subject }) => subject)).toEqual([`${day(9)}T00:00:00Z`, 'Example']);
 });
