@@ -6,6 +6,7 @@ import { toInstant } from '../domain/instant.ts';
 import { insertAccount, listAccounts, updateAccountName } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { operator } from '../store/accounts/audit.ts';
+import { findDeletionRequest } from '../store/accounts/deletion-request.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
 import { updateSecondFactorRequired } from '../store/people/people.ts';
 import { giveBackSpace } from '../store/retention/space.ts';
@@ -108,10 +109,16 @@ async function deleteOne(account: string, options: DeleteOptions): Promise<void>
   const { countBelongings, deleteAccount } = await import('../store/accounts/deleted-accounts.ts');
   await withAccount(account, async (db, id) => {
     const { account: name, ...counts } = await countBelongings(db, id);
-    const result = { id, name, ...counts, kept_reports: keepsReports, deleted: !dryRun };
+    const request = await findDeletionRequest(db, id);
+    const asked = {
+      deletion_asked_at: request?.at ?? null,
+      deletion_asked_by: request?.by ?? null,
+    };
+    const result = { id, name, ...counts, ...asked, kept_reports: keepsReports, deleted: !dryRun };
     const lists = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
     const kept = keepsReports ? ' Its reports stay.' : '';
-    const sentence = `The account “${name}” has ${lists.join(', ')}.${kept}`;
+    const by = request && ` ${request.by}, an owner, asked for its deletion at ${request.at}.`;
+    const sentence = `The account “${name}” has ${lists.join(', ')}.${kept}${by ?? ''}`;
     if (dryRun) return printResult(result, [sentence], output);
     if (!yes) await confirm(`${sentence} All of it is deleted.`, name);
     await deleteAccount(db, id, { by: operator(), keepsReports });

@@ -2,11 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { loadOrganizationalDomains } from '../domain/dns/organizational-domain.ts';
 import { remember } from '../domain/remember.ts';
-import {
-  type NamedService,
-  type NameEvidence,
-  nameService,
-} from '../domain/sources/service-name.ts';
+import { createNamer } from '../domain/sources/service-name.ts';
 import {
   parseGuides,
   parseServices,
@@ -43,11 +39,8 @@ export async function findGuide(service: string): Promise<ServiceGuide | undefin
 }
 
 /** Names services that send for a domain. */
-export async function loadNamer(
-  domain: string,
-): Promise<(evidence: NameEvidence) => NamedService | undefined> {
+export async function loadNamer(domain: string): Promise<ReturnType<typeof createNamer>> {
   const toOrganizationalDomain = remember(await loadOrganizationalDomains());
   const { byDomain } = await loadServices();
-  const context = { domain, services: byDomain, toOrganizationalDomain };
-  return (evidence) => nameService(evidence, context);
+  return createNamer({ domain, services: byDomain, toOrganizationalDomain });
 }

@@ -7,6 +7,12 @@ import { refuseForeignForms, requireFormToken } from './forgery.ts';
 import { serveAssets } from './frame/assets.ts';
 import { createLimits, type LimitName, type Limits } from './limits.ts';
 import { showAccount } from './pages/account.ts';
+import {
+  askToDeleteAccount,
+  exportData,
+  requestDeletion,
+  withdrawDeletion,
+} from './pages/account-data.ts';
 import { exportAlerts, showAlerts } from './pages/alerts.ts';
 import {
   askToDelete,
@@ -159,7 +165,11 @@ const PAGES: readonly Route[] = [
 ];
 
 /** For owners only. */
-const PEOPLE: readonly Route[] = [
+const OF_OWNERS: readonly Route[] = [
+  ['get', '/account/export', exportData, 'exports'],
+  ['get', '/account/deletion', askToDeleteAccount],
+  ['post', '/account/deletion', requestDeletion],
+  ['post', '/account/deletion/withdraw', withdrawDeletion],
   ['get', '/people', showPeople],
   ['post', '/people', invite, 'invitations'],
   ['post', '/people/second-factor', requireFactor],
@@ -196,8 +206,8 @@ export function createSettings(deps: SettingsDeps): Router {
   router.post('/{*page}', limits.changes);
   router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
   addRoutes(PAGES);
-  router.use('/people', requireOwnerRole);
-  addRoutes(PEOPLE);
+  router.use(['/people', '/account/export', '/account/deletion'], requireOwnerRole);
+  addRoutes(OF_OWNERS);
   router.use(() => {
     throw new Failure('not_found', 'There is no such page.');
   });

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { askForDeletion } from '../../src/store/accounts/deletion-request.ts';
 import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aReport, receive } from '../support/builders.ts';
@@ -14,7 +15,8 @@ describe('plumbline account, domain, key', () => {
     const account = await json('account', 'create', 'My company');
     expect(account).toEqual({ id: expect.stringMatching(UUID), name: 'My company', plan: 'pro' });
     expect(await json('account', 'plan', account.id, 'free')).toEqual({ ...account, plan: 'free' });
-    expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free' }]);
+    const none = { deletion_asked_at: null, deletion_asked_by: null };
+    expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free', ...none }]);
   });
 
   test('an account is renamed, but not to the name of another', async () => {
@@ -151,14 +153,21 @@ describe('plumbline account, domain, key', () => {
   });
 
   test('an account is deleted only when that is confirmed, and is gone then', async () => {
-    const { json, run } = aProgram();
+    const { json, run, database } = aProgram();
     const { id } = await json('account', 'create', 'A');
     await json('domain', 'add', 'A', 'example.com');
+    const store = await openStore(database);
+    const at = '2026-03-15T04:12:09Z';
+    await askForDeletion(store.db, id, { name: 'owner@example.com', address: null, at });
+    await store.close();
+    const asked = { deletion_asked_at: at, deletion_asked_by: 'owner@example.com' };
+    expect(await json('account', 'list')).toMatchObject([asked]);
     const { status, stderr } = await run(['account', 'delete', 'A']);
     expect([status, stderr]).toEqual([2, expect.stringContaining('use --yes')]);
+    expect(stderr).toContain(`owner@example.com, an owner, asked for its deletion at ${at}.`);
     const counts = { domains: 1, reports: 0, keys: 0, people: 0, webhooks: 0, kept_reports: false };
     const deletion = ['account', 'delete', 'A', '--yes'];
-    const wanted = { id, name: 'A', ...counts };
+    const wanted = { id, name: 'A', ...counts, ...asked };
     expect(await json(...deletion, '--dry-run')).toEqual({ ...wanted, deleted: false });
     expect(await json(...deletion)).toEqual({ ...wanted, deleted: true });
     expect(await json('account', 'list')).toEqual([]);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { exportAccount } from '../../src/store/accounts/account-export.ts';
+import { exportAccount, exportLines } from '../../src/store/accounts/account-export.ts';
+import { operator } from '../../src/store/accounts/audit.ts';
+import { deleteAccount } from '../../src/store/accounts/deleted-accounts.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { aFullAccount, listTables, OF_NOBODY } from '../support/full-account.ts';
@@ -95,5 +97,14 @@ describe('an exported account', () => {
     });
     await Promise.all(written);
     expect(reports).toBe(35);
+  });
+
+  test('has no last line when the account is deleted meanwhile', async () => {
+    const { db, reader } = await aStore();
+    const accountId = await aFullAccount(db);
+    const pieces = exportLines(reader, accountId, 1);
+    expect((await pieces.next()).value).toContain('"plumbline account"');
+    await deleteAccount(db, accountId, { by: operator(), keepsReports: false });
+    await expect(Array.fromAsync(pieces)).rejects.toThrow('The account was deleted meanwhile.');
   });
 });

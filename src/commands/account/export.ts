@@ -15,13 +15,15 @@ export async function exportOne(
   to: string | undefined,
   output: OutputOptions,
 ): Promise<void> {
-  const { exportAccount } = await import('../../store/accounts/account-export.ts');
+  const { exportAccount, FIRST_LINE, toLastLine } = await import(
+    '../../store/accounts/account-export.ts'
+  );
   await withStore(async ({ db, reader }) => {
     const id = await findAccountId(db, account);
     const rows = await writeTo(to, async (write) => {
-      write(JSON.stringify({ export: 'plumbline account', version: 1 }));
+      write(FIRST_LINE);
       const count = await exportAccount(reader, id, write);
-      write(JSON.stringify({ end: true, rows: count }));
+      write(toLastLine(count));
       return count;
     });
     hint(`Rows that were exported: ${rows}.`, output);

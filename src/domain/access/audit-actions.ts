@@ -24,6 +24,9 @@ export const AUDIT_ACTIONS = {
     'address_renewed',
     'second_factor_required',
     'second_factor_optional',
+    'account_exported',
+    'deletion_asked',
+    'deletion_taken_back',
   ],
   domain: [
     'domain_added',

@@ -2,52 +2,82 @@ import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { Failure } from '../../domain/failure.ts';
-import { visitorOf } from '../visitor.ts';
+import { type Visitor, visitorOf } from '../visitor.ts';
 
-/** Each occupies some megabytes while it is sent. */
-const MAX_SENDING = 8;
-/** One person with slow downloads does not keep the others from theirs. */
-const MAX_OF_PERSON = 2;
-/** A slower client is cut off. */
-const MAX_SEND_MS = 300_000;
+/** How many are sent at the same time by this process, and of one person or account; a slower client is cut off. */
+interface Kind {
+  readonly max: number;
+  readonly maxOfOne: number;
+  readonly maxMs: number;
+  readonly keyOf: (visitor: Visitor) => string;
+  /** The key of each that is being sent. */
+  readonly sending: string[];
+}
+
+const KINDS = {
+  /** Each occupies some megabytes. One person with slow downloads does not keep the others from theirs. */
+  file: {
+    ...{ max: 8, maxOfOne: 2, maxMs: 300_000, sending: [] },
+    keyOf: ({ personId }) => personId,
+  },
+  /** An account with ten million reports has 20 GB. */
+  account: {
+    ...{ max: 2, maxOfOne: 1, maxMs: 6 * 3_600_000, sending: [] },
+    keyOf: ({ accountId }) => accountId,
+  },
+} as const satisfies Record<string, Kind>;
+
+/** A client that takes nothing for so long has gone. */
+const STALLED_MS = 60_000;
 
 interface Download {
   readonly fileName: string;
   readonly type: string;
+  /** Default: `file`. */
+  readonly kind?: keyof typeof KINDS;
   /** Where it is known, so that a client sees that a file is incomplete. */
   readonly bytes?: number | undefined;
   /** Each stream's bytes go through the next one. */
   readonly streams: readonly [Readable, ...Transform[]];
+  /** Is called before the first byte is sent. */
+  readonly onStart?: () => Promise<void>;
 }
 
 /** Sends a file to save, so that no browser shows it as a page. */
 export async function sendDownload(res: Response, download: Download): Promise<void> {
   const { fileName, type, bytes, streams } = download;
-  const { personId } = visitorOf(res);
-  startSending(personId);
+  const headers = {
+    'Content-Type': type,
+    ...(bytes !== undefined && { 'Content-Length': `${bytes}` }),
+    'Content-Disposition': `attachment; filename="${toSafeName(fileName)}"`,
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+  };
+  // Its answer has no body, but node would read all of it.
+  if (res.req.method === 'HEAD') {
+    for (const stream of streams) stream.destroy();
+    res.set(headers).end();
+    return;
+  }
+  const kind: Kind = KINDS[download.kind ?? 'file'];
+  const end = startSending(kind, kind.keyOf(visitorOf(res)));
   try {
-    res.set({
-      'Content-Type': type,
-      ...(bytes !== undefined && { 'Content-Length': `${bytes}` }),
-      'Content-Disposition': `attachment; filename="${toSafeName(fileName)}"`,
-      'Content-Security-Policy': "sandbox; default-src 'none'",
-    });
-    await pipeline([...streams, res], { signal: AbortSignal.timeout(MAX_SEND_MS) });
+    await download.onStart?.();
+    res.set(headers).setTimeout(STALLED_MS, () => res.destroy());
+    await pipeline([...streams, res], { signal: AbortSignal.timeout(kind.maxMs) });
   } catch (error) {
     if (!isOfClient(error)) throw error;
   } finally {
-    sending.splice(sending.indexOf(personId), 1);
+    end();
   }
 }
 
-/** The persons to whom this process is sending files, once for each file. */
-const sending: string[] = [];
-
-function startSending(personId: string): void {
-  const own = sending.filter((other) => other === personId).length;
-  if (own >= MAX_OF_PERSON || sending.length >= MAX_SENDING)
+/** Returns what ends it. */
+function startSending({ max, maxOfOne, sending }: Kind, key: string): () => void {
+  const own = sending.filter((other) => other === key).length;
+  if (own >= maxOfOne || sending.length >= max)
     throw new Failure('unavailable', 'Too many files are being sent. Please try again soon.');
-  sending.push(personId);
+  sending.push(key);
+  return () => void sending.splice(sending.indexOf(key), 1);
 }
 
 /** Only characters that mean nothing to a header, a file system or a shell. */

@@ -1,15 +1,18 @@
 import { html } from 'hono/html';
+import { findDeletionRequest } from '../../store/accounts/deletion-request.ts';
 import { findMailToken } from '../../store/accounts/mail-address.ts';
 import { listPeople, type Person } from '../../store/people/people.ts';
 import type { PageHandler } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
 import { type Html, renderText, renderTime } from '../frame/text.ts';
 import { visitorOf } from '../visitor.ts';
+import { renderData } from './account-data.ts';
 
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
 export const showAccount: PageHandler = async ({ store, now, mailHost }, _req, res) => {
-  const { accountId, accountName, plan, personId, role } = visitorOf(res);
+  const visitor = visitorOf(res);
+  const { accountId, accountName, plan, personId, role } = visitor;
   const people = await listPeople(store.db, accountId);
   const token = mailHost === undefined ? '' : await findMailToken(store.db, accountId);
   const main = html`<p class="trail">Settings / Account</p>
@@ -31,7 +34,8 @@ export const showAccount: PageHandler = async ({ store, now, mailHost }, _req, r
           : html`<p class="muted">Owners of the account add people.</p>`
       }
       <p class="muted">The operator of this Plumbline changes the plan.</p>
-    </section>`;
+    </section>
+    ${role === 'owner' ? renderData(visitor, await findDeletionRequest(store.db, accountId), now()) : ''}`;
   await sendPage(res, { title: 'Account', current: 'account', main });
 };
 

@@ -1,4 +1,6 @@
+import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { type Param, prepareQuery, type Value } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
@@ -89,6 +91,10 @@ const ACCOUNT: Node = {
   below: OF_ACCOUNT.map((node) => ['id', node]),
 };
 
+export const FIRST_LINE = JSON.stringify({ export: 'plumbline account', version: 1 });
+/** Without it, the export was cut off. */
+export const toLastLine = (rows: number) => JSON.stringify({ end: true, rows });
+
 /** Some have a mebibyte. */
 const ROWS_AT_ONCE = 10;
 
@@ -99,6 +105,36 @@ export function exportAccount(
   write: (line: string) => void,
 ): Promise<number> {
   return reader.readPlan(() => exportRows(ACCOUNT, accountId, write));
+}
+
+const CHARS_AT_ONCE = 64 * 1024;
+
+/**
+ * The whole export in pieces of lines, a few rows at a time while a client takes them. No snapshot is held for a slow
+ * client: what changes meanwhile may be in it or not. Throws `not_found` when the account has gone before its end.
+ */
+export async function* exportLines(
+  reader: Reader,
+  accountId: string,
+  charsAtOnce = CHARS_AT_ONCE,
+): AsyncGenerator<string> {
+  let lines = `${FIRST_LINE}\n`;
+  const add = (line: string) => {
+    lines += `${line}\n`;
+  };
+  const plan = exportRows(ACCOUNT, accountId, add);
+  let step = plan.next([]);
+  while (!step.done) {
+    if (lines.length > charsAtOnce) {
+      yield lines;
+      lines = '';
+    }
+    await yieldToRequests();
+    step = plan.next(await Promise.all(step.value.map((query) => reader.readAll(query))));
+  }
+  const account = await reader.readAll(pagesOf(ACCOUNT).first({ of: accountId }));
+  if (account.length === 0) throw new Failure('not_found', 'The account was deleted meanwhile.');
+  yield `${lines}${toLastLine(step.value)}\n`;
 }
 
 function* exportRows(node: Node, of: Value, write: (line: string) => void): Plan<number> {

@@ -95,8 +95,13 @@ async function requireNewName(tx: Tx, name: string, of?: string): Promise<void> 
     throw new Failure('conflict', `The account ${other.id} has the name “${other.name}” already.`);
 }
 
-export function listAccounts(db: Queries): Promise<Account[]> {
-  return db.selectFrom('account').select(COLUMNS).orderBy('created_at').orderBy('id').execute();
+export function listAccounts(db: Queries) {
+  return db
+    .selectFrom('account')
+    .select([...COLUMNS, 'deletion_asked_at', 'deletion_asked_by'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
 }
 
 /** Throws `not_found`. */

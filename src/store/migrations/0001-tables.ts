@@ -50,6 +50,9 @@ export const TABLES = {
       created_at: instant(),
       /** Whether people who sign in with a password need a second factor. */
       second_factor_required: orZero(flag()),
+      /** When an owner asked for its deletion, and who, by e-mail address; null when nobody does. */
+      deletion_asked_at: orNull(instant()),
+      deletion_asked_by: orNull(text()),
       /** The local part of its own address for reports: domain/access/mail-token.ts. */
       mail_token: text('unique'),
       domains_total: orZero(count()),
@@ -112,6 +115,8 @@ export const TABLES = {
       reports_position: orZero(count()),
       reports_nonce: text(),
       reports_generation: orZero(number()),
+      /** The originals of its reports up to this position went by age (retention/old-originals.ts). */
+      originals_position: orZero(count()),
       alerts_total: orZero(count()),
       alerts_version: text(),
       alerts_position: orZero(count()),
@@ -185,7 +190,7 @@ export const TABLES = {
       domain_id: id('references domain'),
       record_type: text<'dmarc' | 'spf' | 'route'>(),
       checked_at: instant(),
-      /** JSON: see domain/dns/dns-watch.ts, alerts/route-checks.ts. */
+      /** JSON: see domain/dns/dns-watch.ts, store/alerts/dns-records.ts. */
       state: text(),
     },
     keys: ['primary key (domain_id, record_type)'],
