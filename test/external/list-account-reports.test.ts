@@ -3,6 +3,7 @@ import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { preferConflict } from '../../src/store/corrections/corrections.ts';
+import { pruneReports } from '../../src/store/retention/old-reports.ts';
 import { type Answer, type Api, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -151,5 +152,50 @@ describe('GET /v1/external/reports?received_after', () => {
     const own = await api.get(`/v1/external/domains/${b.id}/reports`, { key: account.key });
     expect((await read(`?received_after=${cursorOf(own)}`)).status).toBe(422);
     expect(messagesOf(await read('?received_after=start'))).toEqual([2]);
+  });
+
+  test('of one domain takes a row for many transactions, and each keeps a cursor of its own while the oldest go', async () => {
+    const { name } = await aDomain(api.db, account.id);
+    const cursors = [cursorOf(await read('?received_after=start'))];
+    for (const [i, day] of ['10', '11', '09', '12', '10'].entries()) {
+      await receiveOne(name, i + 1, `2026-03-${day}`);
+      cursors.push(cursorOf(await read('?limit=1')));
+    }
+    const countRows = () =>
+      api.db.selectFrom('account_arrival').select(['length', 'position']).execute();
+    expect(await countRows()).toEqual([{ length: 5, position: 5 }]);
+    const readAfter = async () => {
+      const answers = await Promise.all(cursors.map((cursor) => read(`?received_after=${cursor}`)));
+      return answers.map((answer) => messagesOf(answer));
+    };
+    expect(await readAfter()).toEqual([[1, 2, 3, 4, 5], [2, 3, 4, 5], [3, 4, 5], [4, 5], [5], []]);
+    // The third, then the first and the last, in the order of arrival.
+    await pruneReports(api.db, { before: '2026-03-10', daysKept: 1, mayGoOn: async () => true });
+    expect(await readAfter()).toEqual([[1, 2, 4, 5], [2, 4, 5], [4, 5], [4, 5], [5], []]);
+    await pruneReports(api.db, { before: '2026-03-11', daysKept: 1, mayGoOn: async () => true });
+    expect(await readAfter()).toEqual([[2, 4], [2, 4], [4], [4], [], []]);
+    expect(await countRows()).toEqual([{ length: 4, position: 5 }]);
+    await receiveOne(name, 6, '2026-03-12');
+    expect(await readAfter()).toEqual([[2, 4, 6], [2, 4, 6], [4, 6], [4, 6], [6], [6]]);
+    expect(await countRows()).toEqual([{ length: 5, position: 6 }]);
+    expect(await listMiscounts(api.db)).toEqual({});
+  });
+
+  test('of a domain that joined keeps its cursor when its last report, and then another, has gone', async () => {
+    for (const [messages, day] of [
+      [1, '12'],
+      [2, '11'],
+      [3, '10'],
+    ] as const)
+      await receiveOne('late.example', messages, `2026-03-${day}`);
+    await aDomain(api.db, account.id, { name: 'late.example' });
+    const cursor = cursorOf(await read());
+    await receiveOne('late.example', 4, '2026-03-12');
+    await pruneReports(api.db, { before: '2026-03-11', daysKept: 1, mayGoOn: async () => true });
+    expect(messagesOf(await read(`?received_after=${cursor}`))).toEqual([4]);
+    await pruneReports(api.db, { before: '2026-03-12', daysKept: 1, mayGoOn: async () => true });
+    expect(messagesOf(await read(`?received_after=${cursor}`))).toEqual([4]);
+    expect(messagesOf(await read('?received_after=start'))).toEqual([1, 4]);
+    expect(await listMiscounts(api.db)).toEqual({});
   });
 });

@@ -1,12 +1,13 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Point } from '../../domain/cursor.ts';
 import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
-import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareColumn, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
 import { accountReportList } from '../lists/timeline.ts';
 import { fieldsOfAccount } from '../reports/reports.ts';
+import type { Tables } from '../tables.ts';
 
 /* The reports of all active domains of an account, as one list. */
 
@@ -60,42 +61,43 @@ type ReportsAfterQuery = { accountId: string } & ItemsAfterQuery;
 
 const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportOfAccountRow>>(
   (db, param) => {
-    const position = sql<number>`a.position - a.domain_position + report.position`;
-    return db
-      .selectFrom('account_arrival as a')
-      .innerJoin('report', (join) =>
-        join
-          .onRef('report.domain_id', '=', 'a.domain_id')
-          .on(sql<boolean>`report.position > a.domain_position - a.length`)
-          .onRef('report.position', '<=', 'a.domain_position'),
-      )
+    return arrivedAfter(db, param)
       .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('item'))
-      .select([position.as('position'), 'a.nonce as nonce'])
-      .where('a.account_id', '=', param('accountId'))
-      .where('a.position', '>', param('after'))
-      .where(position, '>', param('after'))
       .where(
         isVersion('account', 'reports_version', {
           id: param('accountId'),
           version: param('version'),
         }),
       )
-      .orderBy('a.position')
-      .orderBy('report.position')
       .limit(param('limit'))
       .offset(param('skip'));
   },
 );
 
-const arrivalPoint = prepareQuery<{ accountId: string; position: number }, Point>((db, param) =>
+type AfterQuery = { accountId: string; after: number };
+
+const pointAfter = prepareQuery<AfterQuery, Point>((db, param) => arrivedAfter(db, param).limit(1));
+
+/** A row's reports that are behind the position are read in their index: of the row that has it, no other. */
+const arrivedAfter = <P extends AfterQuery>(db: Kysely<Tables>, param: Param<P>) =>
   db
-    .selectFrom('account_arrival')
-    .select(['position', 'nonce'])
-    .where('account_id', '=', param('accountId'))
-    .where('position', '>=', param('position'))
-    .orderBy('position')
-    .limit(1),
-);
+    .selectFrom('account_arrival as a')
+    .innerJoin('report', (join) =>
+      join
+        .onRef('report.domain_id', '=', 'a.domain_id')
+        .on(
+          sql<boolean>`report.position > a.domain_position - case
+            when a.position - a.length < ${param('after')} then a.position - ${param('after')}
+            else a.length end`,
+        )
+        .onRef('report.position', '<=', 'a.domain_position'),
+    )
+    .select(sql<number>`a.position - a.domain_position + report.position`.as('position'))
+    .select(({ fn }) => fn.coalesce('a.nonce', 'report.nonce').as('nonce'))
+    .where('a.account_id', '=', param('accountId'))
+    .where('a.position', '>', param('after'))
+    .orderBy('a.position')
+    .orderBy('report.position');
 
 /** Newest window first, then latest arrival. Followed, in the order in which they came to the list. */
 export function reportsOfAccount(accountId: string): FollowedList<ReportOfAccountRow> {
@@ -104,6 +106,6 @@ export function reportsOfAccount(accountId: string): FollowedList<ReportOfAccoun
     head: head({ accountId }),
     items: (wanted) => reportsFrom({ accountId, ...wanted }),
     after: (wanted) => reportsAfter({ accountId, ...wanted }),
-    point: (position) => arrivalPoint({ accountId, position }),
+    point: (position) => pointAfter({ accountId, after: position - 1 }),
   };
 }

@@ -167,6 +167,8 @@ async function append(tx: Tx, accountId: string, domains: readonly ListedDomain[
     from account_arrival as a join list_gap as g on g.list_id = a.domain_id
       and g.position > a.domain_position - a.length and g.position <= a.domain_position
     where a.account_id = ${accountId} and a.position > ${base}`.execute(tx);
+  // The last of the positions may be a gap.
+  await insertPoint(tx, listId, { position, nonce });
   await tx
     .updateTable('account')
     .set({ reports_position: position, reports_nonce: nonce, reports_version: newVersion() })

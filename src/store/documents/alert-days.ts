@@ -2,12 +2,12 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { VIEWS, type View } from '../../domain/reports/authentication.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addDay, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
-import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
+import { isKept, NOT_KEPT, packSources } from '../../domain/sources/packed-sources.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import type { DomainDay } from '../sources/days.ts';
-import { recountDay } from '../sources/recount.ts';
+import { changePacked, recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
 import type { DayCount, DomainArrivals, ReportSum } from './arrivals.ts';
 
@@ -57,24 +57,24 @@ async function addToView(
   return {
     ...{ domain_id: at.domainId, day: at.day, view },
     ...{ reports: sum('reports'), messages: sum('messages'), aligned: sum('aligned') },
-    sources: packSources(await addSources(tx, { at, view, base }, { count, hidden })),
+    sources: await changePacked(
+      base.sources,
+      (sources) => addSources(sources, { count, hidden }),
+      // The added reports are stored already.
+      () => recountDay(tx, at, isCounted(view)),
+    ),
   };
 }
 
-async function addSources(
-  tx: Tx,
-  { at, view, base }: { at: DomainDay; view: View; base: Sum },
+function addSources(
+  sources: DaySources,
   { count, hidden }: { count: ReportSum; hidden: ReportSum | undefined },
-): Promise<DaySources> {
-  // The added reports are stored already.
-  if (!isIntact(base.sources)) return await recountDay(tx, at, isCounted(view));
+): void {
   const added: DaySources = new Map();
   addDay(added, count.sources);
   if (hidden !== undefined) subtractDay(added, hidden.sources);
-  const sources = unpackSources(base.sources);
   addDay(sources, added);
   for (const [key, { counts }] of sources) if (counts.messages === 0) sources.delete(key);
-  return sources;
 }
 
 function listAlertDays(tx: Tx, { domainId: domain_id, day }: DomainDay): Promise<AlertDay[]> {
@@ -125,7 +125,7 @@ export async function recountAlertDays(
   without: readonly number[] = [],
 ): Promise<void> {
   const { domainId: domain_id, day } = at;
-  for (const { view } of await listAlertDays(tx, at)) {
+  for (const { view, sources: known } of await listAlertDays(tx, at)) {
     // 0 is the number of no report.
     const isOther = sql<SqlBool>`${isCounted(view)} and seq not in (${sql.join([0, ...without])})`;
     const { reports, messages, aligned } = await tx
@@ -140,7 +140,7 @@ export async function recountAlertDays(
       .where('begin_date', '<=', `${day}T23:59:59Z`)
       .where(isOther)
       .executeTakeFirstOrThrow();
-    const sources = packSources(await recountDay(tx, at, isOther));
+    const sources = isKept(known) ? packSources(await recountDay(tx, at, isOther)) : NOT_KEPT;
     const sum = { reports, messages: toSafe(messages), aligned: toSafe(aligned), sources };
     const rows = tx.updateTable('alert_day').set(sum);
     await rows.where(({ and }) => and({ domain_id, day, view })).execute();

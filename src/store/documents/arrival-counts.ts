@@ -2,7 +2,6 @@ import type { Selectable } from 'kysely';
 import { toCursor } from '../../domain/cursor.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { addDay } from '../../domain/sources/day-sources.ts';
-import { isIntact, packSources, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { type Arrived, addArrivals } from '../account-reports/arrivals.ts';
 import type { Tx } from '../engine/database.ts';
 import { addedSafely } from '../engine/dialect.ts';
@@ -17,7 +16,7 @@ import { newVersion } from '../lists/heads.ts';
 import { reportList } from '../lists/timeline.ts';
 import { insertEvents, type NewEvent } from '../notify/events.ts';
 import type { DomainDay } from '../sources/days.ts';
-import { recountDay } from '../sources/recount.ts';
+import { changePacked, recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
 import { countAlertDays } from './alert-days.ts';
 import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
@@ -73,10 +72,12 @@ async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promis
   const rows: DayRow[] = [];
   for (const [i, { domainId, day, sources, hidden: _, ...counts }] of days.entries()) {
     const known = stored[i]?.[0] ?? null;
-    // The added reports are stored already.
-    const all = isIntact(known) ? unpackSources(known) : await recountDay(tx, { domainId, day });
-    if (isIntact(known)) addDay(all, sources);
-    const packed = packSources(all);
+    const packed = await changePacked(
+      known,
+      (all) => addDay(all, sources),
+      // The added reports are stored already.
+      () => recountDay(tx, { domainId, day }),
+    );
     rows.push({ domain_id: domainId, day, ...counts, sources: packed });
   }
   return rows;

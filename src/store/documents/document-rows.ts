@@ -11,7 +11,7 @@ import type { Tables } from '../tables.ts';
 
 /** File names come from outside and can have any length. */
 const MAX_NAME_CHARS = 1_000;
-/** What one row has of an original: its bytes when it is small, as nearly all are. `parts.ts` stores the rest. */
+/** What one row has of an original: its bytes when it is small, as nearly all are. `originals.ts` stores the rest. */
 export const PART_BYTES = 1024 * 1024;
 
 /** Where a document came in. */
@@ -142,7 +142,7 @@ const knownDocuments = prepareRows<DocumentKey, StoredRow>(['input_sha256', 'pat
     ),
 );
 
-/** A document of which only was stored that it came, and whose original is wanted now. */
+/** A document of which only was stored that it came, and whose original is wanted now; not one that went by age. */
 const contentUpdate = prepareQuery<DocumentRow, never>((db, param) =>
   db
     .updateTable('document')
@@ -154,7 +154,7 @@ const contentUpdate = prepareQuery<DocumentRow, never>((db, param) =>
     })
     .where('input_sha256', '=', param('input_sha256'))
     .where('path', '=', param('path'))
-    .where('content', 'is', null),
+    .where('content_bytes', 'is', null),
 );
 
 /** A document that came in before. */

@@ -199,7 +199,7 @@ async function insertGroup(
   );
   // A document that came in before may have the original that it came with then.
   const known = stored.flatMap((one, i) => (one?.isKnown && plans[i]?.added ? one.seq : []));
-  const measured = known.length === 0 ? NONE_MEASURED : await measureDocuments(tx, known);
+  const measured = await measureDocuments(tx, known);
   const added = documents.flatMap((document, i) => {
     const documentSeq = stored[i]?.seq;
     if (documentSeq === undefined) return [];
@@ -226,8 +226,6 @@ async function planAll(
 
 const isRefusal = (content: AggregateReport | Refusal): content is Refusal =>
   content instanceof Refusal;
-
-const NONE_MEASURED: ReadonlyMap<number, number> = new Map();
 
 interface StoredOriginal extends Pick<AddedReport, 'documentSeq' | 'authenticated'> {
   readonly originalBytes: number | undefined;

@@ -1,4 +1,4 @@
-import { count, day, id, number, text, UPDATED_IN_PLACE } from './table.ts';
+import { count, day, id, number, orNull, text, UPDATED_IN_PLACE } from './table.ts';
 
 /* What lists keep beside their items. Their ids: lists/timeline.ts. */
 
@@ -32,9 +32,9 @@ export const LISTS = {
   },
 
   /**
-   * Which positions of a domain's list of reports have which of its account's, up to `position` and `domain_position`: a row
-   * for each domain of a transaction that stores reports (account-reports/). The oldest go with their reports, and all are
-   * made anew, by a thousand positions, when a domain leaves the list.
+   * Which positions of a domain's list of reports have which of its account's, up to `position` and `domain_position`. A
+   * transaction that stores reports adds a row for each domain, or makes the last row longer, when that is of the same
+   * domain (account-reports/). The oldest go with their reports, and all are made anew when a domain leaves the list.
    */
   account_arrival: {
     columns: {
@@ -43,7 +43,8 @@ export const LISTS = {
       length: number(),
       account_id: id(),
       domain_id: id(),
-      nonce: text(),
+      /** Of the domain that joined with these reports; null: each has the nonce of its report. */
+      nonce: orNull(text()),
     },
     keys: ['index account_arrival_of_domain (domain_id, domain_position)'],
     clusteredBy: 'account_id, position',

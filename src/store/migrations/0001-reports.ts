@@ -16,7 +16,7 @@ import {
 /*
  * Documents with the bytes in which they came, what became of them, and what a domain's reports count. What came in bounds
  * them all; of domains without account, and of rejections, retention/ does. Of other domains reports go by age
- * (`PLUMBLINE_KEEP_REPORTS_DAYS`), or an operator deletes reports and conflicts, and then documents stay.
+ * (`PLUMBLINE_KEEP_REPORTS_DAYS`), or an operator deletes them, and then documents stay without their bytes.
  */
 
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
@@ -26,14 +26,14 @@ export const REPORTS = {
   /**
    * A document of an input, which is a file or a mail that came in, and the bytes in which it came. Of one that
    * is too large, only that it came. A duplicate has no row. A row goes with the report of a domain without account, or with
-   * its rejection (retention/).
+   * its rejection; of other reports the bytes may go first, by age (retention/).
    */
   document: {
     columns: {
       seq: seq(),
       received_at: instant(),
       input_bytes: number(),
-      /** The size of the part as it came. */
+      /** The size of the part as it came; null when only is stored that it came. Stays when the content goes by age. */
       content_bytes: orNull(number()),
       /** Of the whole input. */
       input_sha256: bytes(),

@@ -64,11 +64,14 @@ export type ReportContext = Awaited<ReturnType<typeof readReportContext>>;
 /** How many conflicts are read; one report may have any number. */
 export const MAX_CONFLICTS = 10;
 
-/** Its size is null when its original is not kept. */
+/** Its size is null when its original was not kept. */
 const arrival = prepareQuery((db, param: Param<{ seq: number }>) =>
   db
     .selectFrom('document')
     .select(['input_name as input', 'member', 'content_bytes as originalBytes'])
+    .select(({ eb }) =>
+      eb.case().when('content', 'is', null).then(0).else(1).end().as('hasOriginal'),
+    )
     .where('seq', '=', param('seq')),
 );
 
@@ -82,7 +85,7 @@ const conflicts = prepareQuery((db, param: Param<{ domainId: string; id: string 
     .limit(MAX_CONFLICTS),
 );
 
-const UNKNOWN = { input: '', member: null, originalBytes: null };
+const UNKNOWN = { input: '', member: null, originalBytes: null, hasOriginal: 0 };
 
 export async function readReportContext(
   reader: Reader,
