@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { SERVER_NODE_OPTIONS } from '../server-node-options.ts';
+import { SERVER_ENV } from '../server-env.ts';
 import type { Recorded } from './bare.ts';
 import { type Measured, startMeasured } from './cpu.ts';
 import type { BenchDatabase } from './databases.ts';
@@ -65,7 +65,7 @@ export async function startPlumbline(
   const served =
     root === undefined ? './served.ts' : `file://${join(root, 'scripts/bench/served.ts')}`;
   const server = await startMeasured(served, {
-    NODE_OPTIONS: SERVER_NODE_OPTIONS,
+    ...SERVER_ENV,
     PLUMBLINE_DATABASE: path,
     PLUMBLINE_PORT: '0',
     PLUMBLINE_REQUESTS_PER_KEY: '1000000000',

@@ -59,6 +59,9 @@ export const SCENARIOS: readonly Scenario[] = [
 /** Scenarios on PostgreSQL, whose base is the bare query and not bare node:http. */
 export const POSTGRES_SCENARIOS: readonly Scenario[] = [
   { name: 'PostgreSQL: 304', page: 'first', isKnown: true, ...KEPT },
+  { name: 'PostgreSQL: account, 304', page: 'first', isOfAccount: true, isKnown: true, ...KEPT },
+  { name: 'PostgreSQL: account, random page', page: 'random', isOfAccount: true, ...AFRESH },
+  { name: 'PostgreSQL: account, first page', page: 'first', isOfAccount: true, ...AFRESH },
   { name: 'PostgreSQL: random page', page: 'random', ...AFRESH },
   { name: 'PostgreSQL: walk of every page of 200', page: 'walk', ...AFRESH },
   { name: 'PostgreSQL: first page', page: 'first', ...AFRESH },

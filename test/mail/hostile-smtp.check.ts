@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { HOSTILE_CONTAINERS } from '../../scripts/hostile/containers.ts';
 import { HOSTILE_MAILS } from '../../scripts/hostile/mail.ts';
-import { SERVER_NODE_OPTIONS } from '../../scripts/server-node-options.ts';
+import { SERVER_ENV } from '../../scripts/server-env.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { aReportMail } from '../support/inbox.ts';
 import { base64, mail, multipart, text } from '../support/mail.ts';
@@ -64,7 +64,7 @@ test(
       PLUMBLINE_REQUESTS_PER_KEY: '1000000',
       PLUMBLINE_REQUESTS_PER_IP: '1000000',
       PLUMBLINE_LOG_LEVEL: 'warn',
-      NODE_OPTIONS: SERVER_NODE_OPTIONS,
+      ...SERVER_ENV,
     };
     const command = await aCommand(settings, await compileCommand());
     await command.json('account', 'create', 'A');

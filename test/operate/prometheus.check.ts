@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { aCommand, aFolder, printed } from '../support/command.ts';
+import { aDisk } from '../support/disk.ts';
 
 const RULES = new URL('../../docs/operate/prometheus-rules.yml', import.meta.url);
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -52,10 +53,15 @@ async function runPrometheus(ports: readonly number[]) {
   return { count, isFiring: (alert: string) => count(`ALERTS{alertstate="firing",${alert}}`) };
 }
 
-test('a Prometheus that asks a server and a worker fires when a door stops, and when the worker is killed', async () => {
+test('a Prometheus that asks a server and a worker fires when a door stops, the disk fills, and the worker is killed', async () => {
   const [servePort, workPort] = [await findFreePort(), await findFreePort()];
   const door = await aFolder();
-  const { start, env, withDb } = await aCommand({ PLUMBLINE_WATCH: door });
+  // The rule fires below a gigabyte.
+  const disk = await aDisk(1_200);
+  const { start, env, withDb } = await aCommand({
+    PLUMBLINE_DATABASE: join(disk, 'plumbline.db'),
+    PLUMBLINE_WATCH: door,
+  });
   const ports: NodeJS.ProcessEnv = env;
   const begin = async (port: number, wanted: RegExp, ...args: string[]) => {
     ports['PLUMBLINE_METRICS_PORT'] = String(port);
@@ -73,10 +79,15 @@ test('a Prometheus that asks a server and a worker fires when a door stops, and 
   await expect.poll(() => count(evaluated), PATIENCE).toBe(2);
   const failing = 'alertname="PlumblineDoorFailing",door="folder"';
   const late = 'alertname="PlumblineAlertsNotEvaluated"';
-  expect([await isFiring(failing), await isFiring(late)]).toEqual([0, 0]);
+  const low = 'alertname="PlumblineDiskLow"';
+  await expect.poll(() => count('plumbline_disk_free_bytes > 1e9'), PATIENCE).toBeGreaterThan(0);
+  expect(await Promise.all([failing, late, low].map(isFiring))).toEqual([0, 0, 0]);
 
   await rmdir(door);
   await expect.poll(() => isFiring(failing), PATIENCE).toBe(1);
+
+  await writeFile(join(disk, 'filling'), Buffer.alloc(300_000_000));
+  await expect.poll(() => isFiring(low), PATIENCE).toBe(1);
 
   worker.kill('SIGKILL');
   const down = `alertname="PlumblineDown",instance="127.0.0.1:${workPort}"`;

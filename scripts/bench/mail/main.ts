@@ -13,7 +13,7 @@ import { gzipSync } from 'node:zlib';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import { Dovecot, PASSWORD, USER } from '../../dovecot/dovecot.ts';
-import { SERVER_NODE_OPTIONS } from '../../server-node-options.ts';
+import { SERVER_ENV } from '../../server-env.ts';
 import { makeDomains, toRequests } from '../beside/domains.ts';
 import { poll } from '../beside/poll.ts';
 import { tell } from '../beside/tell.ts';
@@ -58,7 +58,7 @@ async function measure(mails: number, imap: Dovecot, database: string): Promise<
   const { key, domainIds } = await makeDomains(database);
   const own = {
     ...{ PLUMBLINE_DATABASE: database, PLUMBLINE_PORT: '0', PLUMBLINE_LOG_LEVEL: 'warn' },
-    NODE_OPTIONS: SERVER_NODE_OPTIONS,
+    ...SERVER_ENV,
   };
   const many = { PLUMBLINE_REQUESTS_PER_KEY: '1000000', PLUMBLINE_REQUESTS_PER_IP: '1000000' };
   // Of a machine with much other work, so many answers are late.

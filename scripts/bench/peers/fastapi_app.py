@@ -20,7 +20,7 @@ from fastapi import FastAPI, Request, Response
 db = sqlite3.connect(
     f"file:{os.environ['BENCH_DATABASE']}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
 )
-db.execute("pragma cache_size = -32000")
+db.execute("pragma cache_size = -16000")
 COLUMNS = (
     "id", "reporter_org", "reporter_email", "begin_date", "end_date",
     "record_count", "total_messages", "aligned_messages",

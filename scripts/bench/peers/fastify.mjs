@@ -13,7 +13,7 @@ import pino from 'pino';
 import { answerCpu } from '../cpu.ts';
 
 const db = new Database(process.env.BENCH_DATABASE, { readonly: true });
-db.pragma('cache_size = -32000');
+db.pragma('cache_size = -16000');
 const COLUMNS =
   'id, reporter_org, reporter_email, begin_date, end_date, record_count, total_messages, aligned_messages';
 const NAMES = COLUMNS.split(', ');

@@ -28,7 +28,7 @@ const PAGE = {
       replace((begin_date at time zone 'UTC')::text, ' ', 'T') || 'Z' as begin_date,
       replace((end_date at time zone 'UTC')::text, ' ', 'T') || 'Z' as end_date, record_count, total_messages, aligned_messages
     from report where domain_id = $1 and begin_date <= $2
-    order by begin_date desc, seq desc limit $3 offset $4) as page`,
+    order by report.begin_date desc, seq desc limit $3 offset $4) as page`,
 };
 
 const { rows: days } = await pool.query(

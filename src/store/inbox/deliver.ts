@@ -12,7 +12,7 @@ import {
   toEnvelopeText,
 } from './incoming.ts';
 import { type CompleteMail, createInsertion } from './insertion.ts';
-import { deleteParts, insertPart, toParts } from './parts.ts';
+import { deleteParts, freePart, insertPart, toParts } from './parts.ts';
 
 /**
  * A mail's row is inserted with its last part, so a mail that did not come in to its end is not in the inbox, whatever
@@ -70,6 +70,7 @@ class Storing {
       this.#db.write(async (tx) => insertPart(tx, { ...part, stored_at: await readNow(tx) })),
     );
     this.#stored += 1;
+    freePart(before);
   }
 
   async end(received: Omit<CompleteMail['mail'], 'id' | 'byte_count'>): Promise<void> {

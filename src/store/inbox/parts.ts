@@ -124,8 +124,17 @@ async function readParts(db: Queries, { id, byte_count }: Stored): Promise<Uint8
     if (row === undefined || size + row.content.length > byte_count) return undefined;
     bytes.set(row.content, size);
     size += row.content.length;
+    freePart(row.content);
   }
   return bytes;
+}
+
+/**
+ * Frees the memory of a part that nobody reads any more. V8 counts it late, because it is outside its heap: tens of
+ * megabytes of parts of large mails would wait for a collection.
+ */
+export function freePart({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 /** Throws `unavailable` when the bytes are not all there. */
