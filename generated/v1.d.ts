@@ -58,7 +58,7 @@ export interface paths {
          * @description Who sent mail in the domain's name in a range of days, as its reports say: each source address with its messages,
          *     added up over all reporters. A report counts for the UTC day that its window begins on. Of a day the 1,000
          *     addresses with the most messages are kept, and of a range 100,000; `unlisted_messages` has the messages of all
-         *     others. The `ETag` changes with every report of the domain, and a new edition of the networks changes none.
+         *     others, and of days whose sources the operator keeps no longer. The `ETag` changes with every report of the domain, and a new edition of the networks changes none.
          */
         readonly get: operations["listSources"];
         readonly put?: never;

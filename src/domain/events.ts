@@ -8,6 +8,8 @@ export const EVENT_TYPES = [
   /** Plumbline has turned an endpoint off. Only people are told, as of all that follow. */
   'webhook.disabled',
   'key.created',
+  /** An owner asked for the deletion of the account, or took it back. */
+  'account.deletion',
   /** A person's own sign-in: only that person is told. */
   'person.changed',
   /** It is Monday. */

@@ -18,7 +18,7 @@ export const defaultAlertMail = (role: Role): AlertMail => (role === 'owner' ? '
 export function listMailedEvents(role: Role, alerts: AlertMail): readonly EventType[] {
   return [
     ...(alerts === 'none' ? [] : (['alert.fired', 'alert.resolved'] as const)),
-    ...(role === 'owner' ? (['key.created', 'webhook.disabled'] as const) : []),
+    ...(role === 'owner' ? (['key.created', 'webhook.disabled', 'account.deletion'] as const) : []),
   ];
 }
 

@@ -46,9 +46,14 @@ export interface OpenAlert {
   readonly day: Day | undefined;
 }
 
+export interface AlertStep extends OpenAlert {
+  readonly kind: 'alert';
+  readonly newest: Day | null;
+}
+
 export type NextStep =
   | { readonly kind: 'resume' | 'first_reports' | 'publish_record' | 'one_record' | 'nothing' }
-  | ({ readonly kind: 'alert' } & OpenAlert)
+  | AlertStep
   | { readonly kind: 'silent'; readonly newest: Day }
   | { readonly kind: 'wait'; readonly dataDays: number; readonly messages: number }
   /** `since`: why no alert is open, which tells of changes only. */
@@ -104,9 +109,9 @@ const URGENCY: Readonly<Record<AlertType, number>> = {
 
 const urgencyOf = (type: string): number => URGENCY[type as AlertType] ?? Number.MAX_SAFE_INTEGER;
 
-function findAlert({ openAlerts }: DomainFacts): NextStep | undefined {
+function findAlert({ openAlerts, newest }: DomainFacts): NextStep | undefined {
   const [first] = openAlerts.toSorted((a, b) => urgencyOf(a.type) - urgencyOf(b.type));
-  return first && { kind: 'alert', ...first };
+  return first && { kind: 'alert', ...first, newest };
 }
 
 function findSilence({ newest, today }: DomainFacts): NextStep | undefined {

@@ -43,7 +43,7 @@ export async function createExternalApi(deps: ApiDeps) {
     await limitKey(req, keyId);
     const request = validate(req);
     req.operation = request.operation.operationId;
-    const list = await openAnswer(store.reader, request, { accountId, ...given });
+    const list = await openAnswer(store.reader, request, { accountId, given });
     await sendList(req, res, { request, list });
   };
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {

@@ -1,7 +1,10 @@
 import { Failure } from '../domain/failure.ts';
 import { addDays, type DayRange, daysBetween, isDay, toDay, toInstant } from '../domain/instant.ts';
+import { remember } from '../domain/remember.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
 import { addSafely } from '../domain/safe-sum.ts';
+import { toAddressKey } from '../domain/sources/address-key.ts';
+import type { Counted } from '../domain/sources/evidence.ts';
 import type { Network } from '../domain/sources/network.ts';
 import type { SourceSum } from '../store/sources/days.ts';
 import { findSourcesState, readSources, type SourcesState } from '../store/sources/list.ts';
@@ -30,12 +33,17 @@ export const listSources = (({ accountId, path, query }, given) => {
         const found = await readSources(reader, scope, wanted);
         keepSums({ domainId, months: found.unsummed });
         const nameService = await services.loadNamer(found.domain);
+        const parse = remember(parsePattern);
         const patterns = await found.sumPatterns();
         return {
           version: await toVersion(found),
           items: found.sources.map((source) => ({
             ...toItem(source),
-            ...toMail(source, { nameService, patterns: patterns.get(source.address) }),
+            ...toMail(source, {
+              nameService,
+              parse,
+              patterns: patterns.get(toAddressKey(source.address)),
+            }),
             mark: found.marks.get(source.address)?.mark ?? null,
             network: findNetwork?.(source.address) ?? NO_NETWORK,
           })),
@@ -73,15 +81,13 @@ function toItem(source: SourceSum) {
 
 interface Mail {
   readonly nameService: NameService;
+  readonly parse: typeof parsePattern;
   readonly patterns: ReadonlyMap<string, number> | undefined;
 }
 
 /** What reporters said of a source's mail. Names in DNS are left out: no change of the list's version would tell of theirs. */
-function toMail({ messages }: SourceSum, { nameService, patterns = new Map() }: Mail) {
-  const results = [...patterns].map(([pattern, messages]) => ({
-    ...parsePattern(pattern),
-    messages,
-  }));
+function toMail({ messages }: SourceSum, { nameService, parse, patterns = new Map() }: Mail) {
+  const results = [...patterns].map(([text, messages]) => ({ seen: parse(text), messages }));
   const { name, kind, by, domain } = nameService({ results, name: undefined }) ?? NO_SERVICE;
   return {
     service: { name, kind, evidence: by, domain },
@@ -94,12 +100,14 @@ const NO_SERVICE = { name: null, kind: null, by: null, domain: null };
 /** Messages by what receivers did with them; `other` are those of which it is not known as well. */
 function toDispositions(
   messages: number,
-  results: readonly { readonly disposition: string | null; readonly messages: number }[],
+  results: readonly Counted<{ readonly disposition: string | null }>[],
 ) {
   const sums = { none: 0, quarantine: 0, reject: 0 };
-  for (const { disposition, messages } of results)
+  for (const { seen, messages } of results) {
+    const disposition = seen.disposition as 'none' | null;
     if (disposition !== null && Object.hasOwn(sums, disposition))
-      sums[disposition as 'none'] = addSafely(sums[disposition as 'none'], messages);
+      sums[disposition] = addSafely(sums[disposition], messages);
+  }
   const other = messages - sums.none - sums.quarantine - sums.reject;
   return { ...sums, other: Math.max(0, other) };
 }

@@ -35,7 +35,7 @@ interface ReadBody {
 export async function openAnswer(
   reader: Reader,
   { operation, parameters }: ValidRequest,
-  { accountId, ...given }: Given & { readonly accountId: string },
+  { accountId, given }: { readonly accountId: string; readonly given: Given },
 ): Promise<OpenAnswer> {
   // The schemas that have validated the parameters are those that the handler's types were generated from.
   const handle = handlers[operation.operationId] as (

@@ -1,6 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { aBareAccount, aDomain, anAlert } from '../support/builders.ts';
+import {
+  aBareAccount,
+  aDomain,
+  anAlert,
+  aRecord,
+  aReportOf,
+  aSignature,
+  receive,
+} from '../support/builders.ts';
 import { aSignedIn, type Browser, toReadable } from '../support/visitor.ts';
 
 let api: Api;
@@ -77,4 +85,78 @@ describe('the alerts of an account', () => {
     const { text } = await other.browser.get('/settings/alerts');
     expect(toReadable(text)).toContain('No alert has fired yet.');
   });
+});
+
+test('an open alert says on the domain’s page who fails since its day, and shows these sources', async () => {
+  const owner = await aBareAccount(api.db);
+  const { id } = await aDomain(api.db, owner, { name: 'caused.example' });
+  const aDay = (begin: string, count: number, result: 'pass' | 'fail') => {
+    const signatures = [aSignature({ domain: 'caused.example', selector: 's1', result })];
+    const own = aRecord({ sourceIp: '192.0.2.1', count, dkim: result, signatures });
+    const other = aRecord({ sourceIp: '192.0.2.2', count: 90, spf: 'pass' });
+    return aReportOf([own, other], { domain: 'caused.example', begin });
+  };
+  await receive(api.db, [
+    aDay('2026-03-10T00:00:00Z', 500, 'pass'),
+    aDay('2026-03-14T00:00:00Z', 60, 'fail'),
+  ]);
+  const context = { drop_pct: 40, prev_pass_rate: 100, curr_pass_rate: 60, day: '2026-03-14' };
+  await anAlert(api.db, { accountId: owner, domainId: id }, { context });
+  const { browser } = await aSignedIn(api, owner);
+  const { text } = await browser.get(`/settings/domains/${id}`);
+  expect(toReadable(text)).toContain(
+    'Most of it is from 192.0.2.1 : 60 of 60 messages failed from 14 Mar 2026 on; in the 30 days before, 0 of 500 messages did. ' +
+      'A valid DKIM signature of caused.example with selector s1 is on 0 of 60 messages since; before it was on 500 of 500.',
+  );
+  const [, link = ''] = /Most of it is from <a href="([^"]+)">/.exec(text) ?? [];
+  const source = toReadable((await browser.get(link.replaceAll('&amp;', '&'))).text);
+  expect(source).toContain('0% of 60 messages passed');
+});
+
+test('an alert whose day is before the newest thirty names its cause, and its next step leads to its days', async () => {
+  const owner = await aBareAccount(api.db);
+  const { id } = await aDomain(api.db, owner, { name: 'old.example' });
+  const aDay = (begin: string, result: 'pass' | 'fail') => {
+    const own = aRecord({ sourceIp: '192.0.2.1', count: 60, dkim: result });
+    return aReportOf([own], { domain: 'old.example', begin });
+  };
+  await receive(api.db, [
+    aDay('2026-01-09T00:00:00Z', 'pass'),
+    aDay('2026-01-10T00:00:00Z', 'fail'),
+    aDay('2026-03-14T00:00:00Z', 'fail'),
+  ]);
+  const context = { drop_pct: 100, prev_pass_rate: 100, curr_pass_rate: 0, day: '2026-01-10' };
+  await anAlert(api.db, { accountId: owner, domainId: id }, { context });
+  const { browser } = await aSignedIn(api, owner);
+  const { text } = await browser.get(`/settings/domains/${id}`);
+  expect(toReadable(text)).toContain(
+    'Most of it is from 192.0.2.1 : 60 of 60 messages failed from 10 Jan 2026 on; in the 30 days before, 0 of 60 messages did.',
+  );
+  const [step = ''] = /<h2 id="next">.*?<\/section>/s.exec(text) ?? [];
+  expect(step.replaceAll('&amp;', '&')).toContain(
+    'sources?failing=1&from=2026-01-10&to=2026-02-08">See who failed from 10 Jan 2026 on</a>',
+  );
+});
+
+test('an alert of a new failing source names the service that sent', async () => {
+  const owner = await aBareAccount(api.db);
+  const { id } = await aDomain(api.db, owner, { name: 'new.example' });
+  const signatures = [aSignature({ domain: 'sendgrid.net', result: 'pass' })];
+  const [named, silent] = ['192.0.2.1', '192.0.2.2'];
+  await receive(api.db, [
+    aReportOf(
+      [aRecord({ sourceIp: named, count: 30, signatures }), aRecord({ sourceIp: silent })],
+      { domain: 'new.example', begin: '2026-03-14T00:00:00Z' },
+    ),
+  ]);
+  const sources = [named, silent].map((ip) => ({ ip, message_count: 30, failed_count: 30 }));
+  const context = { message_count: 60, failed_count: 60, sources, additional_sources: 0 };
+  await anAlert(
+    api.db,
+    { accountId: owner, domainId: id },
+    { type: 'alert.new_failing_source', context: { day: '2026-03-14', ...context } },
+  );
+  const { browser } = await aSignedIn(api, owner);
+  const { text } = await browser.get(`/settings/domains/${id}`);
+  expect(toReadable(text)).toContain(`Look at ${named} (Twilio SendGrid), ${silent} .`);
 });

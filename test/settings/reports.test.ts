@@ -217,19 +217,21 @@ describe('the original', () => {
     expect(bytes.subarray(0, 10)).toEqual(gzip(xml).subarray(0, 10));
   });
 
-  test('that was not kept is not found, and the page says so', async () => {
+  test.each([
+    ['was not kept', { content: null, content_bytes: null, encoding: null }],
+    ['is not kept any more', { content: null }],
+  ])('that %s is not found, and the page says so', async (missing, none) => {
     const { path, id } = await aPlainReport();
     const { document_seq: seq } = await api.db
       .selectFrom('report')
       .select('document_seq')
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
-    const none = { content: null, content_bytes: null, encoding: null };
     await api.db.write((tx) =>
       tx.updateTable('document').set(none).where('seq', '=', seq).execute(),
     );
     expect((await browser.get(`${path}/original`)).status).toBe(404);
-    expect(await read(path)).toContain('The original was not kept');
+    expect(await read(path)).toContain(`The original ${missing}`);
   });
 
   test('needs a signed-in person', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readRange } from '../../src/settings/frame/range.ts';
-import { renderFilters } from '../../src/settings/pages/sources/sources-view.ts';
+import { renderFilters } from '../../src/settings/pages/sources/list-filters.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import { type Api, startApi } from '../support/api.ts';
 import {
@@ -150,7 +150,7 @@ describe('the sources of a domain', () => {
       aReport({ domain: domain.name, totalMessages: 7, alignedMessages: 0 }),
     ]);
     expect(await read(`/settings/domains/${domain.id}/sources`)).toContain(
-      '7 messages of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.',
+      '7 messages of this range came from addresses that are not listed (the 1,000 largest of a day are kept), came without an address, or came on days whose sources are not kept any more.',
     );
   });
 

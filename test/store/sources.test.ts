@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toAddress } from '../../src/domain/sources/address-key.ts';
 import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { byMessages } from '../../src/store/sources/days.ts';
@@ -101,8 +102,8 @@ describe('the sources of a domain in a range', () => {
     const sum = async () => {
       const { sources, sumPatterns } = await list(year);
       const patterns = [...(await sumPatterns())];
-      const messages = patterns.map(([address, sums]) => ({
-        address,
+      const messages = patterns.map(([key, sums]) => ({
+        address: toAddress(key),
         messages: [...sums.values()].reduce((all, one) => all + one, 0),
       }));
       expect(messages).toEqual(sources.map(({ address, messages }) => ({ address, messages })));

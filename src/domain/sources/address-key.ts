@@ -9,12 +9,21 @@ export type AddressKey = number | string;
 
 export function toAddressKey(address: string): AddressKey {
   if (!isIPv4(address)) return address;
-  return address.split('.').reduce((key, byte) => (key << 8) | Number(byte), 0);
+  let [key, byte] = [0, 0];
+  for (let i = 0; i < address.length; i += 1) {
+    const digit = address.charCodeAt(i) - ZERO;
+    if (digit >= 0) byte = byte * 10 + digit;
+    else [key, byte] = [(key << 8) | byte, 0];
+  }
+  return (key << 8) | byte;
 }
+
+/** The code of `0`. That of a point is smaller. */
+const ZERO = 48;
 
 export function toAddress(key: AddressKey): string {
   if (typeof key === 'string') return key;
-  return [24, 16, 8, 0].map((bits) => (key >> bits) & 255).join('.');
+  return `${key >>> 24}.${(key >> 16) & 255}.${(key >> 8) & 255}.${key & 255}`;
 }
 
 /** Keys in the order in which their entries are packed. */

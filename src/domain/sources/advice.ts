@@ -23,13 +23,13 @@ export function advise(evidence: readonly Evidence[], asked: AdviceContext): rea
     if (one.messages === 0) continue;
     const advice = adviseOn(toFacts(one, asked), asked);
     const key = JSON.stringify(advice.text);
-    const messages = addSafely(all.get(key)?.messages ?? 0, advice.messages);
+    const messages = addSafely(all.get(key)?.messages ?? 0, one.messages);
     all.set(key, { ...advice, messages });
   }
   return [...all.values()].sort(byUrgency).slice(0, MAX_ADVICE);
 }
 
-function adviseOn(facts: Facts, asked: AdviceContext): Advice {
+function adviseOn(facts: Facts, asked: AdviceContext): Omit<Advice, 'messages'> {
   const passes = facts.isDkimAligned || facts.spf.isAligned;
   const strangers = STRANGER_RULES[asked.verdict];
   const rules = passes ? PASSING_RULES : (strangers ?? FAILING_RULES);
@@ -38,7 +38,7 @@ function adviseOn(facts: Facts, asked: AdviceContext): Advice {
   const failing = strangers === undefined ? 'act' : 'leave';
   const passing = facts.isDkimAligned ? (rule.tone ?? 'good') : 'improve';
   const tone = passes ? passing : failing;
-  return { tone, title: rule.title, text: rule.tell(facts, asked), messages: facts.messages };
+  return { tone, title: rule.title, text: rule.tell(facts, asked) };
 }
 
 const TONES: readonly Advice['tone'][] = ['act', 'leave', 'improve', 'good'];

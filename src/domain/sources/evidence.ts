@@ -1,7 +1,7 @@
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 
-/** What reporters said of some messages of a source that had the same results. `null` means that it was not stated. */
-export interface Evidence {
+/** What reporters said of some messages of a source. `null` means that it was not stated. */
+export interface SeenMail {
   readonly headerFrom: string | null;
   readonly spf: {
     readonly domain: string | null;
@@ -12,6 +12,16 @@ export interface Evidence {
   readonly dkim: readonly Signature[];
   /** Whether a signature passed for DMARC: the `policy_evaluated` result. */
   readonly isDkimAligned: boolean;
+}
+
+/** Messages that had the same results. */
+export interface Evidence extends SeenMail {
+  readonly messages: number;
+}
+
+/** The same, where thousands of sources share what was seen: what follows from it is found once. */
+export interface Counted<Seen = SeenMail> {
+  readonly seen: Seen;
   readonly messages: number;
 }
 
@@ -41,7 +51,7 @@ export interface EvidenceContext {
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 
-export interface Facts extends Evidence {
+export interface Facts extends SeenMail {
   /** The domain that messages had in the header From: alignment is with it. */
   readonly from: string;
   /** The domain of the own organisation that SPF was checked for, whatever the result. */
@@ -60,19 +70,19 @@ export interface Facts extends Evidence {
 }
 
 export function toFacts(
-  evidence: Evidence,
+  seen: SeenMail,
   { domain, toOrganizationalDomain }: EvidenceContext,
 ): Facts {
-  const { spf, dkim, isDkimAligned } = evidence;
+  const { spf, dkim, isDkimAligned } = seen;
   // Some reporters state an empty name.
-  const from = evidence.headerFrom || domain;
+  const from = seen.headerFrom || domain;
   const isOwn = (name: string | null): name is string =>
     !!name && toOrganizationalDomain(name) === toOrganizationalDomain(from);
   const passed = isDkimAligned ? [] : dkim.filter(({ result }) => result === 'pass');
   const passedSpf = spf.result === 'pass' && !spf.isAligned ? spf.domain : null;
   const isSigned = passed.some((one) => one.domain === from);
   return {
-    ...evidence,
+    ...seen,
     from,
     spfDomain: isOwn(spf.domain) ? spf.domain : undefined,
     foreignSpf: !passedSpf || isOwn(passedSpf) ? undefined : passedSpf,

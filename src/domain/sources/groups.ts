@@ -13,9 +13,9 @@ export interface GroupName {
   /** Identifies the group within its grouping; `-` for sources whose network or name is not known. */
   readonly key: string;
   readonly title: string | undefined;
-  readonly service?: NamedService;
+  readonly service?: NamedService | undefined;
   /** Of one source. Of a group, the verdict on most of its messages. */
-  readonly verdict?: Verdict;
+  readonly verdict?: Verdict | undefined;
 }
 
 export interface SourceGroup extends Counts, GroupName {
@@ -29,7 +29,7 @@ interface SeenSource extends Counts {
 
 const UNKNOWN_GROUP: GroupName = { key: '-', title: undefined };
 
-/** Groups of sources, those with most failed messages first. The first source of a group gives its title. */
+/** Groups of sources, in the order of the first of each, which gives its title. */
 export function groupSources<S extends SeenSource>(
   sources: readonly S[],
   toName: (source: S) => GroupName,
@@ -38,45 +38,49 @@ export function groupSources<S extends SeenSource>(
   const verdicts = new Verdicts();
   for (const source of sources) {
     const name = toName(source);
-    const group = groups.get(name.key) ?? {
-      ...name,
-      ...NO_COUNTS,
-      sources: 0,
-      firstDay: source.firstDay,
-    };
+    const group = groups.get(name.key);
+    if (group === undefined) {
+      groups.set(name.key, toFirst(source, name));
+      continue;
+    }
+    if (group.sources === 1) verdicts.add(group);
+    verdicts.add({ ...name, messages: source.messages });
     for (const count of COUNTS) group[count] = addSafely(group[count], source[count]);
     group.sources += 1;
     if (source.firstDay < group.firstDay) group.firstDay = source.firstDay;
-    groups.set(name.key, group);
-    if (name.verdict !== undefined) verdicts.add(name.key, name.verdict, source.messages);
   }
-  return [...groups.values()]
-    .map((group) => ({ ...group, ...verdicts.find(group.key) }))
-    .sort(byFailures);
+  return [...groups.values()].map((group) => verdicts.judge(group));
 }
 
-/** Messages by verdict, of each group. */
+function toFirst(source: SeenSource, { key, title, service, verdict }: GroupName) {
+  const { messages, aligned, dkimAligned, spfAligned, firstDay } = source;
+  const counts = { messages, aligned, dkimAligned, spfAligned };
+  return { key, title, service, verdict, ...counts, sources: 1, firstDay };
+}
+
+/** Messages by verdict, of each group of several sources. */
 class Verdicts {
   readonly #counts = new Map<string, Map<Verdict, number>>();
 
-  add(key: string, verdict: Verdict, messages: number): void {
+  add({ key, verdict, messages }: GroupName & { readonly messages: number }): void {
+    if (verdict === undefined) return;
     const counts = this.#counts.get(key) ?? new Map<Verdict, number>();
     counts.set(verdict, addSafely(counts.get(verdict) ?? 0, messages));
     this.#counts.set(key, counts);
   }
 
-  find(key: string): { readonly verdict?: Verdict } {
-    const [most] = [...(this.#counts.get(key) ?? [])].sort(([, a], [, b]) => b - a);
-    return most === undefined ? {} : { verdict: most[0] };
+  judge(group: SourceGroup): SourceGroup {
+    const [most] = [...(this.#counts.get(group.key) ?? [])].sort(([, a], [, b]) => b - a);
+    return most === undefined ? group : { ...group, verdict: most[0] };
   }
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-const NO_COUNTS: Counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
 const COUNTS = ['messages', 'aligned', 'dkimAligned', 'spfAligned'] as const;
 
-function byFailures(a: SourceGroup, b: SourceGroup): number {
+/** Most failed messages first. */
+export function byFailures(a: SourceGroup, b: SourceGroup): number {
   const failures = b.messages - b.aligned - (a.messages - a.aligned);
   return failures || b.messages - a.messages || (a.key < b.key ? -1 : 1);
 }

@@ -110,16 +110,10 @@ export interface Packed {
 
 /** `end` is where the entry ends. */
 export function readEntry(reader: ByteReader, end: number, packed: Packed): SourceOfDay {
-  const { isMonth, findText } = packed;
-  const bits = reader.readNumber();
-  const counts = readCounts(reader, bits);
-  const days = isMonth ? { days: readDays(reader, counts) } : {};
+  const { findText } = packed;
   const patterns = new Map<string, number>();
-  for (let left = Math.floor(bits / ALL_BITS); left > 0; left -= 1) {
-    const number = reader.readNumber();
-    const messages = number % 2 === 1 ? counts.messages : reader.readNumber();
-    patterns.set(findText(number >> 1), messages);
-  }
+  const take = (pattern: string, messages: number) => void patterns.set(pattern, messages);
+  const { counts, ...days } = readPatterns(reader, packed, take);
   const reporters = new Map<string | null, PassCounts>();
   while (reader.at < end) {
     const number = reader.readNumber();
@@ -127,6 +121,22 @@ export function readEntry(reader: ByteReader, end: number, packed: Packed): Sour
     reporters.set(findText(number >> 1) || null, { messages, aligned });
   }
   return { counts, ...days, patterns, reporters };
+}
+
+/** Calls `take` for each pattern of an entry. Leaves the reader before its reporters. */
+export function readPatterns(
+  reader: ByteReader,
+  { isMonth, findText }: Packed,
+  take: (pattern: string, messages: number) => void,
+): { readonly counts: Counts; readonly days?: SentOnDays } {
+  const bits = reader.readNumber();
+  const counts = readCounts(reader, bits);
+  const days = isMonth ? { days: readDays(reader, counts) } : {};
+  for (let left = Math.floor(bits / ALL_BITS); left > 0; left -= 1) {
+    const number = reader.readNumber();
+    take(findText(number >> 1), number % 2 === 1 ? counts.messages : reader.readNumber());
+  }
+  return { counts, ...days };
 }
 
 function readCounts(reader: ByteReader, bits: number): Counts {

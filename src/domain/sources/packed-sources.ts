@@ -5,6 +5,7 @@ import type { DaySources, SourceOfDay } from './day-sources.ts';
 import {
   type FindPosition,
   readEntry,
+  readPatterns,
   type TakeSource,
   takeCounts,
   writeEntry,
@@ -17,6 +18,15 @@ import { openTexts, writeTexts } from './packed-texts.ts';
  * behind its length (packed-entry.ts).
  */
 const FORMS = { day: 1, month: 2 } as const;
+
+/** Instead of a day's sources that went by age (store/retention/old-sources.ts): nothing is added or subtracted. */
+export const NOT_KEPT: Uint8Array = Buffer.from('gone');
+
+export function isKept(bytes: Uint8Array | null): boolean {
+  return (
+    bytes === null || bytes.length !== NOT_KEPT.length || Buffer.compare(bytes, NOT_KEPT) !== 0
+  );
+}
 
 /** How many addresses are kept: those with most messages. */
 export const MAX_SOURCES = { day: 1_000, month: 10_000 } as const;
@@ -92,7 +102,7 @@ function createTexts(): Texts {
 /** Throws when they are damaged. */
 export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
-  if (bytes === null) return sources;
+  if (bytes === null || !isKept(bytes)) return sources;
   if (!isIntact(bytes)) throw new Error('The sources of a day are damaged.');
   const { reader, keys, ...packed } = openPacked(bytes);
   for (const key of [...keys.ipv4, ...listOthers(keys)])
@@ -102,6 +112,7 @@ export function unpackSources(bytes: Uint8Array | null): DaySources {
 
 /** One of the sources, without unpacking the others; null when they are damaged. */
 export function unpackSource(bytes: Uint8Array, key: AddressKey): SourceOfDay | null | undefined {
+  if (!isKept(bytes)) return undefined;
   if (!isIntact(bytes)) return null;
   const { reader, keys, ...packed } = openPacked(bytes);
   const position = findKey(keys, key);
@@ -110,25 +121,28 @@ export function unpackSource(bytes: Uint8Array, key: AddressKey): SourceOfDay | 
   return readEntry(reader, reader.readEnd(), packed);
 }
 
-/** Those of some addresses, without unpacking the others; none when they are damaged. */
-export function unpackSome(
+/** Calls `take` for each pattern of some addresses, or of all; for none when they are damaged. */
+export function eachPattern(
   bytes: Uint8Array | null,
-  wanted: ReadonlySet<AddressKey>,
-): readonly (readonly [AddressKey, SourceOfDay])[] {
-  if (bytes === null || !isIntact(bytes)) return [];
-  const found: [AddressKey, SourceOfDay][] = [];
+  wanted: ReadonlySet<AddressKey> | undefined,
+  take: (key: AddressKey, pattern: string, messages: number) => void,
+): void {
+  if (bytes === null || !isKept(bytes) || !isIntact(bytes)) return;
   const { reader, keys, ...packed } = openPacked(bytes);
-  for (const key of [...keys.ipv4, ...listOthers(keys)]) {
+  const takeNext = (key: AddressKey) => {
     const end = reader.readEnd();
-    if (wanted.has(key)) found.push([key, readEntry(reader, end, packed)]);
+    if (wanted === undefined || wanted.has(key))
+      readPatterns(reader, packed, (pattern, messages) => take(key, pattern, messages));
     reader.moveTo(end);
-  }
-  return found;
+  };
+  keys.ipv4.forEach(takeNext);
+  listOthers(keys).forEach(takeNext);
 }
 
 /** Calls `take` for each of them. Returns false, and calls nothing, when they are damaged. */
 export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean {
-  if (bytes === null || !isIntact(bytes)) return bytes === null;
+  if (bytes === null || !isKept(bytes)) return true;
+  if (!isIntact(bytes)) return false;
   const { reader, keys, isMonth } = openPacked(bytes);
   const takeNext = (key: AddressKey) => {
     const end = reader.readEnd();
@@ -141,7 +155,7 @@ export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean 
 }
 
 export function isIntact(bytes: Uint8Array | null): boolean {
-  if (bytes === null) return true;
+  if (bytes === null || !isKept(bytes)) return true;
   const { buffer, byteOffset, byteLength } = bytes;
   if (byteLength <= CHECKSUM_BYTES) return false;
   const checksum = new DataView(buffer, byteOffset).getUint32(0, true);

@@ -1,11 +1,14 @@
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
+import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { Evidence } from './evidence.ts';
+import type { Counted, SeenMail } from './evidence.ts';
 import type { Service, Services } from './services.ts';
+
+type Seen = Pick<SeenMail, 'dkim' | 'spf'>;
 
 /** What is known of who sent: what reporters said, and the name in DNS that leads back to the address. */
 export interface NameEvidence {
-  readonly results: readonly Pick<Evidence, 'dkim' | 'spf' | 'messages'>[];
+  readonly results: readonly Counted<Seen>[];
   readonly name: string | undefined;
 }
 
@@ -24,41 +27,53 @@ export interface NameContext {
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 
-/** The service that sent, undefined when no evidence names one. What anybody can write, a name in a header, is none. */
-export function nameService(
-  { results, name }: NameEvidence,
-  context: NameContext,
-): NamedService | undefined {
-  const signers = results.flatMap(({ dkim, messages }) =>
-    dkim.filter(({ result }) => result === 'pass').map(({ domain }) => ({ domain, messages })),
-  );
-  const senders = results
-    .filter(({ spf }) => spf.result === 'pass')
-    .map(({ spf, messages }) => ({ domain: spf.domain, messages }));
-  const known = name === undefined ? [] : [{ domain: name, messages: 1 }];
-  return (
-    findMost('dkim', signers, context) ??
-    findMost('spf', senders, context) ??
-    findMost('dns', known, context)
-  );
+/** A domain that passed, and its service. */
+interface Claim {
+  readonly service: Service;
+  readonly domain: string;
 }
 
-type Claim = { readonly domain: string | null; readonly messages: number };
+/**
+ * Gives the service that sent, undefined when no evidence names one. What anybody can write, a name in a header, is none.
+ * What the same results claim is looked up once.
+ */
+export function createNamer(
+  context: NameContext,
+): (evidence: NameEvidence) => NamedService | undefined {
+  const toClaim = (domain: string | null) => findClaim(domain, context);
+  const toSigners = remember(({ dkim }: Seen) =>
+    dkim.flatMap(({ domain, result }) => (result === 'pass' ? toClaim(domain) : [])),
+  );
+  const toSender = remember(({ spf }: Seen) => (spf.result === 'pass' ? toClaim(spf.domain) : []));
+  return ({ results, name }) =>
+    findMost('dkim', results, toSigners) ??
+    findMost('spf', results, toSender) ??
+    findMost('dns', [{ seen: name ?? null, messages: 1 }], toClaim);
+}
+
+/** One or none. */
+function findClaim(
+  domain: string | null,
+  { domain: own, services, toOrganizationalDomain }: NameContext,
+): readonly Claim[] {
+  const organisation = domain ? toOrganizationalDomain(domain.toLowerCase()) : '';
+  const service = services.get(organisation);
+  if (service === undefined || organisation === toOrganizationalDomain(own)) return [];
+  return [{ service, domain: organisation }];
+}
 
 /** Several services can sign one message, and one address can serve several: the service of most messages. */
-function findMost(
+function findMost<T>(
   by: NamedService['by'],
-  claims: readonly Claim[],
-  { domain: own, services, toOrganizationalDomain }: NameContext,
+  results: readonly Counted<T>[],
+  toClaims: (seen: T) => readonly Claim[],
 ): NamedService | undefined {
-  const found = new Map<Service, { domain: string; messages: number }>();
-  for (const { domain, messages } of claims) {
-    const organisation = domain ? toOrganizationalDomain(domain.toLowerCase()) : '';
-    const service = services.get(organisation);
-    if (service === undefined || organisation === toOrganizationalDomain(own)) continue;
-    const former = found.get(service)?.messages ?? 0;
-    found.set(service, { domain: organisation, messages: addSafely(former, messages) });
-  }
-  const [most] = [...found].sort(([, a], [, b]) => b.messages - a.messages);
+  const sums = new Map<Service, { domain: string; messages: number }>();
+  for (const { seen, messages } of results)
+    for (const { service, domain } of toClaims(seen)) {
+      const former = sums.get(service)?.messages ?? 0;
+      sums.set(service, { domain, messages: addSafely(former, messages) });
+    }
+  const [most] = [...sums].sort(([, a], [, b]) => b.messages - a.messages);
   return most && { ...most[0], by, domain: most[1].domain };
 }

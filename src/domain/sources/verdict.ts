@@ -1,6 +1,13 @@
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
+import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
-import { type Evidence, type EvidenceContext, type Facts, toFacts } from './evidence.ts';
+import {
+  type Counted,
+  type EvidenceContext,
+  type Facts,
+  type SeenMail,
+  toFacts,
+} from './evidence.ts';
 import { type Phrase, phrase } from './phrase.ts';
 import { isRecordProblem } from './record-problem.ts';
 import type { NamedService } from './service-name.ts';
@@ -19,7 +26,7 @@ export interface Judgement {
 }
 
 export interface JudgedMail {
-  readonly results: readonly Evidence[];
+  readonly results: readonly Counted[];
   readonly mark: Mark | null;
   readonly service: NamedService | undefined;
   /** Its name in DNS, which leads back to the address. */
@@ -29,24 +36,24 @@ export interface JudgedMail {
 /** What messages with the same results look like. */
 type Look = 'own' | 'forwarded' | 'foreign' | 'refused' | 'silent';
 
-/** Fewer messages of strangers say nothing. */
-const MIN_MESSAGES = 10;
+/** Fewer messages of strangers say nothing. More of them with the same results say nothing else. */
+export const MIN_MESSAGES = 10;
 
-export function judgeSource(mail: JudgedMail, asked: EvidenceContext): Judgement {
-  const looks = countLooks(mail.results, asked);
-  return judgeByMark(mail, looks) ?? judgeByRules(mail, looks, asked);
+/** Judges sources of a domain. How messages with the same results look is found once. */
+export function createJudge(asked: EvidenceContext): (mail: JudgedMail) => Judgement {
+  const lookOf = remember((seen: SeenMail) => toLook(toFacts(seen, asked)));
+  return (mail) => {
+    const looks = { own: 0, forwarded: 0, foreign: 0, refused: 0, silent: 0 };
+    for (const { seen, messages } of mail.results) {
+      const look = lookOf(seen);
+      looks[look] = addSafely(looks[look], messages);
+    }
+    return judgeByMark(mail, looks) ?? judgeByRules(mail, looks, asked);
+  };
 }
 
-type Looks = (...looks: readonly Look[]) => number;
-
-function countLooks(results: readonly Evidence[], asked: EvidenceContext): Looks {
-  const counts = new Map<Look, number>();
-  for (const one of results) {
-    const look = toLook(toFacts(one, asked));
-    counts.set(look, addSafely(counts.get(look) ?? 0, one.messages));
-  }
-  return (...looks) => looks.reduce((sum, look) => addSafely(sum, counts.get(look) ?? 0), 0);
-}
+/** Messages by their look. */
+type Looks = Readonly<Record<Look, number>>;
 
 function toLook(facts: Facts): Look {
   const { isDkimAligned, spf, foreignSpf, foreignSignature, brokenSignature: broken } = facts;
@@ -70,7 +77,7 @@ function isOwnButUncounted({ uncounted, ownSpf, ownSignature }: Facts): boolean 
 function judgeByMark({ mark, service }: JudgedMail, looks: Looks): Judgement | undefined {
   if (mark === 'unknown') return { verdict: 'forger', reason: ['You marked it as unknown.'] };
   if (mark !== 'legitimate') return undefined;
-  const isAligned = looks('foreign', 'refused', 'silent') === 0;
+  const isAligned = looks.foreign + looks.refused + looks.silent === 0;
   return isAligned || service === undefined
     ? { verdict: 'yours', reason: ['You marked it as legitimate.'] }
     : { verdict: 'service', reason: ['You marked it as legitimate, and messages of it fail.'] };
@@ -81,14 +88,14 @@ function judgeByRules(
   looks: Looks,
   { domain, toOrganizationalDomain }: EvidenceContext,
 ): Judgement {
-  if (service?.kind === 'forwarder' && looks('own', 'forwarded') > 0)
+  if (service?.kind === 'forwarder' && looks.own + looks.forwarded > 0)
     return { verdict: 'forwarder', reason: phrase`${service.name} forwards mail.` };
-  if (looks('forwarded') > looks('own'))
+  if (looks.forwarded > looks.own)
     return {
       verdict: 'forwarder',
       reason: phrase`Its messages have a signature of ${domain} and came by way of somebody else.`,
     };
-  if (looks('own') > 0)
+  if (looks.own > 0)
     return { verdict: 'yours', reason: phrase`Messages of it pass for ${domain}.` };
   if (isNameOf(name, domain, toOrganizationalDomain))
     return { verdict: 'yours', reason: phrase`Its name in DNS is ${name ?? ''}.` };
@@ -107,21 +114,21 @@ function isNameOf(
 function judgeStranger(
   service: NamedService | undefined,
   looks: Looks,
-  results: readonly Evidence[],
+  results: readonly Counted[],
 ): Judgement {
-  if (service !== undefined && service.by !== 'dns' && looks('foreign') > 0)
+  if (service !== undefined && service.by !== 'dns' && looks.foreign > 0)
     return {
       verdict: 'service',
       reason: phrase`Its messages are authenticated as ${service.domain}, which is ${service.name}.`,
     };
   const all = results.reduce((sum, { messages }) => addSafely(sum, messages), 0);
   if (all < MIN_MESSAGES) return { verdict: 'unclear', reason: ['It sent too few messages.'] };
-  if (looks('foreign') > looks('silent'))
+  if (looks.foreign > looks.silent)
     return {
       verdict: 'forger',
       reason: ['Its messages are authenticated as somebody else, who is no known service.'],
     };
-  if (looks('refused') > looks('silent'))
+  if (looks.refused > looks.silent)
     return {
       verdict: 'forger',
       reason: ['No message passes, and the SPF record says that it is not allowed.'],

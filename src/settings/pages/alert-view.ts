@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import { findAlertText, listSources } from '../../domain/alerts/alert-texts.ts';
-import { addDays, isDay } from '../../domain/instant.ts';
+import { addDays, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
 import { formatDay, type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
+import type { Senders } from './sources/service-groups.ts';
 import { toSourcePath } from './sources/source-labels.ts';
 
 /** Ten addresses fit in, and two long records. */
@@ -14,7 +15,17 @@ type ShownAlert = Pick<
   'type' | 'domain_id' | 'fired_at' | 'resolved_at' | 'context'
 > & { readonly domain?: string };
 
-export function renderAlert(alert: ShownAlert, now: Date): Html {
+/** Where a page has read the mail of the alert's days. */
+interface KnownMail {
+  readonly cause?: Html | '';
+  readonly toGroup?: Senders['toGroup'] | undefined;
+}
+
+export function renderAlert(
+  alert: ShownAlert,
+  now: Date,
+  { cause = '', toGroup }: KnownMail = {},
+): Html {
   const { title, describe } = findAlertText(alert.type);
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
@@ -24,8 +35,8 @@ export function renderAlert(alert: ShownAlert, now: Date): Html {
       ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
     </h3>
     <p>${renderText(describe(alert.context), MAX_TEXT)}</p>
-    ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert) : ''}
-    ${alert.type === 'alert.alignment_regression' ? renderDayLink(alert) : ''}
+    ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert, toGroup) : ''}
+    ${alert.type === 'alert.alignment_regression' ? html`${cause}${renderDaysLink(alert, now)}` : ''}
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
       alert.resolved_at === null
         ? ''
@@ -34,16 +45,21 @@ export function renderAlert(alert: ShownAlert, now: Date): Html {
   </li>`;
 }
 
-/** To the sources that failed on the day that the alert is about. */
-function renderDayLink({ domain_id, context: { day } }: ShownAlert): Html | '' {
+/** To the sources that failed from the alert's day until it resolved: the names of sources are of a month. */
+function renderDaysLink({ domain_id, resolved_at, context: { day } }: ShownAlert, now: Date) {
   if (typeof day !== 'string' || !isDay(day)) return '';
-  return html`<p><a href="${toSourcePath(domain_id)}?failing=1&from=${day}&to=${day}">See who failed on ${formatDay(day)}</a></p>`;
+  const [first, last] = [toDay(resolved_at ?? toInstant(now)), addDays(day, LINKED_DAYS - 1)];
+  const query = new URLSearchParams({ failing: '1', from: day, to: first < last ? first : last });
+  return html`<p><a href="${toSourcePath(domain_id)}?${query}">See who failed from ${formatDay(day)} on</a></p>`;
 }
 
-/** The days that a link from an alert shows: the data days of a month, up to the alert's own day. */
+/** The days that a link from an alert shows at most. */
 const LINKED_DAYS = 30;
 
-function renderSourceLinks({ domain_id, context }: ShownAlert): Html | '' {
+function renderSourceLinks(
+  { domain_id, context }: ShownAlert,
+  toGroup: KnownMail['toGroup'],
+): Html | '' {
   const { day } = context;
   const range =
     typeof day === 'string' && isDay(day) ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}` : '';
@@ -51,9 +67,9 @@ function renderSourceLinks({ domain_id, context }: ShownAlert): Html | '' {
     .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
     .filter((address) => address !== undefined);
   if (addresses.length === 0) return '';
-  const links = addresses.map(
-    (address, i) =>
-      html`${i === 0 ? '' : ', '}<a href="${toSourcePath(domain_id, address)}${range}">${address}</a>`,
-  );
+  const links = addresses.map((address, i) => {
+    const service = toGroup?.(address).service?.name;
+    return html`${i === 0 ? '' : ', '}<a href="${toSourcePath(domain_id, address)}${range}">${address}</a>${service === undefined ? '' : ` (${service})`}`;
+  });
   return html`<p>Look at ${links}.</p>`;
 }

@@ -5,6 +5,7 @@ import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.t
 import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { judgeMail, listObstacles, toOwnCounts } from '../../domain/readiness.ts';
 import { toMailResults } from '../../domain/sources/mail-results.ts';
+import { once } from '../../domain/text.ts';
 import { findDataDays } from '../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -35,6 +36,7 @@ import {
   renderTime,
 } from '../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
+import { renderCause } from './alert-cause.ts';
 import { renderAlert } from './alert-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
@@ -42,6 +44,7 @@ import { renderNextStep, type StepDomain } from './next-step-texts.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
+import { nameSenders, type Senders } from './sources/service-groups.ts';
 import { renderStoppedSenders } from './sources/stopped-senders.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
@@ -64,13 +67,17 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
   const results = toMailResults(mail.sources);
-  const senders = await renderStoppedSenders(deps, domain, mail);
+  const loadSenders = once(() => nameSenders(deps, domain, mail));
+  const senders = await renderStoppedSenders(loadSenders, domain.id, mail);
+  const cause = await renderCause(deps, read, { window, loadSenders });
+  const isNew = read.open.some(({ type }) => type === 'alert.new_failing_source');
+  const toGroup = isNew ? (await loadSenders()).toGroup : undefined;
   const judged = judge(read, mail, { range, window, now: at });
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}
     ${renderTabs(domain.id, 'Summary', range)}
     ${renderStep(findNextStep(judged.facts), { ...domain, address })}
-    ${renderAlerts(read, alerts.total, at)}
+    ${renderAlerts(read, { total: alerts.total, now: at, cause, toGroup })}
     ${renderTraffic(read, range)}
     ${renderReadiness({ ...read, ...judged, ...results, senders, domainId: domain.id })}
     ${await renderFailingSources(deps, scope, { range, days: read.days })}
@@ -130,10 +137,17 @@ function renderHead({ domain: { name, status, last_report_at }, ...known }: Read
     }</p>`;
 }
 
+interface Shown {
+  readonly total: number;
+  readonly now: Date;
+  readonly cause: Html | '';
+  readonly toGroup: Senders['toGroup'] | undefined;
+}
+
 /** However long ago they fired. */
-function renderAlerts({ open, domain: { id } }: Read, total: number, now: Date): Html {
+function renderAlerts({ open, domain: { id } }: Read, { total, now, ...known }: Shown): Html {
   const shown = open.map((alert) =>
-    renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now),
+    renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now, known),
   );
   return html`<section class="card" aria-labelledby="alerts">
     <h2 id="alerts">Open alerts</h2>

@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
 import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
-import type { Day } from '../../domain/instant.ts';
-import { type NextStep, type OpenAlert, WINDOW_DAYS } from '../../domain/next-step.ts';
+import { addDays } from '../../domain/instant.ts';
+import { type AlertStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
 
 interface StepText {
@@ -32,11 +32,14 @@ export function renderNextStep(step: NextStep, domain: StepDomain): Html {
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
 
-/** Those of the alert's own day. */
-function toSources(day: Day | undefined): NonNullable<StepText['link']> {
-  return day === undefined
-    ? SOURCES
-    : [`/sources?failing=1&from=${day}&to=${day}`, `See who failed on ${formatDay(day)}`];
+/** Those of the alert's own day, or of a month from it where the pass rate fell: who fails since. */
+function toSources({ type, day, newest }: AlertStep): NonNullable<StepText['link']> {
+  if (day === undefined) return SOURCES;
+  const isSince = type === 'alert.alignment_regression' && newest !== null && newest > day;
+  const last = addDays(day, WINDOW_DAYS - 1);
+  const to = !isSince ? day : newest < last ? newest : last;
+  const when = isSince ? `from ${formatDay(day)} on` : `on ${formatDay(day)}`;
+  return [`/sources?failing=1&from=${day}&to=${to}`, `See who failed ${when}`];
 }
 
 const ROUTE = ['#route', 'What DNS needs'] as const;
@@ -88,9 +91,10 @@ export function describeStep(step: NextStep, { name, address }: StepDomain): Ste
   }
 }
 
-function describeAlert({ type, day }: OpenAlert): StepText {
+function describeAlert(step: AlertStep): StepText {
+  const { type } = step;
   const link = ALERT_LINKS[type] ?? (['#alerts', 'See it'] as const);
-  return { text: findAlertText(type).advice, link: link === SOURCES ? toSources(day) : link };
+  return { text: findAlertText(type).advice, link: link === SOURCES ? toSources(step) : link };
 }
 
 function describeFirstReports(address: string | undefined, name: string): StepText {

@@ -4,7 +4,7 @@ import { addSafely } from '../../domain/safe-sum.ts';
 import { type AddressKey, toAddress, toAddressKey } from '../../domain/sources/address-key.ts';
 import type { DaySources } from '../../domain/sources/day-sources.ts';
 import type { TakeSource } from '../../domain/sources/packed-entry.ts';
-import { eachSource, packSources, unpackSome } from '../../domain/sources/packed-sources.ts';
+import { eachPattern, eachSource, packSources } from '../../domain/sources/packed-sources.ts';
 import type { Counts } from '../../domain/sources/source.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -57,29 +57,29 @@ export async function updateSources(
   return sources;
 }
 
-/** Messages by pattern (reports/source-pattern.ts), of each of some addresses. Those that were not kept are missing. */
-export type PatternSums = ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** Messages by pattern (reports/source-pattern.ts) of addresses. Those that were not kept are missing. */
+export type PatternSums = ReadonlyMap<AddressKey, ReadonlyMap<string, number>>;
 
+/** Of some addresses, or of all. */
 export async function sumPatterns(
   parts: readonly Pick<DataDay, 'sources'>[],
-  addresses: readonly string[],
+  addresses?: readonly string[],
 ): Promise<PatternSums> {
-  const sums = new Map(
-    addresses.map((address) => [toAddressKey(address), new Map<string, number>()]),
-  );
+  const wanted = addresses && new Set(addresses.map(toAddressKey));
+  const sums = new Map<AddressKey, Map<string, number>>();
   let read = 0;
   for (const { sources } of parts) {
-    for (const [key, { patterns }] of unpackSome(sources, new Set(sums.keys())))
-      for (const [pattern, messages] of patterns) {
-        const sum = sums.get(key);
-        sum?.set(pattern, addSafely(sum.get(pattern) ?? 0, messages));
-      }
+    eachPattern(sources, wanted, (key, pattern, messages) => {
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, new Map([[pattern, messages]]));
+      else sum.set(pattern, addSafely(sum.get(pattern) ?? 0, messages));
+    });
     read += sources?.length ?? 0;
     if (read < BYTES_AT_ONCE) continue;
     read = 0;
     await yieldToOthers();
   }
-  return new Map([...sums].map(([key, patterns]) => [toAddress(key), patterns]));
+  return sums;
 }
 
 /** What one address sent in some days. */
@@ -121,13 +121,9 @@ export async function sumSources(
         sum.spfAligned = addSafely(sum.spfAligned, spfAligned);
         sum.lastDay = toName(last);
       } else if (sums.size < MAX_ADDRESSES) {
-        const counts = { messages, aligned, dkimAligned, spfAligned };
-        sums.set(key, {
-          address: toAddress(key),
-          ...counts,
-          firstDay: toName(first),
-          lastDay: toName(last),
-        });
+        const [address, firstDay, lastDay] = [toAddress(key), toName(first), toName(last)];
+        const sum = { address, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay };
+        sums.set(key, sum);
       }
     };
     if (!eachSource(sources, add)) damaged.push(day);

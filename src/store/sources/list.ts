@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
+import { sortFirst } from '../../domain/sort.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
@@ -72,9 +73,10 @@ export async function readSources(
   const isListed = ({ address, messages, aligned }: SourceSum) =>
     (!failingOnly || messages > aligned) &&
     (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
-  const matching = sums.filter(isListed).sort(typeof order === 'string' ? ORDERS[order] : order);
+  const matching = sums.filter(isListed);
+  const compare = typeof order === 'string' ? ORDERS[order] : order;
   const messages = sumOf(parts);
-  const sources = matching.slice(offset, offset + limit);
+  const sources = sortFirst(matching, compare, offset + limit).slice(offset);
   const addresses = sources.map(({ address }) => address);
   return {
     ...{ version, domain, marks },

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
 import {
+  createNamer,
   type NameContext,
   type NameEvidence,
-  nameService,
 } from '../../../src/domain/sources/service-name.ts';
 import { parseGuides, parseServices } from '../../../src/domain/sources/services.ts';
 
@@ -26,8 +26,10 @@ interface Sent {
 
 function toEvidence(sent: readonly Sent[], name?: string): NameEvidence {
   const results = sent.map(({ spf, dkim = [], messages = 1 }) => ({
-    spf: { domain: spf?.[0] ?? null, result: spf?.[1] ?? null, isAligned: false },
-    dkim: dkim.map(([domain, result]) => ({ domain, selector: 's', result })),
+    seen: {
+      spf: { domain: spf?.[0] ?? null, result: spf?.[1] ?? null, isAligned: false },
+      dkim: dkim.map(([domain, result]) => ({ domain, selector: 's', result })),
+    },
     messages,
   }));
   return { results, name };
@@ -39,7 +41,7 @@ test.each(LINES.map((line) => line.split('\t') as [string, string, string]))(
   '%s of %s is of %s',
   (by, domain, wanted) => {
     const sent: Sent = by === 'dkim' ? { dkim: [[domain, 'pass']] } : { spf: [domain, 'pass'] };
-    const found = nameService(toEvidence([sent]), context);
+    const found = createNamer(context)(toEvidence([sent]));
     expect(found?.name ?? '-').toBe(wanted);
     expect(found?.by ?? by).toBe(by);
   },
@@ -50,7 +52,7 @@ describe('a service is named', () => {
     const signed: Sent = { dkim: [['sendgrid.net', 'pass']], spf: ['amazonses.com', 'pass'] };
     const sent: Sent = { spf: ['amazonses.com', 'pass'] };
     const name = 'mx.mailgun.net';
-    const of = (...all: Sent[]) => nameService(toEvidence(all, name), context);
+    const of = (...all: Sent[]) => createNamer(context)(toEvidence(all, name));
     expect(of(signed)).toMatchObject({
       name: 'Twilio SendGrid',
       by: 'dkim',
@@ -66,12 +68,12 @@ describe('a service is named', () => {
       { dkim: [['em.amazonses.com', 'pass']], messages: 3 },
       { dkim: [['amazonses.com', 'pass']], messages: 3 },
     ];
-    expect(nameService(toEvidence(sent), context)?.name).toBe('Amazon SES');
+    expect(createNamer(context)(toEvidence(sent))?.name).toBe('Amazon SES');
   });
 
   test('not by mail of the monitored domain itself', () => {
     const evidence = toEvidence([{ dkim: [['mail.sendgrid.net', 'pass']] }], 'o1.sendgrid.net');
-    expect(nameService(evidence, { ...context, domain: 'sendgrid.net' })).toBeUndefined();
+    expect(createNamer({ ...context, domain: 'sendgrid.net' })(evidence)).toBeUndefined();
   });
 });
 
@@ -79,18 +81,21 @@ describe('a look-alike is not named', () => {
   test('when its own domain begins with the name of a service', () => {
     const domain = 'sendgrid.net.example';
     const sent: Sent = { dkim: [[domain, 'pass']], spf: [domain, 'pass'] };
-    expect(nameService(toEvidence([sent], `o1.${domain}`), context)).toBeUndefined();
+    expect(createNamer(context)(toEvidence([sent], `o1.${domain}`))).toBeUndefined();
   });
 
   test('when the service is in a signature or an SPF domain that does not pass', () => {
     const sent: Sent = { dkim: [['sendgrid.net', 'fail']], spf: ['sendgrid.net', 'softfail'] };
-    expect(nameService(toEvidence([sent]), context)).toBeUndefined();
+    expect(createNamer(context)(toEvidence([sent]))).toBeUndefined();
   });
 
   test('when the service is in the header only', () => {
     const evidence = toEvidence([{ dkim: [['mailer.example', 'pass']] }]);
-    const results = evidence.results.map((one) => ({ ...one, headerFrom: 'sendgrid.net' }));
-    expect(nameService({ ...evidence, results }, context)).toBeUndefined();
+    const results = evidence.results.map((one) => ({
+      ...one,
+      seen: { ...one.seen, headerFrom: 'sendgrid.net' },
+    }));
+    expect(createNamer(context)({ ...evidence, results })).toBeUndefined();
   });
 });
 

@@ -3,10 +3,10 @@ import {
   loadOwnerDomains,
   type ToOrganizationalDomain,
 } from '../../../src/domain/dns/organizational-domain.ts';
-import type { Evidence } from '../../../src/domain/sources/evidence.ts';
+import type { Counted } from '../../../src/domain/sources/evidence.ts';
 import type { NamedService } from '../../../src/domain/sources/service-name.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
-import { judgeSource, type Verdict } from '../../../src/domain/sources/verdict.ts';
+import { createJudge, type Verdict } from '../../../src/domain/sources/verdict.ts';
 
 let toOrganizationalDomain: ToOrganizationalDomain;
 
@@ -21,15 +21,15 @@ interface Mail {
   readonly messages?: number;
 }
 
-function toEvidence({ spf, dkim, aligned, messages = 100 }: Mail): Evidence {
+function toEvidence({ spf, dkim, aligned, messages = 100 }: Mail): Counted {
   const [domain = null, result = null] = spf ?? [];
-  return {
+  const seen = {
     headerFrom: 'example.com',
     spf: { domain, result, isAligned: aligned === 'spf' || aligned === 'both' },
     dkim: dkim === undefined ? [] : [{ domain: dkim[0], selector: 's', result: dkim[1] }],
     isDkimAligned: aligned === 'dkim' || aligned === 'both',
-    messages,
   };
+  return { seen, messages };
 }
 
 interface Known {
@@ -45,7 +45,7 @@ function judge(mail: readonly Mail[], { mark, service, name }: Known = {}): Verd
     modes: { dkim: 'r', spf: 'r' },
     toOrganizationalDomain,
   } as const;
-  return judgeSource({ results, mark: mark ?? null, service, name }, asked).verdict;
+  return createJudge(asked)({ results, mark: mark ?? null, service, name }).verdict;
 }
 
 const MAILER: NamedService = {
@@ -152,7 +152,7 @@ describe('the verdict on a source', () => {
       toOrganizationalDomain,
     } as const;
     const mail = { results: [toEvidence(FOREIGN)], mark: null, service: MAILER, name: undefined };
-    expect(judgeSource(mail, asked).reason).toEqual([
+    expect(createJudge(asked)(mail).reason).toEqual([
       'Its messages are authenticated as ',
       { name: 'mailer.example' },
       ', which is ',

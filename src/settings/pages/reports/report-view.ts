@@ -37,14 +37,15 @@ const toText = (text: string | null, maxLength = MAX_TEXT): Html | null =>
 
 export function renderMetadata(
   report: ReportOfAccount,
-  { input, member, originalBytes, conflictsAt }: ReportContext,
+  context: ReportContext,
   { content, now }: { readonly content: ReportContent; readonly now: Date },
 ): Html {
   const { total_messages: messages, aligned_messages: aligned, received_at } = report;
+  const { input, member, conflictsAt } = context;
   return html`<section class="card" aria-labelledby="metadata">
     <div class="beside">
       <h2 id="metadata">Metadata</h2>
-      ${renderDownload(report, originalBytes)}
+      ${renderDownload(report, context)}
     </div>
     <p class="figures">${renderPassed({ messages, aligned })}</p>
     <dl class="facts">
@@ -81,12 +82,16 @@ function renderSender({ authenticated }: ReportOfAccount): Html | null {
 }
 
 /** The part of its input that has the report, as it came; and the report as it was understood. */
-function renderDownload({ domain_id, id }: ReportOfAccount, bytes: number | null): Html {
+function renderDownload(
+  { domain_id, id }: ReportOfAccount,
+  { originalBytes, hasOriginal }: ReportContext,
+): Html {
   const path = `/settings/domains/${domain_id}/reports/${id}`;
+  const missing = originalBytes === null ? 'was not kept' : 'is not kept any more';
   const original =
-    bytes === null
-      ? html`<span class="muted">The original was not kept</span>`
-      : html`<a href="${path}/original" download>Download the original, ${toSizeText(bytes)}</a>`;
+    originalBytes === null || hasOriginal === 0
+      ? html`<span class="muted">The original ${missing}</span>`
+      : html`<a href="${path}/original" download>Download the original, ${toSizeText(originalBytes)}</a>`;
   return html`<p class="export">${original} · <a href="${path}/xml" download>XML</a> · <a href="${path}/json" download>JSON</a></p>`;
 }
 

@@ -1,7 +1,8 @@
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import type { Day } from '../../../domain/instant.ts';
-import type { Sort } from '../../../domain/sort.ts';
+import { type Sort, sortFirst } from '../../../domain/sort.ts';
 import {
+  byFailures,
   type Grouping,
   type GroupName,
   groupSources,
@@ -109,11 +110,12 @@ const MAX_GROUPED = 5_000;
 async function findGroups(deps: SettingsDeps, query: Asked, group: Grouping): Promise<Found> {
   const found = await readForGroups(deps, query);
   const toName = await NAMERS[group](deps, query);
-  const groups = sort(
-    groupSources(found.sources, ({ address }) => toName(address)),
-    query.choice,
-  );
-  const shown = { sources: [], groups: sliceOf(groups, query), groupTitle: undefined };
+  const groups = groupSources(found.sources, ({ address }) => toName(address));
+  const { sort } = query.choice;
+  const compare = sort && toSourceOrder(sort);
+  const order = (a: SourceGroup, b: SourceGroup) => compare?.(a, b) || byFailures(a, b);
+  const first = sortFirst(groups, order, query.choice.page * (query.perPage ?? PER_PAGE));
+  const shown = { sources: [], groups: sliceOf(first, query), groupTitle: undefined };
   return { ...found, ...shown, total: groups.length };
 }
 

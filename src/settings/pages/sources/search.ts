@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { createNetworks } from '../../../domain/network-address.ts';
 import { remember } from '../../../domain/remember.ts';
 import { parsePattern } from '../../../domain/reports/source-pattern.ts';
-import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { Senders } from './service-groups.ts';
@@ -25,7 +24,7 @@ export async function loadSearch(
   return (address) => {
     const network = findNetwork?.(address);
     if ([address, names.get(address), network && toNetworkTitle(network)].some(has)) return true;
-    const patterns = mail.sources.get(toAddressKey(address))?.patterns ?? new Map();
+    const patterns = mail.findPatterns(address) ?? new Map();
     return has(toGroup(address).title) || [...patterns.keys()].flatMap(listNames).some(has);
   };
 }

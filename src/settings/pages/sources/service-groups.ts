@@ -2,10 +2,10 @@ import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
 import { addDays, type DayRange } from '../../../domain/instant.ts';
 import { remember } from '../../../domain/remember.ts';
 import { parsePattern } from '../../../domain/reports/source-pattern.ts';
-import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import { type GroupName, toNetworkName } from '../../../domain/sources/groups.ts';
-import { judgeSource } from '../../../domain/sources/verdict.ts';
-import { type MailOfDays, readMail } from '../../../store/sources/mail.ts';
+import type { Mark } from '../../../domain/sources/source.ts';
+import { createJudge, MIN_MESSAGES } from '../../../domain/sources/verdict.ts';
+import { type MailOfSenders, readSenders } from '../../../store/sources/mail.ts';
 import { readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { loadNamer } from '../../services.ts';
@@ -27,7 +27,7 @@ export interface DomainMail {
 
 /** Who sent, by the evidence of some mail. */
 export interface Senders {
-  readonly mail: MailOfDays;
+  readonly mail: MailOfSenders;
   /** Of addresses, in DNS. */
   readonly names: ReadonlyMap<string, string>;
   /** Groups addresses by the service that evidence names, else by their network; others are groups of their own. */
@@ -39,27 +39,20 @@ export async function loadSenders(
   { domain, range }: DomainMail,
 ): Promise<Senders> {
   const query = { domainId: domain.id, range: toEvidenceRange(range) };
-  return await nameSenders(deps, domain, await readMail(deps.store.reader, query));
+  return await nameSenders(deps, domain, await readSenders(deps.store.reader, query));
 }
 
-/** Thousands of addresses have the same few patterns, and these the same few domains: each is read once. */
 export async function nameSenders(
   { store: { reader }, findNetwork }: SettingsDeps,
   { id: domainId, name: domain }: DomainMail['domain'],
-  mail: MailOfDays,
+  mail: MailOfSenders,
 ): Promise<Senders> {
   const names = await readAllNames(reader, domainId);
-  const nameOf = await loadNamer(domain);
-  const parse = remember(parsePattern);
-  const modes = { dkim: 'r', spf: 'r' } as const;
-  const asked = { domain, modes, toOrganizationalDomain: remember(await loadOwnerDomains()) };
+  const judge = await loadJudge(domain);
   const toGroup = remember((address: string): GroupName => {
-    const patterns = mail.sources.get(toAddressKey(address))?.patterns ?? [];
-    const results = [...patterns].map(([text, messages]) => ({ ...parse(text), messages }));
-    const name = names.get(address);
-    const service = nameOf({ results, name });
+    const patterns = mail.findPatterns(address) ?? new Map();
     const mark = mail.marks.get(address)?.mark ?? null;
-    const { verdict } = judgeSource({ results, mark, service, name }, asked);
+    const { service, verdict } = judge({ patterns, mark, name: names.get(address) });
     if (service !== undefined)
       return { key: `service ${service.name}`, title: service.name, service, verdict };
     const network = toNetworkName(findNetwork?.(address));
@@ -67,4 +60,37 @@ export async function nameSenders(
     return { key: `network ${network.key}`, title: network.title, verdict };
   });
   return { mail, names, toGroup };
+}
+
+interface JudgedAddress {
+  readonly patterns: ReadonlyMap<string, number>;
+  readonly mark: Mark | null;
+  readonly name: string | undefined;
+}
+
+/**
+ * Thousands of addresses have the same few patterns: each is read once. Most addresses have only one, and those with the
+ * same one are judged once: of a name, a judgement takes the owner's domain, which thousands share, too.
+ */
+async function loadJudge(domain: string) {
+  const nameOf = await loadNamer(domain);
+  const parse = remember(parsePattern);
+  const modes = { dkim: 'r', spf: 'r' } as const;
+  const toOrganizationalDomain = remember(await loadOwnerDomains());
+  const judgeSource = createJudge({ domain, modes, toOrganizationalDomain });
+  const judge = ({ patterns, mark, name }: JudgedAddress) => {
+    const results = [...patterns].map(([text, messages]) => ({ seen: parse(text), messages }));
+    const service = nameOf({ results, name });
+    return { service, verdict: judgeSource({ results, mark, service, name }).verdict };
+  };
+  const known = new Map<string, ReturnType<typeof judge>>();
+  return ({ patterns, mark, name }: JudgedAddress) => {
+    const [[text, messages] = ['', 0]] = patterns;
+    if (patterns.size > 1) return judge({ patterns, mark, name });
+    const owner = name && toOrganizationalDomain(name);
+    const key = `${messages < MIN_MESSAGES} ${mark} ${owner} ${text}`;
+    const judged = known.get(key) ?? judge({ patterns, mark, name: owner });
+    known.set(key, judged);
+    return judged;
+  };
 }

@@ -9,7 +9,7 @@ import { parseIpAddress } from '../../../domain/ip-address.ts';
 import { type Advice, advise } from '../../../domain/sources/advice.ts';
 import type { Results } from '../../../domain/sources/evidence.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
-import { judgeSource } from '../../../domain/sources/verdict.ts';
+import { createJudge } from '../../../domain/sources/verdict.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
@@ -136,12 +136,13 @@ async function renderJudged(
   const records = await store.reader.readAll(listDnsRecords({ domainId: domain.id }));
   const record = toDnsFacts(records).dmarc?.confirmed?.value ?? null;
   const nameOf = await loadNamer(domain.name);
-  const service = nameOf({ results, name });
+  const counted = results.map((seen) => ({ seen, messages: seen.messages }));
+  const service = nameOf({ results: counted, name });
   const mark = given?.mark ?? null;
   // Two names below `github.io` are not of one organisation.
   const toOrganizationalDomain = await loadOwnerDomains();
   const asked = { domain: domain.name, modes: toAlignmentModes(record), toOrganizationalDomain };
-  const judgement = judgeSource({ results, mark, service, name }, asked);
+  const judgement = createJudge(asked)({ results: counted, mark, service, name });
   const { verdict } = judgement;
   const guide =
     verdict === 'service' && service !== undefined ? await findGuide(service.name) : undefined;

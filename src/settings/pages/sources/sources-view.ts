@@ -3,10 +3,8 @@ import type { Sort } from '../../../domain/sort.ts';
 import type { Grouping, SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
-import type { SettingsDeps } from '../../deps.ts';
 import { renderExport } from '../../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
-import { renderHiddenFields, renderSearch } from '../../frame/forms.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import {
   formatCount,
@@ -16,15 +14,15 @@ import {
   pluralize,
   renderText,
 } from '../../frame/text.ts';
-import { toSortParameters } from '../../request.ts';
-import { type Choice, type Found, PER_PAGE } from './find-sources.ts';
+import { PER_PAGE } from './find-sources.ts';
+import { type ListView, toListPath, toParameters } from './list-filters.ts';
 import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-labels.ts';
 import { renderEvidence, renderVerdict } from './verdict-view.ts';
 
 export function renderFound(view: ListView): Html {
   const { found } = view;
   return html`${renderSummary(view)}
-    ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), or came without an address.`)}
+    ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), came without an address, or came on days whose sources are not kept any more.`)}
     ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most ${view.choice.group === 'service' ? '' : 'failed '}messages.`)}
     ${renderItems(view)}
     ${renderPages({
@@ -84,7 +82,7 @@ function renderItems(view: ListView): Html {
       { rows: found.groups.map((group) => renderGroup(group, view)), view },
     );
   if (found.sources.length > 0) {
-    const rows = renderSources(found.sources, view.domainId, view.range);
+    const rows = renderSources(found.sources, view);
     return renderCountTable('Address', 'Seen', { rows, view });
   }
   if (found.messages === 0)
@@ -106,13 +104,16 @@ export function renderSourceTable(
   domainId: string,
   range: DomainRange,
 ): Html {
-  return renderCountTable('Address', 'Seen', { rows: renderSources(sources, domainId, range) });
+  return renderCountTable('Address', 'Seen', { rows: renderSources(sources, { domainId, range }) });
 }
 
-function renderSources(sources: readonly Source[], domainId: string, range: DomainRange) {
-  return sources.map((source) =>
-    renderSource(source, `${toSourcePath(domainId, source.address)}?${toRangeQuery(range)}`),
-  );
+type SourcesView = Pick<ListView, 'domainId' | 'range'> & Partial<Pick<ListView, 'found'>>;
+
+function renderSources(sources: readonly Source[], { domainId, range, found }: SourcesView) {
+  return sources.map((source) => {
+    const path = `${toSourcePath(domainId, source.address)}?${toRangeQuery(range)}`;
+    return renderSource(source, path, found?.messages);
+  });
 }
 
 const NUMBERS = ['Messages', 'Passed', 'Failed', 'DKIM aligned', 'SPF aligned'];
@@ -133,12 +134,12 @@ function renderCountTable(first: string, last: string, { rows, view }: CountRows
   return renderTable('sources cards', [first, ...numbers], rows);
 }
 
-function renderSource(source: Source, path: string): Html {
+function renderSource(source: Source, path: string, total?: number): Html {
   const { address, firstDay, lastDay, mark } = source;
   const known = listKnown(source);
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="${path}">${address}</a>${renderMarkBadge(mark)}${renderKnown(known)}</th>
-    ${renderCounts(source)}
+    ${renderCounts(source, total)}
     <td role="cell" class="number seen" data-label="Seen">${renderSeen(firstDay, lastDay)}</td>
   </tr>`;
 }
@@ -161,95 +162,23 @@ function renderGroup(group: SourceGroup, view: ListView): Html {
     : toListPath(view, { within: key });
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="${href}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a>${verdict === undefined ? '' : html` ${renderVerdict(verdict)}<small>${service === undefined ? '' : html`${renderEvidence(service)} · `}since ${formatDay(firstDay)}</small>`}</th>
-    ${renderCounts(group)}
+    ${renderCounts(group, view.found.messages)}
     <td role="cell" class="number" data-label="Addresses">${formatCount(sources)}</td>
   </tr>`;
 }
 
-function renderCounts({ messages, aligned, dkimAligned, spfAligned }: Counts): Html {
+/** `total` has all messages of the range, where the share of them is shown. */
+function renderCounts(counts: Counts, total?: number): Html {
+  const { messages, aligned, dkimAligned, spfAligned } = counts;
   const failed = messages - aligned;
-  return html`<td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
+  return html`<td role="cell" class="number" data-label="Messages">${formatCount(messages)}${total ? renderShare(counts, total) : ''}</td>
     <td role="cell" class="number" data-label="Passed">${formatCount(aligned)}</td>
     <td role="cell" class="number${failed > 0 ? ' wrong' : ''}" data-label="Failed">${formatCount(failed)}</td>
     <td role="cell" class="number" data-label="DKIM aligned">${formatPassRate({ messages, aligned: dkimAligned })}</td>
     <td role="cell" class="number" data-label="SPF aligned">${formatPassRate({ messages, aligned: spfAligned })}</td>`;
 }
 
-export interface ListView {
-  readonly path: string;
-  readonly domainId: string;
-  readonly range: DomainRange;
-  readonly choice: Choice;
-  readonly found: Found;
-}
-
-/** Begins with the first page. */
-function toListPath({ path, range, choice }: ListView, change: Partial<Choice>): string {
-  const parameters = toParameters({ ...choice, page: 1, ...change });
-  return `${path}?${toRangeQuery(range, parameters)}`;
-}
-
-type Option = readonly [text: string, change: Partial<Choice>];
-
-const SHOWN: readonly Option[] = [
-  ['All', { failingOnly: false }],
-  ['Failing only', { failingOnly: true }],
-];
-const GROUPED: Readonly<Record<'addresses' | Grouping, Option>> = {
-  service: ['Services', { group: 'service', within: undefined }],
-  addresses: ['Addresses', { group: undefined, within: undefined }],
-  network: ['Networks', { group: 'network', within: undefined }],
-  organisation: ['Organisations', { group: 'organisation', within: undefined }],
-};
-const BY_MARK: readonly Option[] = [
-  ['All', { mark: undefined }],
-  ['Legitimate', { mark: 'legitimate' }],
-  ['Unknown', { mark: 'unknown' }],
-  ['Unmarked', { mark: 'unmarked' }],
-];
-
-/** Groups need a database of networks, or names that are looked up. */
-export function renderFilters(view: ListView, { findNetwork, dnsChecks }: SettingsDeps): Html {
-  const grouped = [
-    GROUPED.service,
-    GROUPED.addresses,
-    ...(findNetwork === undefined ? [] : [GROUPED.network]),
-    ...(dnsChecks ? [GROUPED.organisation] : []),
-  ];
-  return html`<div class="filters">
-    ${renderChoices('Show', SHOWN, view)}
-    ${renderChoices('By', grouped, view)}
-    ${renderChoices('Marked', BY_MARK, view)}
-  </div>
-  ${renderSearchForm(view)}`;
-}
-
-function renderSearchForm({ path, range, choice }: ListView): Html {
-  const { q, page: _, ...others } = toParameters(choice);
-  const fields = Object.fromEntries(new URLSearchParams(toRangeQuery(range, others)));
-  return html`<form class="filter" method="get" action="${path}">${renderHiddenFields(fields)}
-    ${renderSearch(q ?? '', 'Address, network, name or domain')}<div class="go"><button class="secondary">Search</button></div></form>`;
-}
-
-function renderChoices(label: string, options: readonly Option[], view: ListView): Html {
-  const links = options.map(([text, change]) => {
-    const isCurrent = Object.entries(change).every(
-      ([name, value]) => name === 'within' || view.choice[name as keyof Choice] === value,
-    );
-    return html`<a href="${toListPath(view, change)}" ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
-  });
-  return html`<nav class="ranges" aria-label="${label}"><span aria-hidden="true">${label}</span>${links}</nav>`;
-}
-
-export function toParameters(choice: Choice): Readonly<Record<string, string>> {
-  const { failingOnly, mark, group, within, search, sort, page } = choice;
-  const all = {
-    failing: failingOnly ? '1' : undefined,
-    ...{ mark, within, q: search },
-    ...toSortParameters(sort),
-    group: group === undefined ? 'address' : group === 'service' ? undefined : group,
-    page: page === 1 ? undefined : String(page),
-  };
-  const chosen = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);
-  return Object.fromEntries(chosen);
+function renderShare({ messages, aligned }: Counts, total: number): Html {
+  const [passed, failed] = [aligned, messages - aligned].map((count) => (100 * count) / total);
+  return html`<svg class="share" aria-hidden="true"><rect class="none" width="100%" height="100%"/><rect class="passed" width="${passed}%" height="100%"/><rect class="failed" x="${passed}%" width="${failed}%" height="100%"/></svg>`;
 }

@@ -14,8 +14,9 @@ import { formatDomainName, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, readQuery, readSearch, readSort } from '../../request.ts';
 import { domainScopeOf, waitBriefly } from '../../visitor.ts';
 import { type Choice, findSources } from './find-sources.ts';
+import { renderFilters, toParameters } from './list-filters.ts';
 import { toSourcePath } from './source-labels.ts';
-import { renderFilters, renderFound, toParameters } from './sources-view.ts';
+import { renderFound } from './sources-view.ts';
 
 export const showSources: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;

@@ -2,10 +2,9 @@ import { html } from 'hono/html';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
 import { listMarked, type MailOfDays } from '../../../store/sources/mail.ts';
-import type { SettingsDeps } from '../../deps.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { formatCount, type Html, pluralize, renderText } from '../../frame/text.ts';
-import { nameSenders } from './service-groups.ts';
+import type { Senders } from './service-groups.ts';
 import { MAX_TITLE, toSourcePath } from './source-labels.ts';
 import { renderVerdict } from './verdict-view.ts';
 
@@ -20,14 +19,14 @@ interface Stopped extends GroupName {
 
 /** Whose messages a policy would stop, with the verdict on each sender: a forger is told apart from a forgotten server. */
 export async function renderStoppedSenders(
-  deps: SettingsDeps,
-  domain: { readonly id: string; readonly name: string },
+  loadSenders: () => Promise<Senders>,
+  domainId: string,
   mail: MailOfDays,
 ): Promise<Html | ''> {
   const all = listMarked(mail).filter((source) => failedOf(source) > 0);
   if (all.length === 0) return '';
   const failing = all.sort((a, b) => failedOf(b) - failedOf(a)).slice(0, MAX_JUDGED);
-  const { toGroup } = await nameSenders(deps, domain, mail);
+  const { toGroup } = await loadSenders();
   const named = failing.map((source) => ({ ...source, name: toGroup(source.address) }));
   const groups = [...Map.groupBy(named, ({ name }) => toKey(name)).values()]
     .map((group): Stopped => {
@@ -40,7 +39,7 @@ export async function renderStoppedSenders(
     ${renderTable(
       'cards readiness',
       ['Sender', ['Would be stopped', 'number']],
-      groups.slice(0, SHOWN).map((group) => renderGroup(group, domain.id)),
+      groups.slice(0, SHOWN).map((group) => renderGroup(group, domainId)),
     )}
     ${all.length > MAX_JUDGED ? html`<p class="muted">Of the ${formatCount(MAX_JUDGED)} sources with most failed messages.</p>` : ''}
     ${more > 0 ? html`<p class="muted">${pluralize(more, 'sender')} with fewer messages ${more === 1 ? 'is' : 'are'} not listed here.</p>` : ''}`;

@@ -1,0 +1,76 @@
+import { html } from 'hono/html';
+import type { Counts } from '../../domain/alerts/rate.ts';
+import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
+import { addDays, type DayRange, isDay } from '../../domain/instant.ts';
+import { remember } from '../../domain/remember.ts';
+import {
+  type FailureCause,
+  findCause,
+  type SignatureChange,
+} from '../../domain/sources/failure-cause.ts';
+import { readMail } from '../../store/sources/mail.ts';
+import type { SettingsDeps } from '../deps.ts';
+import { formatCount, formatDay, type Html, pluralize, renderText } from '../frame/text.ts';
+import { nameSenders, type Senders } from './sources/service-groups.ts';
+import { MAX_TITLE, renderName, toSourcePath } from './sources/source-labels.ts';
+
+/** The days before that are compared, and as many since. */
+const DAYS = 30;
+
+interface Alerted {
+  readonly domain: { readonly id: string; readonly name: string };
+  readonly open: readonly { readonly type: string; readonly context: string }[];
+}
+
+interface Window {
+  readonly window: DayRange;
+  /** By the mail of the window. */
+  readonly loadSenders: () => Promise<Senders>;
+}
+
+/** Who fails since the pass rate fell, where the mail of the open alert's own days says so. */
+export async function renderCause(
+  deps: SettingsDeps,
+  { domain, open }: Alerted,
+  { window, loadSenders }: Window,
+): Promise<Html | ''> {
+  const alert = open.find(({ type }) => type === 'alert.alignment_regression');
+  const { day } = JSON.parse(alert?.context ?? '{}');
+  if (typeof day !== 'string' || !isDay(day) || day > window.to) return '';
+  const read = (range: DayRange) => readMail(deps.store.reader, { domainId: domain.id, range });
+  const isLatest = day >= window.from;
+  const days = { from: day, to: isLatest ? window.to : addDays(day, DAYS - 1) };
+  const before = await read({ from: addDays(day, -DAYS), to: addDays(day, -1) });
+  const since = await read(days);
+  const { toGroup } = await (isLatest ? loadSenders() : nameSenders(deps, domain, since));
+  const toOrganizationalDomain = remember(await loadOwnerDomains());
+  const context = { domain: domain.name, toGroup, toOrganizationalDomain };
+  const cause = findCause(before, since, context);
+  return cause === undefined ? '' : renderFound(cause, { domainId: domain.id, days });
+}
+
+function renderFound(
+  { group, addresses, before, since, signature }: FailureCause,
+  { domainId, days }: { readonly domainId: string; readonly days: DayRange },
+): Html {
+  const [address = ''] = addresses;
+  const isAddress = group.key === address;
+  const path = isAddress ? toSourcePath(domainId, address) : toSourcePath(domainId);
+  const query = new URLSearchParams({
+    ...(!isAddress && { failing: '1', within: group.key }),
+    ...days,
+  });
+  const others = addresses.length - 1;
+  const who = `${address}${others === 0 ? '' : ` and ${formatCount(others)} more`}`;
+  return html`<p>Most of it is from <a href="${path}?${query}">${renderText(group.title ?? address, MAX_TITLE)}</a>${isAddress ? '' : ` (${who})`}:
+    ${describeFailed(since)} failed from ${formatDay(days.from)} on; in the ${DAYS} days before, ${before.messages === 0 ? 'it sent none' : `${describeFailed(before)} did`}.
+    ${signature === undefined ? '' : renderSignature(signature)}</p>`;
+}
+
+const describeFailed = ({ messages, aligned }: Counts) =>
+  `${formatCount(messages - aligned)} of ${pluralize(messages, 'message')}`;
+
+function renderSignature({ domain, selector, before, since }: SignatureChange): Html {
+  return html`A valid DKIM signature of ${renderName(domain)}${selector ? html` with selector ${renderName(selector)}` : ''}
+    is on ${formatCount(since.aligned)} of ${pluralize(since.messages, 'message')} since; before it was on ${formatCount(before.aligned)} of ${formatCount(before.messages)}.`;
+}

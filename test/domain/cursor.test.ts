@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { type GivenPoint, parseStart, toCursor } from '../../src/domain/cursor.ts';
+
+const POINT: GivenPoint = {
+  ...{ position: 2 ** 40 + 7, nonce: 'AbCdEf_-', generation: 2 ** 31 },
+  newest: { position: 2 ** 47, nonce: '01234567' },
+};
+const CURSOR = toCursor('reports of a domain', POINT);
+
+test('a cursor is read as it was written', () => {
+  expect(CURSOR).toMatch(/^p[\w-]{46}$/);
+  expect(parseStart('reports of a domain', CURSOR)).toEqual(POINT);
+  expect(parseStart('reports of a domain', 'start')).toBe('start');
+});
+
+test.each<[string, (cursor: string) => string]>([
+  ['of other bytes', (cursor) => `q${cursor.slice(1)}`],
+  ['too short', (cursor) => cursor.slice(0, -1)],
+  ['too long', (cursor) => `${cursor}A`],
+  ['padded', (cursor) => `${cursor}=`],
+  ['with a line break', (cursor) => `${cursor}\n`],
+  ['with spare bits', (cursor) => `${cursor.slice(0, -1)}B`],
+  ['in base64', (cursor) => cursor.replaceAll('_', '/').replaceAll('-', '+')],
+  ['with a foreign character', (cursor) => `${cursor.slice(0, 20)}*${cursor.slice(21)}`],
+])('a cursor %s is none', (_what, change) => {
+  const text = change(CURSOR);
+  expect(text).not.toBe(CURSOR);
+  expect(parseStart('reports of a domain', text)).toBeUndefined();
+});
+
+test('a cursor of another list is none', () => {
+  expect(parseStart('alerts of a domain', CURSOR)).toBeUndefined();
+});

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { countSources } from '../../../src/domain/reports/source-counts.ts';
+import { addReport, type DaySources } from '../../../src/domain/sources/day-sources.ts';
+import { findCause } from '../../../src/domain/sources/failure-cause.ts';
+import { aRecord, aSignature } from '../../support/builders.ts';
+
+/** The records of some days. `192.0.2.1` and `192.0.2.2` belong to one service. */
+function mailOf(days: number, records: readonly ReturnType<typeof aRecord>[]) {
+  const sources: DaySources = new Map();
+  addReport(sources, { reporter: 'Reporter', sources: countSources(records) });
+  return { sources, days };
+}
+
+const context = {
+  domain: 'example.com',
+  toGroup: (address: string) => {
+    const name = address.startsWith('192.0.2.') ? 'Example Mail' : address;
+    return { key: name, title: name };
+  },
+  toOrganizationalDomain: (name: string) => name.split('.').slice(-2).join('.'),
+};
+
+const passed = (sourceIp: string, count: number, selector = 's1') =>
+  aRecord({ sourceIp, count, dkim: 'pass', signatures: [aSignature({ selector })] });
+const failed = (sourceIp: string, count: number, selector?: string) => {
+  const signatures = selector ? [aSignature({ selector, result: 'fail' })] : [];
+  return aRecord({ sourceIp, count, dkim: 'fail', spf: 'fail', signatures });
+};
+const other = '198.51.100.7';
+
+test.each([
+  [
+    'a selector that is invalid since',
+    [passed('192.0.2.1', 100), passed(other, 100)],
+    [failed('192.0.2.1', 8, 's1'), failed('192.0.2.2', 12, 's1'), passed(other, 20)],
+    ['Example Mail', ['192.0.2.2', '192.0.2.1'], '0 of 100', '20 of 20', 's1 100/100 0/20'],
+  ],
+  [
+    'a signature that is missing since',
+    [passed(other, 100, 's2')],
+    [failed(other, 10)],
+    [other, [other], '0 of 100', '10 of 10', 's2 100/100 0/10'],
+  ],
+  [
+    'a new sender, without a signature to compare with',
+    [passed(other, 100)],
+    [failed('192.0.2.1', 50, 's1'), passed(other, 100)],
+    ['Example Mail', ['192.0.2.1'], '0 of 0', '50 of 50', undefined],
+  ],
+  [
+    'a forger who sends more',
+    [failed(other, 10), passed('192.0.2.1', 100)],
+    [failed(other, 900), passed('192.0.2.1', 10)],
+    [other, [other], '10 of 10', '900 of 900', undefined],
+  ],
+  [
+    'SPF that stopped beside a signature that never counted',
+    [aRecord({ sourceIp: other, count: 100, spf: 'pass', dkim: 'fail', signatures: [] })],
+    [failed(other, 10)],
+    [other, [other], '0 of 100', '10 of 10', undefined],
+  ],
+])('%s', (_name, before, since, wanted) => {
+  const found = findCause(mailOf(10, before), mailOf(2, since), context);
+  const { group, addresses, signature } = found ?? {};
+  const figures = [found?.before, found?.since].map(
+    (of) => of && `${of.messages - of.aligned} of ${of.messages}`,
+  );
+  const change =
+    signature &&
+    `${signature.selector} ${signature.before.aligned}/${signature.before.messages} ${signature.since.aligned}/${signature.since.messages}`;
+  expect([group?.title, addresses, ...figures, change]).toEqual(wanted);
+});
+
+test.each([
+  ['nothing failed', [passed(other, 100)], [passed(other, 10)]],
+  ['a sender fails as much as before', [failed(other, 100)], [failed(other, 20)]],
+  [
+    'no sender has half of what fails',
+    [passed(other, 100)],
+    ['203.0.113.1', '203.0.113.2', '203.0.113.3'].map((address) => failed(address, 10)),
+  ],
+  [
+    'a sender has more failures of more messages',
+    [passed(other, 95), failed(other, 5)],
+    [passed(other, 950), failed(other, 50)],
+  ],
+])('no cause is named when %s', (_name, before, since) => {
+  expect(findCause(mailOf(10, before), mailOf(2, since), context)).toBeUndefined();
+});
+
+test('no cause is named when no day before is known', () => {
+  expect(findCause(mailOf(0, []), mailOf(2, [failed(other, 10)]), context)).toBeUndefined();
+});
