@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { findSecretsKeyFile } from '../config/secrets-key.ts';
 import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from '../demo/demo-data.ts';
+import { toFirstDay } from '../demo/reports.ts';
 import { hashPassword } from '../domain/access/password.ts';
 import { findDatabaseFile, toShownDatabase } from '../domain/database-address.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -83,7 +84,8 @@ async function fillStore(store: Store, today: Date): Promise<Demo> {
   const passwordHash = await hashPassword(PERSON.password);
   const { account_id: accountId } = account;
   const { email } = PERSON;
-  await insertPerson(store.db, { accountId, email, passwordHash, now: toInstant(today) });
+  const now = toInstant(toFirstDay(today));
+  await insertPerson(store.db, { accountId, email, passwordHash, now });
   await ingestDemo(store, account, today);
   return { ...account, ...PERSON };
 }

@@ -12,7 +12,7 @@ import type { Db } from '../store/engine/database.ts';
 import { openStore } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { updateMark } from '../store/sources/marks.ts';
-import { type DemoDay, demoDays } from './reports.ts';
+import { type DemoDay, demoDays, toFirstDay } from './reports.ts';
 import { DOMAINS, MARKS } from './traffic.ts';
 
 export interface DemoAccount {
@@ -51,7 +51,7 @@ export async function insertDemoAccount(
   db: Db,
   { today, key: fixedKey, ids }: DemoAccountOptions,
 ): Promise<DemoAccount> {
-  const now = toInstant(today);
+  const now = toInstant(toFirstDay(today));
   const { id: accountId } = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
   const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: fixedKey });
   const domains: { id: string; domain: string }[] = [];

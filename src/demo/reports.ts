@@ -18,11 +18,19 @@ export interface DemoDay {
   readonly files: readonly { readonly name: string; readonly bytes: Buffer }[];
 }
 
+/** The begin of the oldest day: what the demo has besides reports is from then, as its account's audit says. */
+export function toFirstDay(today: Date): Date {
+  return toMidnight(today, DEMO_DAYS);
+}
+
+function toMidnight(today: Date, daysAgo: number): Date {
+  return new Date((Math.floor(today.getTime() / DAY_MS) - daysAgo) * DAY_MS);
+}
+
 /** Ninety days of reports for the demo's domains, oldest first, up to yesterday's. */
 export function* demoDays(today: Date): Generator<DemoDay> {
-  const midnight = Math.floor(today.getTime() / DAY_MS) * DAY_MS;
   for (let daysAgo = DEMO_DAYS; daysAgo >= 1; daysAgo--) {
-    const day = new Date(midnight - daysAgo * DAY_MS);
+    const day = toMidnight(today, daysAgo);
     const receivedAt = new Date(Math.min(day.getTime() + DAY_MS + 4 * 3_600_000, today.getTime()));
     const files = DOMAINS.flatMap((domain) =>
       REPORTERS.map((reporter) => toFile(domain, reporter, { day, daysAgo })),

@@ -11,8 +11,8 @@ const ENCODED = /%[0-9a-f]{2}/gi;
 /** Text with more layers of percent-encoding is not logged. */
 const MAX_DECODINGS = 5;
 
-/** How many bytes of log are collected for one write, and for how long at most. sonic-boom accepts less than 16 KiB. */
-const BUFFER_BYTES = 15 * 1024;
+/** How many characters of log are collected for one write, and for how long at most. */
+const BUFFER_LENGTH = 15 * 1024;
 const FLUSH_MS = 500;
 const STDERR = 2;
 
@@ -26,16 +26,37 @@ export function createLog(level: string): Logger {
       transport: { target: 'pino-pretty', options },
     });
   }
-  const destination = pino.destination({ dest: STDERR, sync: false, minLength: BUFFER_BYTES });
-  const log = pino(
+  return pino(
     {
       ...{ level, serializers: ERROR_SERIALIZERS, timestamp: toTimeField },
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    collectLines(pino.destination({ dest: STDERR, sync: false })),
   );
-  setInterval(() => log.flush(), FLUSH_MS).unref();
-  return log;
+}
+
+/**
+ * Gives lines to the destination many at a time. sonic-boom's own `minLength` copies and measures all that it has
+ * collected for each new line, which took a fifth of a 304.
+ */
+function collectLines(destination: ReturnType<typeof pino.destination>) {
+  let lines = '';
+  const flush = () => {
+    if (lines !== '') destination.write(lines);
+    lines = '';
+  };
+  setInterval(flush, FLUSH_MS).unref();
+  process.once('exit', () => {
+    flush();
+    destination.flushSync();
+  });
+  return {
+    write: (line: string) => {
+      lines += line;
+      if (lines.length >= BUFFER_LENGTH) flush();
+    },
+    flush,
+  };
 }
 
 let second = 0;

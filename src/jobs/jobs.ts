@@ -131,7 +131,7 @@ function startEach(config: Config, deps: JobsDeps): readonly Job[] {
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
     single('unclaimed', TRIM_MS, trim),
-    (kept.reportsDays !== undefined || kept.auditDays !== undefined) &&
+    Object.values(kept).some((days) => days !== undefined) &&
       single('retention', HOUR_MS, pruneOld),
     single('events', HOUR_MS, tidyEvents),
     webhooks && { name: 'outbox', ...webhooks },

@@ -151,6 +151,11 @@ describe.each(LOOKS)('every page at $width pixels', (look) => {
     await updatePlan(store.db, accountId, 'free');
     await visit('keys-free', KEYS);
     await visit('account', '/settings/account');
+    await page.getByRole('link', { name: 'Ask for the deletion' }).click();
+    await page.getByLabel('Name of the account').fill('not this one');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await check('account-deletion');
     await visit('security', '/settings/security');
     await page.getByLabel('Current password').fill('not the right one');
     await page.getByLabel('New password').fill('twelve or more');

@@ -28,6 +28,15 @@ describe('the sandbox', () => {
     expect(Object.fromEntries(listed)).toEqual(SANDBOX_DOMAIN_IDS);
   });
 
+  test('has an audit whose first entries are those of its account, key and domains', async () => {
+    const entries = await api.db.selectFrom('audit').select(['action', 'at']).execute();
+    const first = entries.filter(({ at }) => at === '2025-12-18T00:00:00Z');
+    expect(first.map(({ action }) => action).sort()).toEqual([
+      ...['account_created', 'domain_added', 'domain_added', 'key_created'],
+    ]);
+    expect(entries.filter(({ at }) => at < '2025-12-18T00:00:00Z')).toEqual([]);
+  });
+
   test('has ninety days of reports of four reporters, one of which leaves out its name', async () => {
     const { items } = await walk(get, `/domains/${EXAMPLE}/reports`, 200);
     const reports = items as Record<string, string | null>[];

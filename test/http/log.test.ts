@@ -1,15 +1,29 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { createLog, ERROR_SERIALIZERS, withoutKeys } from '../../src/http/log.ts';
+import { ERROR_SERIALIZERS, withoutKeys } from '../../src/http/log.ts';
 import { serveApi } from '../support/api.ts';
+
+const run = promisify(execFile);
 
 const SECRET = 'Zx9'.repeat(12);
 const KEY = `plb_live_${SECRET}`;
 const encode = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
 
-test('the log accepts the size of its buffer', () => {
-  expect(createLog('silent').level).toBe('silent');
-});
+test.each(['process.exit(3)', 'throw new Error("fault")'])(
+  'lines that wait to be written together are written before the process ends, with %s',
+  async (end) => {
+    const log = fileURLToPath(new URL('../../src/http/log.ts', import.meta.url));
+    const program = `import { createLog } from ${JSON.stringify(log)};
+      createLog('info').info({ number: 1 }, 'waiting'); createLog('info').info('too'); ${end}`;
+    const options = ['--input-type=module', '--eval', program];
+    const failed = await run(process.execPath, options).catch((error) => error);
+    expect(failed.stderr).toMatch(/^\{"level":"info",.*"number":1,"msg":"waiting"\}$/m);
+    expect(failed.stderr).toMatch(/"msg":"too"\}$/m);
+  },
+);
 
 describe('a key is not logged', () => {
   test.each([

@@ -3,6 +3,7 @@ import { later } from '../../src/domain/instant.ts';
 import { MAX_REFUSALS } from '../../src/domain/mail-choice.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
+import { askForDeletion, takeBackDeletion } from '../../src/store/accounts/deletion-request.ts';
 import { insertEvents } from '../../src/store/notify/events.ts';
 import { insertSummaries } from '../../src/store/notify/summaries.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
@@ -274,6 +275,21 @@ describe('mails about a person’s own sign-in', () => {
       key,
     ]);
     expect(takeSubjects('owner@example.com')).toEqual([key]);
+  });
+
+  test('come to owners when the deletion of the account is asked for, and taken back', async () => {
+    const { db, accountId, deliver, takeSubjects, received } = await aWorld();
+    const by = { name: 'owner@example.com', address: '192.0.2.1', at: NOW };
+    await askForDeletion(db, accountId, by);
+    await deliver();
+    expect(received[0]?.text).toContain('By owner@example.com, from 192.0.2.1');
+    await takeBackDeletion(db, accountId, by);
+    await deliver();
+    expect(takeSubjects('member@example.com')).toEqual([]);
+    expect(takeSubjects('owner@example.com')).toEqual([
+      expect.stringMatching(/^The deletion of the account “.*” was asked for$/),
+      expect.stringMatching(/^The account “.*” stays: its deletion was taken back$/),
+    ]);
   });
 
   test('come to owners when a webhook was turned off', async () => {

@@ -127,7 +127,7 @@ class MailBatch {
     const names = await findDomainNames(this.#deps.store.db, [...ids]);
     return deliveries.map((due) => {
       const alert = parse(due);
-      const domain = names.get(alert.domain_id) ?? '';
+      const domain = names.get(alert.domain_id) ?? 'a domain that was removed';
       return { ...alert, eventId: due.id, isResolved: due.type === 'alert.resolved', domain };
     });
   }

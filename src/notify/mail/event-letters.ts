@@ -7,7 +7,13 @@ import type { Notice } from '../../store/notify/notices.ts';
 import { readWeek } from '../../store/notify/week.ts';
 import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
 import type { Letter } from './letter.ts';
-import { toChangeLetter, toKeyLetter, toLinkLetter, toWebhookLetter } from './person-letters.ts';
+import {
+  toChangeLetter,
+  toDeletionLetter,
+  toKeyLetter,
+  toLinkLetter,
+  toWebhookLetter,
+} from './person-letters.ts';
 import { type DomainWeek, toSummaryLetter, type Work } from './summary-letter.ts';
 
 export interface LetterDeps {
@@ -65,6 +71,7 @@ async function findNotice(
   if (type === 'webhook.disabled') return toWebhookLetter(JSON.parse(data), frame);
   const notice = JSON.parse(data) as Notice;
   if (type === 'key.created') return toKeyLetter(notice, frame);
+  if (type === 'account.deletion') return toDeletionLetter(notice, frame);
   if (type !== 'person.changed') return undefined;
   if (notice.action !== 'person_invited' && notice.action !== 'person_link_made')
     return toChangeLetter(notice, frame);

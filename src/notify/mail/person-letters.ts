@@ -66,6 +66,23 @@ export function toKeyLetter(notice: Notice, frame: Frame): Letter {
   };
 }
 
+export function toDeletionLetter(notice: Notice, frame: Frame): Letter {
+  const isAsked = notice.action === 'deletion_asked';
+  return {
+    subject: isAsked
+      ? `The deletion of the account “${frame.account}” was asked for`
+      : `The account “${frame.account}” stays: its deletion was taken back`,
+    blocks: [
+      describeActor(notice, frame),
+      isAsked
+        ? 'The operator of this Plumbline deletes the account. Until then everything goes on, and an owner can take it back.'
+        : 'Nothing was deleted.',
+      { link: `${frame.baseUrl}/settings/account`, text: 'Open the account' },
+    ],
+    reason: `You are an owner of the account “${frame.account}”.`,
+  };
+}
+
 interface DisabledWebhook {
   readonly webhook_id: string;
   readonly url: string;

@@ -1,5 +1,5 @@
 import type { OpenSealing } from '../../domain/access/sealing.ts';
-import { Failure } from '../../domain/failure.ts';
+import { ignoreNotFound } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { disableWebhook, findWebhook, type Webhook } from '../../store/notify/webhooks.ts';
 import type { Batch, Channel } from '../channel.ts';
@@ -23,13 +23,13 @@ export interface WebhookDeps extends SendDeps, BodyDeps {
 export function createWebhookChannel(deps: WebhookDeps): Channel {
   const { db, now } = deps;
   const disable = (id: string, reason: 'gone' | 'failing') =>
-    disableWebhook(db, id, { reason, at: toInstant(now()) }).catch(ignoreDeleted);
+    disableWebhook(db, id, { reason, at: toInstant(now()) }).catch(ignoreNotFound);
   return {
     name: 'webhook',
     atOnce: AT_ONCE,
     waitsMs: WAITS_MS,
     deliver: async (batch) => {
-      const webhook = await findWebhook(db, batch.receiverId).catch(ignoreDeleted);
+      const webhook = await findWebhook(db, batch.receiverId).catch(ignoreNotFound);
       if (webhook === undefined) return;
       if (await deliverAll(deps, webhook, batch)) await disable(webhook.id, 'gone');
     },
@@ -37,11 +37,6 @@ export function createWebhookChannel(deps: WebhookDeps): Channel {
       if (failingMs >= GIVE_UP_MS) await disable(id, 'failing');
     },
   };
-}
-
-function ignoreDeleted(error: unknown): undefined {
-  if (error instanceof Failure && error.code === 'not_found') return undefined;
-  throw error;
 }
 
 /** Returns whether the endpoint said that it wants no more. */

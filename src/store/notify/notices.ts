@@ -1,4 +1,5 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
+import type { EventType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { insertEventFor, insertEvents } from './events.ts';
@@ -10,7 +11,14 @@ const TOLD: ReadonlySet<AuditAction> = new Set([
   ...(['recovery_codes_renewed', 'single_sign_on_bound'] as const),
 ] satisfies AuditAction[]);
 
-/** The data of `person.changed` and `key.created`. */
+/** What owners are told. */
+const OF_OWNERS: Partial<Record<AuditAction, EventType>> = {
+  key_created: 'key.created',
+  deletion_asked: 'account.deletion',
+  deletion_taken_back: 'account.deletion',
+};
+
+/** The data of `person.changed`, and of what owners are told. */
 export interface Notice {
   readonly action: AuditAction;
   readonly actor: string;
@@ -19,14 +27,14 @@ export interface Notice {
   readonly detail: string;
 }
 
-/** Tells a person of what was done to their sign-in, and owners of a new key, where there is mail. */
+/** Tells a person of what was done to their sign-in, and owners of what concerns the account, where there is mail. */
 export async function insertNotice(
   tx: Tx,
   { account_id: accountId, at, ...notice }: Notice & { account_id: string; at: Instant },
 ): Promise<void> {
   const event = { accountId, at, data: JSON.stringify(notice) };
-  if (notice.action === 'key_created')
-    return await insertEvents(tx, [{ ...event, type: 'key.created' }]);
+  const ofOwners = OF_OWNERS[notice.action];
+  if (ofOwners !== undefined) return await insertEvents(tx, [{ ...event, type: ofOwners }]);
   if (!TOLD.has(notice.action)) return;
   const receiver = await tx
     .selectFrom('person')

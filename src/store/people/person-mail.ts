@@ -40,8 +40,10 @@ export async function deletePersonMail(tx: Tx, personId: string): Promise<void> 
   await tx.deleteFrom('person_mail').where('person_id', '=', personId).execute();
 }
 
-/** After a change of the person, or of what the person wants. */
+/** After a change of the person, or of what the person wants. Another change at the same time is waited for, and then seen. */
 export async function refreshReceiver(tx: Tx, personId: string): Promise<void> {
+  const receivers = tx.selectFrom('receiver').select('id').where('id', '=', personId);
+  await receivers.$call(dialectOf(tx).locked).execute();
   const { role, alerts, ...state } = await tx
     .selectFrom('person_mail')
     .innerJoin('person', 'person.id', 'person_id')
