@@ -37,8 +37,8 @@ export interface Postfix {
   readonly start: () => Promise<void>;
   /** Tries again at once, which it would do after minutes. */
   readonly flush: () => Promise<void>;
-  /** How often it was told so of a mail: sent, deferred or bounced. */
-  readonly count: (status: 'sent' | 'deferred' | 'bounced') => number;
+  /** Why a mail has this status, once for each time that one got it. */
+  readonly list: (status: 'sent' | 'deferred' | 'bounced') => readonly string[];
 }
 
 /** A mail server of a test, with default settings, which passes all mail on to this port. As root. */
@@ -76,8 +76,10 @@ export async function aPostfix(port: number): Promise<Postfix> {
     },
     start: async () => void (await postfix('start')),
     flush: async () => void (await run('postqueue', ['-c', config, '-f'])),
-    count: (status) =>
-      readFileSync(log, 'utf8').match(new RegExp(` status=${status} `, 'g'))?.length ?? 0,
+    list: (status) =>
+      [...readFileSync(log, 'utf8').matchAll(/ status=(\w+) \((.*)\)$/gm)]
+        .filter(([, logged]) => logged === status)
+        .map(([, , why = '']) => why),
   };
 }
 

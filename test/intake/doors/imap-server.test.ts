@@ -28,6 +28,36 @@ test('new mails are read when the server refuses to move those before, and all a
   expect(inbox.again).toBe(0);
 });
 
+test('mails that the server says it moved, and did not, are moved', async () => {
+  const server = await aScriptedImap({
+    on: ({ name }) => {
+      const isFirst = name === 'UID MOVE' && listPaths(server, name).length === 1;
+      return isFirst ? 'OK None moved' : undefined;
+    },
+  });
+  server.add(5);
+  const { inbox } = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(5);
+  expect(server.mails.size).toBe(0);
+  expect(inbox.notes).toEqual([undefined]);
+});
+
+test('a server that says it moves mails, and never does, is told of, and asked again later', async () => {
+  const server = await aScriptedImap({
+    on: ({ name }) => (name === 'UID MOVE' ? 'OK None moved' : undefined),
+  });
+  server.add(40);
+  const limits = { idleMs: 200 };
+  const { inbox } = anImapDoor(optionsOfScripted(server, { limits }));
+  await expect
+    .poll(() => inbox.notes.at(-1), PATIENT)
+    .toBe('Mails are read, but the server does not move mails to Processed.');
+  const moves = listPaths(server, 'UID MOVE').length;
+  server.add(1);
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(41);
+  expect(listPaths(server, 'UID MOVE')).toHaveLength(moves);
+});
+
 test('mails that the server refused to move are moved by the next process', async () => {
   let isLasting = true;
   const server = await aScriptedImap({

@@ -64,7 +64,10 @@ async function aReader(
   const options = { host: 'mail.example.com', port: 993, user: 'u', mailbox: 'INBOX' };
   const rest = { security: 'tls', done: 'move' } as const;
   const connection = new MailboxConnection(server as never, IMAP_LIMITS);
-  connection.file = async (_outcome, uids) => void filed.push(...uids);
+  connection.file = async (_outcome, uids) => {
+    filed.push(...uids);
+    return [];
+  };
   const reader = new MailboxReading({ ...options, ...rest }, given);
   await reader.resume(connection);
   return { reader, inbox, filed };

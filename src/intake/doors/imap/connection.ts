@@ -195,9 +195,20 @@ export class MailboxConnection {
     });
   }
 
-  /** Moves or flags mails with a known outcome. Throws a FilingFault when the server refuses to. */
-  async file(outcome: Outcome, uids: readonly number[]): Promise<void> {
-    await fileMails(this.#session, this.#done, { outcome, uids });
+  /** As `fileMails`. */
+  async file(outcome: Outcome, uids: readonly number[]): Promise<readonly number[]> {
+    return await fileMails(this.#session, this.#done, { outcome, uids });
+  }
+
+  /** Those of the mails that are in the mailbox. */
+  async listPresent(uids: readonly number[]): Promise<number[]> {
+    if (uids.length === 0) return [];
+    const present = new Set<number>();
+    const bytes = LINE_BYTES * uids.length;
+    await this.#session.fetch(uids.join(','), { uid: true }, bytes, ({ uid }) => {
+      present.add(uid);
+    });
+    return uids.filter((uid) => present.has(uid));
   }
 
   /**

@@ -9,46 +9,67 @@ const FLAGS = { processed: ['\\Seen'], rejected: ['\\Seen', '\\Flagged'] };
 
 export type Outcome = keyof typeof FOLDERS;
 
-/** Moves or flags mails with a known outcome. Throws a FilingFault when the server refuses to. */
+/**
+ * Moves or flags mails with a known outcome. Returns those that the server may not have moved although it says so: when
+ * a connection that was lost moves some of them at the same time, Dovecot says OK and moves none. The answer of a move
+ * names the mails (COPYUID, RFC 6851, section 4.3). Throws a FilingFault when the server refuses to.
+ */
 export async function fileMails(
   session: ImapSession,
   done: MailboxOptions['done'],
   { outcome, uids }: { readonly outcome: Outcome; readonly uids: readonly number[] },
-): Promise<void> {
-  if (done === 'leave' || uids.length === 0) return;
-  const range = uids.join(',');
-  const folder = FOLDERS[outcome];
-  const refusal =
-    done === 'flag'
-      ? await flag(session, range, FLAGS[outcome])
-      : await move(session, range, { outcome, folder });
-  if (refusal === undefined) return;
-  const what = done === 'flag' ? 'flag mails' : `move mails to ${folder}`;
-  const { responseText } = refusal;
-  const why = responseText === undefined ? '' : `: ${toSaid(responseText)}`;
-  throw new FilingFault(`Mails are read, but the server does not ${what}${why}.`);
+): Promise<readonly number[]> {
+  if (done === 'leave' || uids.length === 0) return [];
+  if (done === 'move') return await move(session, outcome, uids);
+  const refusal = await flag(session, uids, FLAGS[outcome]);
+  if (refusal !== undefined) throw toFault('flag mails', refusal);
+  return [];
 }
 
-function flag(session: ImapSession, range: string, flags: string[]): Promise<Refusal | undefined> {
+/** With a refusal, in the server's words. */
+export function toMoveFault(outcome: Outcome, refusal: Refusal = {}): FilingFault {
+  return toFault(`move mails to ${FOLDERS[outcome]}`, refusal);
+}
+
+function toFault(what: string, { responseText }: Refusal): FilingFault {
+  const why = responseText === undefined ? '' : `: ${toSaid(responseText)}`;
+  return new FilingFault(`Mails are read, but the server does not ${what}${why}.`);
+}
+
+function flag(
+  session: ImapSession,
+  uids: readonly number[],
+  flags: string[],
+): Promise<Refusal | undefined> {
   const options = { uid: true, silent: true };
-  return session.attempt(() => session.client.messageFlagsAdd(range, flags, options));
+  return session.attempt(() => session.client.messageFlagsAdd(uids.join(','), flags, options));
 }
 
 /** The folder is made when it is needed. Not every server says that it is missing. */
 async function move(
   session: ImapSession,
-  range: string,
-  { outcome, folder }: { readonly outcome: Outcome; readonly folder: string },
-): Promise<Refusal | undefined> {
+  outcome: Outcome,
+  uids: readonly number[],
+): Promise<readonly number[]> {
   const { client } = session;
+  const folder = FOLDERS[outcome];
   const [path = folder] = toPaths(folder, client.namespaces);
-  const moveOnce = () => session.attempt(() => client.messageMove(range, path, { uid: true }));
+  const named = new Set<number>();
+  const moveOnce = () =>
+    session.attempt(async () => {
+      const answer = await client.messageMove(uids.join(','), path, { uid: true });
+      if (answer) for (const uid of answer.uidMap?.keys() ?? []) named.add(uid);
+      return answer;
+    });
   // A server that refuses this moves mails nevertheless.
-  if (outcome === 'processed') await flag(session, range, FLAGS.processed);
-  const refusal = await moveOnce();
-  if (refusal === undefined) return undefined;
-  const notMade = await session.attempt(async () => (await client.mailboxCreate(path)).created);
-  if (notMade === undefined) return await moveOnce();
-  const isMissing = refusal.serverResponseCode === 'TRYCREATE';
-  return isMissing && notMade.responseText !== undefined ? notMade : refusal;
+  if (outcome === 'processed') await flag(session, uids, FLAGS.processed);
+  let refusal = await moveOnce();
+  if (refusal !== undefined) {
+    const notMade = await session.attempt(async () => (await client.mailboxCreate(path)).created);
+    const isMissing = refusal.serverResponseCode === 'TRYCREATE';
+    if (notMade === undefined) refusal = await moveOnce();
+    else if (isMissing && notMade.responseText !== undefined) refusal = notMade;
+  }
+  if (refusal !== undefined) throw toMoveFault(outcome, refusal);
+  return uids.filter((uid) => !named.has(uid));
 }

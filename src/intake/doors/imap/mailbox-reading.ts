@@ -5,14 +5,11 @@ import type { MailResult } from '../../../store/inbox/incoming.ts';
 import { inGroups } from '../in-groups.ts';
 import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
 import type { ListedMail, MailboxConnection } from './connection.ts';
-import { DoorFault, FilingFault, MailFault, StoreFault } from './fault.ts';
+import { DoorFault, MailFault, StoreFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
-import type { Outcome } from './filing.ts';
+import { MailboxFiling } from './mailbox-filing.ts';
 import { IMAP_DOOR, type ImapDeps, type ImapLimits, type MailboxOptions } from './options.ts';
 import { PendingMails } from './pending-mails.ts';
-
-/** When so many mails are refused one after the other, all are. */
-const MAX_REFUSED = 3;
 
 export interface MailboxReadingDeps extends ImapDeps {
   readonly limits: ImapLimits;
@@ -37,15 +34,19 @@ export class MailboxReading {
   readonly #pending: PendingMails;
   /** Mails from this UID on are to be listed and filed: an earlier process left them, or the server refused to file. */
   #unfiledFrom = Number.POSITIVE_INFINITY;
-  #refileAtMs = 0;
-  /** Why mails are not filed, for people. */
-  fault: string | undefined;
+  readonly #filing: MailboxFiling;
 
   constructor({ user, host, port, mailbox }: MailboxOptions, deps: MailboxReadingDeps) {
     this.#deps = deps;
     this.#pending = new PendingMails(deps.limits);
     this.#name = mailbox;
+    this.#filing = new MailboxFiling(mailbox, deps);
     this.#fullName = `${user}@${host}:${port}/${mailbox}`;
+  }
+
+  /** Why mails are not filed, for people. */
+  get fault(): string | undefined {
+    return this.#filing.fault;
   }
 
   /** Goes on where the last connection, or another process, ended. */
@@ -57,9 +58,9 @@ export class MailboxReading {
       this.#checkpoint = parseCheckpoint(text, { mailbox: this.#fullName, uidValidity });
       this.#pending.clear();
       this.#unfiledFrom = this.#checkpoint.filed + 1;
-      this.#refileAtMs = 0;
+      this.#filing.reset();
     }
-    await this.fileDone();
+    await this.#fileDue();
   }
 
   /** Reads the mails that are new, as far as there is room for them in the inbox. */
@@ -155,18 +156,24 @@ export class MailboxReading {
    * refusal of the server ends nothing but filing, which is tried again later.
    */
   async fileDone(): Promise<void> {
-    if (performance.now() >= this.#refileAtMs) await this.#fileEarlier();
+    for (const uid of await this.#filing.confirm(this.#open)) this.#pending.delete(uid);
+    await this.#fileDue();
+    await this.#save({});
+  }
+
+  async #fileDue(): Promise<void> {
+    if (this.#filing.isDue) await this.#fileEarlier();
     await this.#fileKnown();
   }
 
   async #fileEarlier(): Promise<void> {
     const range = { from: this.#unfiledFrom, to: this.#known.read };
-    this.fault = undefined;
+    this.#filing.fault = undefined;
     for await (const { mails, to } of this.#open.listWindows(range)) {
       for (const { uid, size } of mails) this.#pending.add(uid, size);
       this.#unfiledFrom = to + 1;
       await this.#fileKnown();
-      if (this.fault !== undefined) return;
+      if (this.#filing.fault !== undefined) return;
     }
     this.#unfiledFrom = Number.POSITIVE_INFINITY;
   }
@@ -175,47 +182,11 @@ export class MailboxReading {
     const results = await this.#findResults();
     for (const outcome of ['processed', 'rejected'] as const) {
       const uids = [...results.keys()].filter((uid) => results.get(uid) === outcome);
-      if (uids.length > 0) await this.#file(outcome, uids);
+      if (uids.length > 0 && !(await this.#filing.file(this.#open, outcome, uids)))
+        this.#unfiledFrom = Math.min(this.#unfiledFrom, ...uids);
     }
-    for (const uid of results.keys()) this.#pending.delete(uid);
+    for (const uid of results.keys()) if (!this.#filing.mayBeThere(uid)) this.#pending.delete(uid);
     if (results.size > 0) await this.#save({});
-  }
-
-  async #file(outcome: Outcome, uids: readonly number[]): Promise<void> {
-    if (this.fault === undefined) {
-      const fault = await this.#tryFiling(outcome, uids);
-      if (fault === undefined) return;
-      this.fault = fault.message;
-      this.#refileAtMs = performance.now() + this.#deps.limits.refileMs;
-      this.#deps.log.warn({ door: IMAP_DOOR }, `imap: ${fault.message}`);
-    }
-    this.#unfiledFrom = Math.min(this.#unfiledFrom, ...uids);
-  }
-
-  /** When only some of the mails are refused, those stay for good: they must not stop the others for ever. */
-  async #tryFiling(outcome: Outcome, uids: readonly number[]): Promise<FilingFault | undefined> {
-    const whole = await this.#fileOnce(outcome, uids);
-    if (whole === undefined || uids.length === 1) return whole;
-    const refused = new Map<number, FilingFault>();
-    for (const [i, uid] of uids.entries()) {
-      const fault = await this.#fileOnce(outcome, [uid]);
-      if (fault !== undefined) refused.set(uid, fault);
-      if (refused.size === MAX_REFUSED && i + 1 === MAX_REFUSED) return whole;
-    }
-    if (refused.size === uids.length) return whole;
-    for (const [uid, { message }] of refused)
-      this.#deps.log.warn({ door: IMAP_DOOR, uid }, `Mail ${uid} of ${this.#name}: ${message}`);
-    return undefined;
-  }
-
-  async #fileOnce(outcome: Outcome, uids: readonly number[]): Promise<FilingFault | undefined> {
-    try {
-      await this.#open.file(outcome, uids);
-      return undefined;
-    } catch (error) {
-      if (error instanceof FilingFault) return error;
-      throw error;
-    }
   }
 
   /** The outcomes of pending mails; undefined of one that is not in the inbox. */

@@ -11,11 +11,12 @@ export const SMTP_LIMITS = {
   /** Of them, from one address (of IPv6, one /64). */
   maxReceivingPerAddress: 5,
   /** How long a message waits for a place before it is put off: mail servers come back after minutes. */
-  waitMs: 5_000,
+  waitMs: 15_000,
   /** When all places are taken and no address has more than others, the oldest message loses its place after this. */
   slowMs: 30_000,
   maxConnections: 200,
-  maxConnectionsPerAddress: 20,
+  /** Postfix opens 20 to one server by default, and one more before it has closed one that it kept. */
+  maxConnectionsPerAddress: 40,
   /** New connections of one address in a minute. */
   maxConnectionRate: 600,
   /** Messages in one connection. */

@@ -1,0 +1,114 @@
+import type { MailboxConnection } from './connection.ts';
+import { FilingFault } from './fault.ts';
+import { type Outcome, toMoveFault } from './filing.ts';
+import { IMAP_DOOR, type ImapDeps, type ImapLimits } from './options.ts';
+
+/** When so many mails are refused one after the other, all are. */
+const MAX_REFUSED = 3;
+/** When so often one after the other the server says that it moved mails, and did not move all, it refuses to. */
+const MAX_FALSE_MOVES = 3;
+
+interface FilingDeps extends Pick<ImapDeps, 'log'> {
+  readonly limits: Pick<ImapLimits, 'refileMs'>;
+}
+
+/** Moves or flags the mails of one mailbox, and remembers what the server refuses. It outlives connections. */
+export class MailboxFiling {
+  readonly #name: string;
+  readonly #deps: FilingDeps;
+  readonly #unconfirmed = new Map<number, Outcome>();
+  #falseMoves = 0;
+  #againAtMs = 0;
+  /** Why mails are not filed, for people. */
+  fault: string | undefined;
+
+  /** `name` is the mailbox's, for people. */
+  constructor(name: string, deps: FilingDeps) {
+    this.#name = name;
+    this.#deps = deps;
+  }
+
+  /** Whether mails that were refused may be tried again. */
+  get isDue(): boolean {
+    return performance.now() >= this.#againAtMs;
+  }
+
+  /** The mails are to be filed from the beginning: they have new UIDs. */
+  reset(): void {
+    this.#unconfirmed.clear();
+    this.#againAtMs = 0;
+  }
+
+  /** Whether the server says that it moved the mail, without naming it. */
+  mayBeThere(uid: number): boolean {
+    return this.#unconfirmed.has(uid);
+  }
+
+  /** Returns whether the server does it. After a refusal it is not asked until `fault` is taken back. */
+  async file(
+    connection: MailboxConnection,
+    outcome: Outcome,
+    uids: readonly number[],
+  ): Promise<boolean> {
+    if (this.fault !== undefined) return false;
+    const unasked = uids.filter((uid) => !this.mayBeThere(uid));
+    if (unasked.length === 0) return true;
+    const fault = await this.#try(connection, outcome, unasked);
+    if (fault !== undefined) this.#refuse(fault);
+    return fault === undefined;
+  }
+
+  /** Looks for mails that were moved without being named. Returns those that are gone; the others are filed again. */
+  async confirm(connection: MailboxConnection): Promise<readonly number[]> {
+    const asked = new Map(this.#unconfirmed);
+    if (asked.size === 0) return [];
+    const present = new Set(await connection.listPresent([...asked.keys()]));
+    this.#unconfirmed.clear();
+    this.#falseMoves = present.size > 0 ? this.#falseMoves + 1 : 0;
+    const [first] = present;
+    if (first !== undefined && this.#falseMoves >= MAX_FALSE_MOVES)
+      this.#refuse(toMoveFault(asked.get(first) ?? 'processed'));
+    return [...asked.keys()].filter((uid) => !present.has(uid));
+  }
+
+  #refuse({ message }: FilingFault): void {
+    this.fault = message;
+    this.#againAtMs = performance.now() + this.#deps.limits.refileMs;
+    this.#deps.log.warn({ door: IMAP_DOOR }, `imap: ${message}`);
+  }
+
+  /** When only some of the mails are refused, those stay for good: they must not stop the others for ever. */
+  async #try(
+    connection: MailboxConnection,
+    outcome: Outcome,
+    uids: readonly number[],
+  ): Promise<FilingFault | undefined> {
+    const whole = await this.#tryOnce(connection, outcome, uids);
+    if (whole === undefined || uids.length === 1) return whole;
+    const refused = new Map<number, FilingFault>();
+    for (const [i, uid] of uids.entries()) {
+      const fault = await this.#tryOnce(connection, outcome, [uid]);
+      if (fault !== undefined) refused.set(uid, fault);
+      if (refused.size === MAX_REFUSED && i + 1 === MAX_REFUSED) return whole;
+    }
+    if (refused.size === uids.length) return whole;
+    for (const [uid, { message }] of refused)
+      this.#deps.log.warn({ door: IMAP_DOOR, uid }, `Mail ${uid} of ${this.#name}: ${message}`);
+    return undefined;
+  }
+
+  async #tryOnce(
+    connection: MailboxConnection,
+    outcome: Outcome,
+    uids: readonly number[],
+  ): Promise<FilingFault | undefined> {
+    try {
+      const unnamed = await connection.file(outcome, uids);
+      for (const uid of unnamed) this.#unconfirmed.set(uid, outcome);
+      return undefined;
+    } catch (error) {
+      if (error instanceof FilingFault) return error;
+      throw error;
+    }
+  }
+}
