@@ -9,6 +9,7 @@ import {
   open,
   readdir,
   readFile,
+  rename,
   rm,
   writeFile,
 } from 'node:fs/promises';
@@ -106,7 +107,9 @@ export class Dovecot {
     for (const mail of mails) {
       this.#added += 1;
       const name = `${Date.now()}.${process.pid}_${this.#added}.test`;
-      await writeFile(join(this.folder, 'mail', 'new', name), mail);
+      // A file in `new` is whole from its first moment.
+      await writeFile(join(this.folder, 'mail', 'tmp', name), mail);
+      await rename(join(this.folder, 'mail', 'tmp', name), join(this.folder, 'mail', 'new', name));
     }
   }
 
