@@ -180,6 +180,7 @@ describe('one source in a range', () => {
       spf: { domain: 'bounces.mailer.example', result: 'pass', isAligned: false },
       dkim: [{ domain: 'example.com', selector: 'one', result: 'pass' }],
       isDkimAligned: true,
+      isForwarded: false,
       disposition: 'none',
       messages: 2,
       aligned: 2,

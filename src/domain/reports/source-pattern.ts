@@ -15,6 +15,9 @@ const MAX_WORD = 32;
 
 type Evaluated = Pick<ReportRecord, 'identifiers' | 'policyEvaluated' | 'authResults'>;
 
+/** Reasons of a receiver to override a policy that say that somebody passed the message on (RFC 7489, appendix C). */
+const FORWARDED = /^(?:forwarded|trusted_forwarder|mailing_list)$/i;
+
 const NO_SPF = { domain: null, result: null };
 
 /** DMARC uses the result for MAIL FROM, never the one for HELO (RFC 7489, section 3.1.2). */
@@ -29,13 +32,17 @@ function firstDkim(results: readonly DkimAuthResult[]): readonly DkimAuthResult[
   return [...passed, ...others].slice(0, MAX_DKIM);
 }
 
+/** What the second value of a pattern says. */
+const BITS = { spf: 1, forwarded: 2 } as const;
+
 /** The pattern of a record, as it is stored: JSON, the same for the same values. */
 export function toPattern({ identifiers, policyEvaluated, authResults }: Evaluated): string {
-  const { dkim, spf, disposition } = policyEvaluated;
+  const { dkim, spf, disposition, reasons } = policyEvaluated;
+  const isForwarded = reasons.some(({ type }) => FORWARDED.test(type ?? ''));
   const { domain, result } = findSpf(authResults.spf) ?? NO_SPF;
   const values = [
     toName(identifiers.headerFrom),
-    spf === 'pass' ? 1 : 0,
+    (spf === 'pass' ? BITS.spf : 0) + (isForwarded ? BITS.forwarded : 0),
     dkim === 'pass' ? 1 : 0,
     toWord(disposition),
     toName(domain),
@@ -61,12 +68,13 @@ function cut(text: string, maxChars: number): string {
 
 /** The values of a pattern's text. */
 export function parsePattern(text: string): Omit<Results, 'messages' | 'aligned'> {
-  const [headerFrom, isSpf, isDkim, disposition, domain, result, ...rest] = JSON.parse(text);
+  const [headerFrom, bits, isDkim, disposition, domain, result, ...rest] = JSON.parse(text);
   const dkim = Array.from({ length: rest.length / 3 }, (_, i) => ({
     domain: rest[i * 3],
     selector: rest[i * 3 + 1],
     result: rest[i * 3 + 2],
   }));
-  const spf = { domain, result, isAligned: isSpf === 1 };
-  return { headerFrom, spf, dkim, isDkimAligned: isDkim === 1, disposition };
+  const spf = { domain, result, isAligned: (bits & BITS.spf) !== 0 };
+  const isForwarded = (bits & BITS.forwarded) !== 0;
+  return { headerFrom, spf, dkim, isDkimAligned: isDkim === 1, disposition, isForwarded };
 }

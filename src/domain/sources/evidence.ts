@@ -12,6 +12,8 @@ export interface SeenMail {
   readonly dkim: readonly Signature[];
   /** Whether a signature passed for DMARC: the `policy_evaluated` result. */
   readonly isDkimAligned: boolean;
+  /** Whether the receiver says that the messages were forwarded: a reason to override the policy. */
+  readonly isForwarded: boolean;
 }
 
 /** Messages that had the same results. */

@@ -34,7 +34,7 @@ export interface JudgedMail {
 }
 
 /** What messages with the same results look like. */
-type Look = 'own' | 'forwarded' | 'foreign' | 'refused' | 'silent';
+type Look = 'own' | 'forwarded' | 'excepted' | 'foreign' | 'refused' | 'silent';
 
 /** Fewer messages of strangers say nothing. More of them with the same results say nothing else. */
 export const MIN_MESSAGES = 10;
@@ -43,7 +43,7 @@ export const MIN_MESSAGES = 10;
 export function createJudge(asked: EvidenceContext): (mail: JudgedMail) => Judgement {
   const lookOf = remember((seen: SeenMail) => toLook(toFacts(seen, asked)));
   return (mail) => {
-    const looks = { own: 0, forwarded: 0, foreign: 0, refused: 0, silent: 0 };
+    const looks = { own: 0, forwarded: 0, excepted: 0, foreign: 0, refused: 0, silent: 0 };
     for (const { seen, messages } of mail.results) {
       const look = lookOf(seen);
       looks[look] = addSafely(looks[look], messages);
@@ -58,14 +58,16 @@ type Looks = Readonly<Record<Look, number>>;
 function toLook(facts: Facts): Look {
   const { isDkimAligned, spf, foreignSpf, foreignSignature, brokenSignature: broken } = facts;
   if (spf.isAligned || isOwnButUncounted(facts)) return 'own';
-  if (isDkimAligned) return isForwarded(facts) ? 'forwarded' : 'own';
-  if (broken !== undefined) return foreignSpf === undefined ? 'silent' : 'forwarded';
+  if (isDkimAligned) return isCarried(facts) ? 'forwarded' : 'own';
+  if (broken !== undefined && foreignSpf !== undefined) return 'forwarded';
+  if (facts.isForwarded) return 'excepted';
+  if (broken !== undefined) return 'silent';
   if (foreignSpf !== undefined || foreignSignature !== undefined) return 'foreign';
   return spf.result === 'fail' ? 'refused' : 'silent';
 }
 
 /** The signature of the domain came through, and SPF of the domain does not allow who brought it. */
-function isForwarded({ spfDomain, spf: { result } }: Facts): boolean {
+function isCarried({ spfDomain, spf: { result } }: Facts): boolean {
   return spfDomain !== undefined && result !== 'pass' && !isRecordProblem(result);
 }
 
@@ -77,7 +79,7 @@ function isOwnButUncounted({ uncounted, ownSpf, ownSignature }: Facts): boolean 
 function judgeByMark({ mark, service }: JudgedMail, looks: Looks): Judgement | undefined {
   if (mark === 'unknown') return { verdict: 'forger', reason: ['You marked it as unknown.'] };
   if (mark !== 'legitimate') return undefined;
-  const isAligned = looks.foreign + looks.refused + looks.silent === 0;
+  const isAligned = looks.excepted + looks.foreign + looks.refused + looks.silent === 0;
   return isAligned || service === undefined
     ? { verdict: 'yours', reason: ['You marked it as legitimate.'] }
     : { verdict: 'service', reason: ['You marked it as legitimate, and messages of it fail.'] };
@@ -95,6 +97,8 @@ function judgeByRules(
       verdict: 'forwarder',
       reason: phrase`Its messages have a signature of ${domain} and came by way of somebody else.`,
     };
+  if (looks.excepted > looks.own + looks.foreign + looks.refused + looks.silent)
+    return { verdict: 'forwarder', reason: ['Receivers say that its messages were forwarded.'] };
   if (looks.own > 0)
     return { verdict: 'yours', reason: phrase`Messages of it pass for ${domain}.` };
   if (isNameOf(name, domain, toOrganizationalDomain))

@@ -46,6 +46,23 @@ describe('sources of a report', () => {
     ]);
   });
 
+  test.each([
+    [['forwarded'], true],
+    [['local_policy', 'Trusted_Forwarder'], true],
+    [['mailing_list'], true],
+    [['local_policy'], false],
+    [['not_forwarded', null], false],
+    [[], false],
+  ])('with the override reasons %j are forwarded: %s', (types, isForwarded) => {
+    const one = aRecord('192.0.2.1', 1);
+    for (const spf of ['pass', 'fail']) {
+      const reasons = types.map((type) => ({ type, comment: null }));
+      const policyEvaluated = { ...one.policyEvaluated, spf, reasons };
+      const seen = parsePattern(toPattern({ ...one, policyEvaluated }));
+      expect(seen).toMatchObject({ isForwarded, spf: { isAligned: spf === 'pass' } });
+    }
+  });
+
   test('never take the SPF result for HELO', () => {
     const one = (scope: string) => {
       return { scope, domain: `${scope}.example`, result: 'pass', humanResult: null };

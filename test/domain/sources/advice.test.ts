@@ -40,6 +40,7 @@ function evidence({ spf, dkim = [], aligned, from = 'example.com', messages = 10
     },
     dkim: dkim.map(toSignature),
     isDkimAligned: aligned === 'dkim' || aligned === 'both',
+    isForwarded: false,
     messages,
   } satisfies Evidence;
 }
@@ -350,6 +351,7 @@ describe('advice on a source', () => {
       headerFrom: name,
       spf: fc.record({ domain: name, result, isAligned: fc.boolean() }),
       dkim: fc.array(fc.record({ domain: name, selector: name, result }), { maxLength: 3 }),
+      isForwarded: fc.boolean(),
       isDkimAligned: fc.boolean(),
       messages: fc.integer({ min: 1, max: 1_000 }),
     });

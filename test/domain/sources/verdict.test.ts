@@ -19,15 +19,17 @@ interface Mail {
   readonly dkim?: readonly [domain: string, result: string];
   readonly aligned?: 'spf' | 'dkim' | 'both';
   readonly messages?: number;
+  readonly isForwarded?: boolean;
 }
 
-function toEvidence({ spf, dkim, aligned, messages = 100 }: Mail): Counted {
+function toEvidence({ spf, dkim, aligned, messages = 100, isForwarded = false }: Mail): Counted {
   const [domain = null, result = null] = spf ?? [];
   const seen = {
     headerFrom: 'example.com',
     spf: { domain, result, isAligned: aligned === 'spf' || aligned === 'both' },
     dkim: dkim === undefined ? [] : [{ domain: dkim[0], selector: 's', result: dkim[1] }],
     isDkimAligned: aligned === 'dkim' || aligned === 'both',
+    isForwarded,
   };
   return { seen, messages };
 }
@@ -82,6 +84,9 @@ describe('the verdict on a source', () => {
     ['passes and is marked as unknown', [PASSES], { mark: 'unknown' }, 'forger'],
     ['carries a signature through', [CARRIED], {}, 'forwarder'],
     ['changes signed messages, as mailing lists do', [CHANGED], {}, 'forwarder'],
+    ['is forwarded, as receivers say', [{ ...REFUSED, isForwarded: true }], {}, 'forwarder'],
+    ['is forwarded in part', [{ ...REFUSED, isForwarded: true }, REFUSED], {}, 'forger'],
+    ['is forwarded, and passes as often', [{ ...REFUSED, isForwarded: true }, PASSES], {}, 'yours'],
     ['forwards, and is marked as legitimate', [CHANGED], { mark: 'legitimate' }, 'yours'],
     ['is a service that forwards', [SIGNED], { service: FORWARDER }, 'forwarder'],
     [

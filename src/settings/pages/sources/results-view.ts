@@ -35,13 +35,13 @@ export function renderResults(results: readonly Results[], otherMessages: number
 }
 
 function renderResult(result: Results): Html {
-  const { headerFrom, spf, disposition, messages, aligned } = result;
+  const { headerFrom, spf, disposition, isForwarded, messages, aligned } = result;
   const [label, tone] = aligned > 0 ? ['Passed', 'good'] : ['Failed', 'warn'];
   return html`<tr role="row">
     <th role="rowheader" scope="row">${headerFrom ? renderDomainName(headerFrom) : 'Not stated'}</th>
     <td role="cell" data-label="SPF"><div>${renderReported(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
     <td role="cell" data-label="DKIM"><div>${renderSignatures(result)}</div></td>
-    <td role="cell" data-label="Disposition">${renderReported(disposition)}</td>
+    <td role="cell" data-label="Disposition"><div>${renderReported(disposition)}${isForwarded ? html` <small>forwarded, says the receiver</small>` : ''}</div></td>
     <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
     <td role="cell" data-label="DMARC"><span class="badge ${tone}">${label}</span></td>
   </tr>`;
