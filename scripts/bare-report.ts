@@ -50,6 +50,7 @@ export interface WantedRecord {
   readonly spf?: 'pass' | 'fail';
   readonly dkim?: 'pass' | 'fail';
   readonly disposition?: string | null;
+  readonly reasons?: ReportRecord['policyEvaluated']['reasons'];
   readonly spfDomain?: string;
   readonly spfResult?: string;
   readonly signatures?: ReportRecord['authResults']['dkim'];
@@ -62,6 +63,7 @@ export function aRecord({
   spf = 'fail',
   dkim = 'fail',
   disposition = 'none',
+  reasons = [],
   spfDomain = 'bounces.mailer.example',
   spfResult = 'pass',
   signatures = [],
@@ -71,7 +73,7 @@ export function aRecord({
   return {
     sourceIp,
     count,
-    policyEvaluated: { disposition, dkim, spf, reasons: [] },
+    policyEvaluated: { disposition, dkim, spf, reasons },
     identifiers: { headerFrom, ...envelope },
     authResults: { dkim: signatures, spf: [result] },
   };

@@ -318,6 +318,17 @@ describe('the page of a source', () => {
     expect(text).toMatch(/Passes All passes 900 messages/);
   });
 
+  test('says that receivers take its messages for forwarded', async () => {
+    const { id, name: domain } = await aDomain(api.db, accountId);
+    const reasons = [{ type: 'local_policy', comment: 'arc=pass' }];
+    const record = aRecord({ headerFrom: domain, count: 20, spfResult: 'fail', reasons });
+    await receive(api.db, [aReportOf([record], { domain })]);
+    const text = await read(`/settings/domains/${id}/sources/${record.sourceIp}`);
+    expect(text).toContain('Receivers say that its messages were forwarded.');
+    expect(text).toMatch(/No signature none forwarded, says the receiver 20 Failed/);
+    expect(text).toContain('There is nothing to do.');
+  });
+
   test('takes names below a suffix of a company for names of strangers', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'one.github.io' });
     const record = aRecord({ headerFrom: 'one.github.io', spfDomain: 'two.github.io' });

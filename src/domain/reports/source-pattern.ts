@@ -1,5 +1,10 @@
 import type { Results } from '../sources/evidence.ts';
-import type { DkimAuthResult, ReportRecord, SpfAuthResult } from './aggregate-report.ts';
+import type {
+  DkimAuthResult,
+  PolicyEvaluated,
+  ReportRecord,
+  SpfAuthResult,
+} from './aggregate-report.ts';
 
 /*
  * What a record says of its messages besides sender and number: the results that show why they passed or failed. Many
@@ -17,6 +22,8 @@ type Evaluated = Pick<ReportRecord, 'identifiers' | 'policyEvaluated' | 'authRes
 
 /** Reasons of a receiver to override a policy that say that somebody passed the message on (RFC 7489, appendix C). */
 const FORWARDED = /^(?:forwarded|trusted_forwarder|mailing_list)$/i;
+/** So does a chain of seals that is valid: the comment of `local_policy` begins with it (RFC 8617, section 7.2.2). */
+const SEALED = /^\s*arc=pass\b/i;
 
 const NO_SPF = { domain: null, result: null };
 
@@ -32,13 +39,20 @@ function firstDkim(results: readonly DkimAuthResult[]): readonly DkimAuthResult[
   return [...passed, ...others].slice(0, MAX_DKIM);
 }
 
+function tellsForwarding({ type, comment }: PolicyEvaluated['reasons'][number]): boolean {
+  if (type === null) return false;
+  return (
+    FORWARDED.test(type) || (type.toLowerCase() === 'local_policy' && SEALED.test(comment ?? ''))
+  );
+}
+
 /** What the second value of a pattern says. */
 const BITS = { spf: 1, forwarded: 2 } as const;
 
 /** The pattern of a record, as it is stored: JSON, the same for the same values. */
 export function toPattern({ identifiers, policyEvaluated, authResults }: Evaluated): string {
   const { dkim, spf, disposition, reasons } = policyEvaluated;
-  const isForwarded = reasons.some(({ type }) => FORWARDED.test(type ?? ''));
+  const isForwarded = reasons.some(tellsForwarding);
   const { domain, result } = findSpf(authResults.spf) ?? NO_SPF;
   const values = [
     toName(identifiers.headerFrom),

@@ -47,16 +47,31 @@ describe('sources of a report', () => {
   });
 
   test.each([
-    [['forwarded'], true],
-    [['local_policy', 'Trusted_Forwarder'], true],
-    [['mailing_list'], true],
-    [['local_policy'], false],
-    [['not_forwarded', null], false],
+    [[['forwarded', null]], true],
+    [
+      [
+        ['local_policy', 'spam'],
+        ['Trusted_Forwarder', ''],
+      ],
+      true,
+    ],
+    [[['mailing_list', null]], true],
+    [[['local_policy', 'arc=pass as[1].d=example.net as[1].s=x']], true],
+    [[['local_policy', 'no arc=pass']], false],
+    [[['other', 'arc=pass']], false],
+    [[['local_policy', 'arc=passed']], false],
+    [
+      [
+        ['not_forwarded', null],
+        [null, 'arc=pass'],
+      ],
+      false,
+    ],
     [[], false],
-  ])('with the override reasons %j are forwarded: %s', (types, isForwarded) => {
+  ] as const)('with the override reasons %j are forwarded: %s', (given, isForwarded) => {
     const one = aRecord('192.0.2.1', 1);
     for (const spf of ['pass', 'fail']) {
-      const reasons = types.map((type) => ({ type, comment: null }));
+      const reasons = given.map(([type, comment]) => ({ type, comment }));
       const policyEvaluated = { ...one.policyEvaluated, spf, reasons };
       const seen = parsePattern(toPattern({ ...one, policyEvaluated }));
       expect(seen).toMatchObject({ isForwarded, spf: { isAligned: spf === 'pass' } });
