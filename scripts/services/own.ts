@@ -49,4 +49,11 @@ export const OWN: readonly (readonly [domain: string, name: string, kind: Servic
   ['socketlabs.com', 'SocketLabs', 'transactional'],
   ['sparkpostmail.com', 'SparkPost', 'transactional'],
   ['zendesk.com', 'Zendesk', 'software'],
+  // The demo's, in names that nobody can have (RFC 2606).
+  ['alumni.example', 'Alumni Forwarding', 'forwarder'],
+  ['helpdesk.example', 'Bright Help Desk', 'software'],
+  ['invoices.example', 'Plain Invoices', 'software'],
+  ['newsletter.example', 'Corner Newsletter', 'marketing'],
+  ['payroll.example', 'Ledger Payroll', 'software'],
+  ['reviews.example', 'Honest Reviews', 'software'],
 ];

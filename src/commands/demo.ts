@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { findSecretsKeyFile } from '../config/secrets-key.ts';
-import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from '../demo/demo-data.ts';
+import {
+  DEMO_NETWORKS,
+  type DemoAccount,
+  ingestDemo,
+  insertDemoAccount,
+  openEmpty,
+} from '../demo/demo-data.ts';
 import { toFirstDay } from '../demo/reports.ts';
 import { hashPassword } from '../domain/access/password.ts';
 import { findDatabaseFile, toShownDatabase } from '../domain/database-address.ts';
@@ -45,7 +51,8 @@ interface DemoOptions extends OutputOptions {
 /** A demo has its own database and key, no DNS records, and must not use up the service's limits in Redis. */
 export function toDemoConfig(config: Config, database: string): Config {
   const secretsKeyFile = findSecretsKeyFile(undefined, database);
-  return { ...config, database, secretsKeyFile, dnsChecks: false, redis: undefined };
+  const { ipDatabase = DEMO_NETWORKS } = config;
+  return { ...config, database, secretsKeyFile, ipDatabase, dnsChecks: false, redis: undefined };
 }
 
 async function serveDemo(

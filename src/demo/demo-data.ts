@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { evaluate } from '../alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../domain/alerts/thresholds.ts';
 import { Failure } from '../domain/failure.ts';
@@ -14,6 +15,9 @@ import type { Store } from '../store/engine/store.ts';
 import { updateMark } from '../store/sources/marks.ts';
 import { type DemoDay, demoDays, toFirstDay } from './reports.ts';
 import { DOMAINS, MARKS } from './traffic.ts';
+
+/** A database of the networks from which the demo's mail comes. */
+export const DEMO_NETWORKS = fileURLToPath(new URL('./networks/networks.mmdb', import.meta.url));
 
 export interface DemoAccount {
   readonly account_id: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ingestDemo, insertDemoAccount } from '../../src/demo/demo-data.ts';
+import { DEMO_NETWORKS, ingestDemo, insertDemoAccount } from '../../src/demo/demo-data.ts';
 import { runServer } from '../support/running-server.ts';
 import { aPerson, PASSWORD } from '../support/visitor.ts';
 import { expectToFit, findBarriers, openWindow, shoot, WIDTHS } from './chromium.ts';
@@ -7,7 +7,7 @@ import { expectToFit, findBarriers, openWindow, shoot, WIDTHS } from './chromium
 test.each(WIDTHS)(
   'the demo says in two clicks who fails, whether it is mine, and what to do, at %i pixels',
   async (width) => {
-    const { server, store } = await runServer();
+    const { server, store } = await runServer({ PLUMBLINE_IP_DATABASE: DEMO_NETWORKS });
     const today = new Date();
     const account = await insertDemoAccount(store.db, { today });
     await ingestDemo(store, account, today);
@@ -31,7 +31,7 @@ test.each(WIDTHS)(
 
     // The alert names its cause, and leads there.
     expect(await page.innerText('.alert')).toMatch(
-      /198\.51\.100\.77: .+ with selector inv1\s+is on/s,
+      /Plain Invoices \(198\.51\.100\.77\): .+ with selector inv1\s+is on/s,
     );
     await page.click('.alert a');
     await page.getByRole('heading', { name: '198.51.100.77' }).waitFor();

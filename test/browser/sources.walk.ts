@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { anMmdb } from '../../scripts/mmdb.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import {
@@ -12,7 +13,6 @@ import {
   aSignature,
   receive,
 } from '../support/builders.ts';
-import { anMmdb } from '../support/mmdb.ts';
 import { runServer } from '../support/running-server.ts';
 import { aDatabasePath } from '../support/store.ts';
 import { aPerson, PASSWORD } from '../support/visitor.ts';

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { toNetworks } from '../../scripts/services/demo-networks.ts';
+import { DEMO_NETWORKS } from '../../src/demo/demo-data.ts';
 import { openSandbox } from '../../src/demo/sandbox.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aBareAccount, aReport, receive } from '../support/builders.ts';
@@ -18,3 +21,6 @@ test.each([
     await store.close();
   },
 );
+test('the networks of the demo are those that its script writes', () => {
+  expect(readFileSync(DEMO_NETWORKS)).toEqual(toNetworks());
+});

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { anMmdb } from '../../scripts/mmdb.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { removeReport } from '../../src/store/corrections/corrections.ts';
@@ -19,7 +20,6 @@ import {
   receive,
   UNKNOWN_ID,
 } from '../support/builders.ts';
-import { anMmdb } from '../support/mmdb.ts';
 
 /** Of the tests' clock. */
 const TODAY = '2026-03-15';

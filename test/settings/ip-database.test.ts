@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { anMmdb } from '../../scripts/mmdb.ts';
 import { openIpDatabase } from '../../src/settings/ip-database.ts';
-import { anMmdb } from '../support/mmdb.ts';
 import { aDatabasePath } from '../support/store.ts';
 
 const RECORD = {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { anMmdb } from '../../scripts/mmdb.ts';
 import { readRange } from '../../src/settings/frame/range.ts';
 import { renderFilters } from '../../src/settings/pages/sources/list-filters.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
@@ -18,7 +19,6 @@ import {
   NOW,
   receive,
 } from '../support/builders.ts';
-import { anMmdb } from '../support/mmdb.ts';
 import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
 
 const OWN = '192.0.2.1';

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { anMmdb } from '../../scripts/mmdb.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -14,7 +15,6 @@ import {
   aSignature,
   receive,
 } from '../support/builders.ts';
-import { anMmdb } from '../support/mmdb.ts';
 import { aDatabasePath } from '../support/store.ts';
 import { aVisitor, type Browser } from '../support/visitor.ts';
 

@@ -54,15 +54,14 @@ function renderFound(
   { domainId, days }: { readonly domainId: string; readonly days: DayRange },
 ): Html {
   const [address = ''] = addresses;
-  const isAddress = group.key === address;
-  const path = isAddress ? toSourcePath(domainId, address) : toSourcePath(domainId);
+  const others = addresses.length - 1;
+  const path = toSourcePath(domainId, ...(others === 0 ? [address] : []));
   const query = new URLSearchParams({
-    ...(!isAddress && { failing: '1', within: group.key }),
+    ...(others > 0 && { failing: '1', within: group.key }),
     ...days,
   });
-  const others = addresses.length - 1;
   const who = `${address}${others === 0 ? '' : ` and ${formatCount(others)} more`}`;
-  return html`<p>Most of it is from <a href="${path}?${query}">${renderText(group.title ?? address, MAX_TITLE)}</a>${isAddress ? '' : ` (${who})`}:
+  return html`<p>Most of it is from <a href="${path}?${query}">${renderText(group.title ?? address, MAX_TITLE)}</a>${group.key === address ? '' : ` (${who})`}:
     ${describeFailed(since)} failed from ${formatDay(days.from)} on; in the ${DAYS} days before, ${before.messages === 0 ? 'it sent none' : `${describeFailed(before)} did`}.
     ${signature === undefined ? '' : renderSignature(signature)}</p>`;
 }
