@@ -76,7 +76,7 @@ def find_place(domain_id: str, version: str, offset: int):
         return "9999", 0
     days = counted.get(version)
     if days is None:
-        days = counted[version] = db.execute(DAYS, ("reports:" + domain_id,)).fetchall()
+        days = counted[version] = db.execute(DAYS, (domain_id,)).fetchall()
     passed = 0
     for day, items in days:
         if passed + items > offset:
@@ -134,7 +134,7 @@ async def list_reports(domain_id: str, request: Request) -> Response:
 def answer(domain_id: str, request: Request, headers: dict) -> Response:
     address = count(request.client.host)
     bearer = BEARER.fullmatch(request.headers.get("authorization", ""))
-    sha256 = hashlib.sha256(bearer[1].encode()).hexdigest() if bearer else ""
+    sha256 = hashlib.sha256(bearer[1].encode()).digest() if bearer else b""
     holder = db.execute(HOLDER, (sha256,)).fetchone()
     if holder is None:
         return refuse(401, "unauthorized", headers)

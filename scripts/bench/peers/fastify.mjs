@@ -100,7 +100,7 @@ app.get('/v1/external/domains/:id/reports', (request, reply) => {
   const ip = count(request.ip, LIMIT);
   reply.headers(SECURITY).header('x-request-id', request.id);
   const [, key] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  const holder = key && findHolder.get(createHash('sha256').update(key).digest('hex'));
+  const holder = key && findHolder.get(createHash('sha256').update(key).digest());
   if (!holder) return refuse(reply, 401, 'unauthorized');
   const own = count(holder.id, LIMIT);
   reply.header(
