@@ -43,8 +43,8 @@ function toSources({ messages, aligned }: { messages: number; aligned: number })
   ];
 }
 
-/** Eight good days and a bad one. */
-const history = fc.tuple(fc.array(aDay(0.9, 1), { minLength: 8, maxLength: 8 }), aDay(0, 0.79));
+/** Eight good days and a bad one. None of the good ones is ten points under the others, which would be an alert of its own. */
+const history = fc.tuple(fc.array(aDay(0.92, 1), { minLength: 8, maxLength: 8 }), aDay(0, 0.79));
 
 /** All figures of one day or of the whole history, wherever they are shown. */
 async function readFigures(id: string) {
@@ -131,6 +131,7 @@ test('chart, text, table, API and explanation show the same figures of any histo
       const overview = toReadable((await browser.get('/settings/overview?page=1')).text);
       expect(overview).toContain(` ${figures.headline?.[0]} `);
     }),
-    { numRuns: 8 },
+    // Shrinking would ask for more pages than a person may.
+    { numRuns: 8, endOnFailure: true },
   );
 });
