@@ -17,6 +17,8 @@ import type { Tables } from '../tables.ts';
 
 /* What mail a person gets. The person's row of `receiver` follows from it: what changes it ends with `refreshReceiver`. */
 
+const LOCK = 'receivers of mail';
+
 interface NewPersonMail {
   readonly id: string;
   readonly accountId: string;
@@ -40,10 +42,12 @@ export async function deletePersonMail(tx: Tx, personId: string): Promise<void> 
   await tx.deleteFrom('person_mail').where('person_id', '=', personId).execute();
 }
 
-/** After a change of the person, or of what the person wants. Another change at the same time is waited for, and then seen. */
+/**
+ * After a change of the person, or of what the person wants. Another change at the same time, of the server as well, is
+ * waited for, and then seen.
+ */
 export async function refreshReceiver(tx: Tx, personId: string): Promise<void> {
-  const receivers = tx.selectFrom('receiver').select('id').where('id', '=', personId);
-  await receivers.$call(dialectOf(tx).locked).execute();
+  await dialectOf(tx).lockName(tx, LOCK);
   const { role, alerts, ...state } = await tx
     .selectFrom('person_mail')
     .innerJoin('person', 'person.id', 'person_id')
@@ -65,7 +69,7 @@ export async function updateMailServer(db: Db, host: string | undefined): Promis
   };
   if (await isKnown(db)) return;
   await db.write(async (tx) => {
-    await dialectOf(tx).lockName(tx, 'mail server');
+    await dialectOf(tx).lockName(tx, LOCK);
     if (await isKnown(tx)) return;
     await tx.deleteFrom('mail_server').execute();
     if (host !== undefined) await tx.insertInto('mail_server').values({ host }).execute();
