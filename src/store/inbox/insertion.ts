@@ -12,6 +12,10 @@ import { takeTurns } from './turns.ts';
 /** The bounds of one transaction: mails, and bytes of their last parts. */
 const GROUP_MAILS = 64;
 const GROUP_BYTES = 1024 * 1024;
+/** Longer than a client takes from the answer to a mail to the end of the next. */
+const GATHER_MS = 5;
+/** More mails share a commit well enough. */
+const MAX_GATHERED = 8;
 
 const COLUMNS = [
   ...(['id', 'door', 'envelope', 'received_at', 'byte_count'] as const),
@@ -37,19 +41,38 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together. */
+/**
+ * Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together, and
+ * a transaction waits a moment for as many as the one before had, if these were few: who has been answered sends the next.
+ */
 export function createInsertion(db: Db): (complete: CompleteMail) => Promise<Insertion> {
   const waiting: Waiting[] = [];
   let isRunning = false;
+  let former = 1;
+  let look = () => {};
+  const gather = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      look = () => {
+        if (waiting.length < former) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      look();
+    });
   const run = async () => {
     isRunning = true;
-    while (waiting.length > 0) await insertGroup(db, () => takeGroup(waiting));
+    while (waiting.length > 0) {
+      if (former <= MAX_GATHERED && waiting.length < former) await gather();
+      former = await insertGroup(db, () => takeGroup(waiting));
+    }
     isRunning = false;
   };
   return (complete) =>
     new Promise((resolve, reject) => {
       waiting.push({ complete, resolve, reject });
-      if (!isRunning) void run();
+      if (isRunning) look();
+      else void run();
     });
 }
 
@@ -63,8 +86,8 @@ function takeGroup(waiting: Waiting[]): Waiting[] {
   return waiting.splice(0, over === -1 ? GROUP_MAILS : Math.max(1, over));
 }
 
-/** The group is taken when the transaction has begun: it may have waited for others. */
-async function insertGroup(db: Db, take: () => Waiting[]): Promise<void> {
+/** The group is taken when the transaction has begun: it may have waited for others. Returns how many it had. */
+async function insertGroup(db: Db, take: () => Waiting[]): Promise<number> {
   let group: Waiting[] | undefined;
   try {
     const insertions = await db.write(async (tx) => {
@@ -80,6 +103,7 @@ async function insertGroup(db: Db, take: () => Waiting[]): Promise<void> {
       if (isOfOne) await insertGroup(db, () => [one]);
       else one.reject(error);
   }
+  return group?.length ?? 0;
 }
 
 async function insertMails(

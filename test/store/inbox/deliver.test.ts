@@ -154,6 +154,19 @@ describe('mails that doors deliver at the same time', () => {
     expect(await countParts(db)).toBe(116);
   });
 
+  test('are all stored when each of five senders sends them one after another, and one that comes alone after them', async () => {
+    const { db } = await aStore();
+    const deliver = createDeliver(db);
+    let sent = 0;
+    const send = () => deliver(toIncoming(++sent));
+    const sendTen = async () => {
+      for (let i = 0; i < 10; i += 1) await send();
+    };
+    await Promise.all(Array.from({ length: 5 }, sendTen));
+    await send();
+    expect(await listMailRows(db)).toHaveLength(51);
+  });
+
   test('are stored although the database refuses the values of one of them', async () => {
     const { db } = await aStore();
     const deliver = createDeliver(db);
