@@ -58,7 +58,7 @@ export interface paths {
          * @description Who sent mail in the domain's name in a range of days, as its reports say: each source address with its messages,
          *     added up over all reporters. A report counts for the UTC day that its window begins on. Of a day the 1,000
          *     addresses with the most messages are kept, and of a range 100,000; `unlisted_messages` has the messages of all
-         *     others, and of days whose sources the operator keeps no longer. The `ETag` changes with every report of the domain, and a new edition of the networks changes none.
+         *     others, and of days whose sources the operator keeps no longer. The `ETag` changes with every report of the domain.
          */
         readonly get: operations["listSources"];
         readonly put?: never;
@@ -401,7 +401,10 @@ export interface components {
              */
             readonly domain: string | null;
         };
-        /** @description The network of the address, where the operator has a database of them; null stands for what it does not say. */
+        /**
+         * @description The network of the address, by the operator's database or Plumbline's own; null stands for what it does not say.
+         *     Plumbline's own is made from data of RouteViews, NRO and [DB-IP](https://db-ip.com/) (CC BY 4.0).
+         */
         readonly SourceNetwork: {
             /**
              * Format: int64

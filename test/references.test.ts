@@ -13,6 +13,7 @@ const files = globSync(
     'docs/**/*.md',
     'openapi/**/*.{yaml,md}',
     '{README,ARCHITECTURE,SECURITY}.md',
+    'LICENSE',
   ],
   { cwd: ROOT, exclude: ['**/node_modules/**', 'test/clients/**', 'openapi/released/**'] },
 ).filter((file) => file !== OWN);
@@ -25,7 +26,7 @@ const decisions = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT }).map((file)
 /** A number with a part, as of a document of products, is not the number of a decision. */
 const ELSEWHERE =
   /decisions?\s+\d+\.\d+|\s\([1-7]\.\d{1,2}\)|descriptions?,\s+sections?|decisions,\s+sections?/gi;
-const DECISION = /\bdecisions?\s+\[?(\d+)(?![.\d])/gi;
+const DECISION = /(?<=\bdecisions?\s+(?:\d+(?:,|\s+and)\s+)*\[?)(\d+)(?![.\d])/gi;
 
 describe('a reference in a comment or a document', () => {
   test('to a decision leads to a file of docs/decisions', () => {
@@ -49,7 +50,7 @@ describe('a reference in a comment or a document', () => {
   test('of a document to a file or folder leads to one that is there', () => {
     const known = listFiles();
     const lost = texts
-      .filter(({ file }) => file.endsWith('.md') && !file.startsWith('openapi/'))
+      .filter(({ file }) => /\.md$|^LICENSE$/.test(file) && !file.startsWith('openapi/'))
       .flatMap(({ file, text }) =>
         [...text.matchAll(PATH)]
           .filter(([, path = '']) => !known.some((one) => `/${one}`.includes(`/${path}`)))
@@ -59,8 +60,8 @@ describe('a reference in a comment or a document', () => {
   });
 });
 
-/** A file of TypeScript, or a folder, in code type; `list-….ts` is a pattern. */
-const PATH = /`([\w-]+(?:\/[\w.-]+)*(?:\.ts|\/))`/g;
+/** A file of TypeScript, a document, or a folder, in code type; `list-….ts` is a pattern. */
+const PATH = /`([\w-]+(?:\/[\w.-]+)*(?:\.ts|\.md|\/))`/g;
 /** Made by a build, or by the one who reads. */
 const MADE = ['site/', 'dist/', 'screenshots/', 'data/', 'notify/', 'node_modules/'];
 

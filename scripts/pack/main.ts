@@ -16,7 +16,8 @@ if (process.argv[2] !== 'restore') await build();
 
 async function build(): Promise<void> {
   rmSync(`${ROOT}/dist`, { recursive: true, force: true });
-  execFileSync(process.execPath, ['scripts/docs/main.ts'], { cwd: ROOT, stdio: 'inherit' });
+  for (const script of ['scripts/docs/main.ts', 'scripts/networks/main.ts'])
+    execFileSync(process.execPath, [script], { cwd: ROOT, stdio: 'inherit' });
   await compile(ROOT);
   writeManifest(ROOT, await joinLibraries(ROOT));
 }

@@ -1,4 +1,4 @@
-import { addUp, type Counts } from './alerts/rate.ts';
+import { addTo, addUp, type Counts } from './alerts/rate.ts';
 import { type DomainFacts, findTooFewData, isGood } from './next-step.ts';
 import type { Mark } from './sources/source.ts';
 
@@ -32,18 +32,19 @@ export type MailByStanding = Readonly<Record<Standing, MailOfStanding>>;
 
 /** Of the messages in `all` that belong to no source, those that passed are the owner's. */
 export function judgeMail(sources: readonly JudgedSource[], all: Counts): MailByStanding {
-  const by = Map.groupBy(sources, toStanding);
-  const rest = subtract(all, addUp(sources));
-  const sum = (standing: Standing, others: Counts): MailOfStanding => {
-    const own = by.get(standing) ?? [];
-    return { ...addUp([...own, others]), sources: own.length };
-  };
-  return {
-    own: sum('own', { messages: rest.aligned, aligned: rest.aligned }),
-    undecided: sum('undecided', { messages: rest.messages - rest.aligned, aligned: 0 }),
-    foreign: sum('foreign', { messages: 0, aligned: 0 }),
-  };
+  const sums = { own: toSum(), undecided: toSum(), foreign: toSum() };
+  for (const source of sources) {
+    const sum = sums[toStanding(source)];
+    addTo(sum, source);
+    sum.sources += 1;
+  }
+  const rest = subtract(all, addUp(Object.values(sums)));
+  addTo(sums.own, { messages: rest.aligned, aligned: rest.aligned });
+  addTo(sums.undecided, { messages: rest.messages - rest.aligned, aligned: 0 });
+  return sums;
 }
+
+const toSum = () => ({ messages: 0, aligned: 0, sources: 0 });
 
 /** Counts of sources may be too small, and never too large. */
 function subtract(all: Counts, some: Counts): Counts {

@@ -11,7 +11,7 @@ import type { Given } from './operation.ts';
 import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
-interface ApiDeps extends Pick<Given, 'now' | 'findNetwork' | 'services'> {
+interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'services' | 'keptSums'> {
   readonly store: Store;
   readonly requestsPerIp: number;
   readonly requestsPerKey: number;
@@ -33,8 +33,8 @@ export async function createExternalApi(deps: ApiDeps) {
   const answerError = answerErrors(logError);
   const keepSums: Given['keepSums'] = (months) =>
     void sumMonths(store.db, months).catch((error) => logError(error));
-  const { now, findNetwork, services } = deps;
-  const given = { now, findNetwork, services, keepSums };
+  const { now, networks, services, keptSums } = deps;
+  const given = { now, networks, services, keptSums, keepSums };
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const answer = async (req: ApiRequest, res: ServerResponse): Promise<void> => {

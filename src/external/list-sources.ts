@@ -7,19 +7,21 @@ import { toAddressKey } from '../domain/sources/address-key.ts';
 import type { Counted } from '../domain/sources/evidence.ts';
 import type { Network } from '../domain/sources/network.ts';
 import type { SourceSum } from '../store/sources/days.ts';
-import { findSourcesState, readSources, type SourcesState } from '../store/sources/list.ts';
+import { readSources } from '../store/sources/list.ts';
+import { findSourcesState, type SourcesState } from '../store/sources/summed-range.ts';
 import { hashVersion } from './computed-version.ts';
 import type { Handler, NameService } from './operation.ts';
 
 export const listSources = (({ accountId, path, query }, given) => {
-  const { now, findNetwork, services, keepSums } = given;
+  const { now, networks, services, keptSums, keepSums } = given;
   const { from, until, order, ...page } = query;
   const { domain_id: domainId } = path;
   const scope = { accountId, domainId };
   const range = toRange(from, until ?? toDay(toInstant(now())));
   const toVersion = async ({ version, marks }: SourcesState) => {
     const marked = [...marks].map(([address, { mark }]) => [address, mark]);
-    return hashVersion([version, range, order, marked, await services.findVersion()]);
+    const names = [await services.findVersion(), networks?.findVersion()];
+    return hashVersion([version, range, order, marked, names]);
   };
   return {
     list: {
@@ -30,7 +32,7 @@ export const listSources = (({ accountId, path, query }, given) => {
       },
       readPage: async (reader, page) => {
         const wanted = { range, order, failingOnly: false, ...page };
-        const found = await readSources(reader, scope, wanted);
+        const found = await readSources(reader, scope, wanted, keptSums);
         keepSums({ domainId, months: found.unsummed });
         const nameService = await services.loadNamer(found.domain);
         const parse = remember(parsePattern);
@@ -45,7 +47,7 @@ export const listSources = (({ accountId, path, query }, given) => {
               patterns: patterns.get(toAddressKey(source.address)),
             }),
             mark: found.marks.get(source.address)?.mark ?? null,
-            network: findNetwork?.(source.address) ?? NO_NETWORK,
+            network: networks?.find(source.address) ?? NO_NETWORK,
           })),
           total: found.total,
           others: { unlisted_messages: found.unlisted },

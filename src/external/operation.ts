@@ -1,10 +1,11 @@
 import type { operations } from '../../generated/v1.d.ts';
-import type { Network } from '../domain/sources/network.ts';
+import type { Networks } from '../domain/sources/network.ts';
 import type { NamedService, NameEvidence } from '../domain/sources/service-name.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Page, PagedList } from '../store/lists/page.ts';
 import type { MonthsOfDomain } from '../store/sources/months.ts';
+import type { KeptSums } from '../store/sources/summed-range.ts';
 
 export type OperationId = keyof operations;
 
@@ -37,8 +38,8 @@ export interface GivenServices {
 /** What handlers are given besides the request. */
 export interface Given {
   readonly now: () => Date;
-  /** The network of an address, by the operator's offline database; undefined when there is none. */
-  readonly findNetwork?: ((address: string) => Network | undefined) | undefined;
+  readonly networks?: Networks | undefined;
+  readonly keptSums?: KeptSums | undefined;
   readonly services: GivenServices;
   /** Has months summed, so that the next page need not read their days. The answer does not wait for it. */
   readonly keepSums: (months: MonthsOfDomain) => void;

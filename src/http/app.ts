@@ -20,6 +20,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { isReadable } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { listFailingKinds } from '../store/inbox/doors.ts';
+import { createKeptSums } from '../store/sources/summed-range.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
@@ -42,6 +43,8 @@ interface AppDeps {
   readonly site?: string | undefined;
   /** Whether the process is stopping: then readiness is denied. */
   readonly isStopping?: () => boolean;
+  /** The file of Plumbline's own networks. */
+  readonly shippedNetworks?: string;
   /** The contract to serve; openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument;
   /** Serves the API alone. A sandbox has no sign-in, because its data is made up and its key is public. */
@@ -73,8 +76,9 @@ export async function createApp(deps: AppDeps): Promise<App> {
     errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
   const counters = await openCounters(deps);
   const createStore = counters && ((limit: string) => counters.createStore(limit));
-  const networks = await openNetworks(config, log);
-  const common = { ...config, store, now, logError, createStore, findNetwork: networks?.find };
+  const networks = await openNetworks({ ...config, shippedNetworks: deps.shippedNetworks }, log);
+  const keptSums = createKeptSums();
+  const common = { ...config, store, now, logError, createStore, networks, keptSums };
   const external = await createExternalApi({ ...common, services, document: deps.document });
   metrics?.watchPages(external.measurePages);
 

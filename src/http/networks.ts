@@ -1,14 +1,29 @@
+import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/variable.ts';
 import { type IpDatabase, openIpDatabase } from '../settings/ip-database.ts';
+import { openShippedNetworks } from '../settings/shipped-networks.ts';
 
-/** The API and the settings pages share it. A file that cannot be used is an error at start: it would be noticed late. */
+/** What `npm run networks` writes. */
+export const SHIPPED_NETWORKS = fileURLToPath(
+  new URL('../../generated/networks.bin', import.meta.url),
+);
+
+interface Files extends Partial<Pick<Config, 'ipDatabase'>> {
+  readonly shippedNetworks?: string | undefined;
+}
+
+/**
+ * The API and the settings pages share it. The operator's file wins; when it cannot be used, that is an error at start: it
+ * would be noticed late.
+ */
 export async function openNetworks(
-  { ipDatabase }: Partial<Pick<Config, 'ipDatabase'>>,
+  { ipDatabase, shippedNetworks }: Files,
   log: Logger,
 ): Promise<IpDatabase | undefined> {
-  if (ipDatabase === undefined) return undefined;
+  if (ipDatabase === undefined)
+    return shippedNetworks === undefined ? undefined : openShippedNetworks(shippedNetworks);
   const warn = (error: Error) =>
     log.warn({ err: error }, 'the database of networks stays the former');
   return await openIpDatabase(ipDatabase, { warn }).catch((error: Error) => {

@@ -12,6 +12,7 @@ import {
   requireValid,
 } from './client-error.ts';
 import { limitConnections } from './connections.ts';
+import { SHIPPED_NETWORKS } from './networks.ts';
 import { createServer } from './node-http.ts';
 import { prepareStop } from './stopping.ts';
 
@@ -54,7 +55,10 @@ export async function startServer(
   });
   const { isStopping, stop } = prepareStop(server, config.stopDelayMs);
   const now = () => new Date();
-  const app = await createApp({ config, store, log, isSandbox, now, isStopping, metrics });
+  const app = await createApp({
+    ...{ config, store, log, isSandbox, now, isStopping, metrics },
+    shippedNetworks: SHIPPED_NETWORKS,
+  });
   server.on('request', requireValid(app.listener));
   limitConnections(server, config, app.isTrusted);
   server.on('clientError', answerClientError);

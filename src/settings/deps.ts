@@ -2,9 +2,11 @@ import type { Request, Response } from 'express';
 import type { Store as LimitStore } from 'express-rate-limit';
 import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
-import type { Network } from '../domain/sources/network.ts';
+import type { Networks } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
+import type { KeptSums } from '../store/sources/summed-range.ts';
+import type { KeptSenders } from './senders.ts';
 
 export type PageHandler = (deps: SettingsDeps, req: Request, res: Response) => Promise<void>;
 
@@ -17,8 +19,12 @@ export interface SettingsDeps extends ReportAddresses {
   readonly checkRoute: (
     about: Pick<RouteFacts, 'domain' | 'addresses' | 'mailHost'>,
   ) => Promise<readonly Finding[]>;
-  /** The network of an address, by the operator's offline database; undefined when there is none. */
-  readonly findNetwork?: ((address: string) => Network | undefined) | undefined;
+  /** From a file of the operator's, or Plumbline's own. */
+  readonly networks?: Networks | undefined;
+  /** What ranges of days add up to, shared with the API. */
+  readonly keptSums?: KeptSums;
+  /** Who sends, of the lists of sources; made with the pages. */
+  readonly keptSenders?: KeptSenders;
   /** Whether the worker looks up the names of sources. */
   readonly dnsChecks?: boolean;
   /** The OpenID provider for single sign-on; needs `baseUrl`. */

@@ -1,14 +1,13 @@
+import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { Reader, Response } from 'maxmind';
-import { type Network, toNetwork } from '../domain/sources/network.ts';
+import { type Network, type Networks, toNetwork } from '../domain/sources/network.ts';
 import { describeSystemError } from '../domain/system-error.ts';
+import { once } from '../domain/text.ts';
 
-export type FindNetwork = (address: string) => Network | undefined;
-
-export interface IpDatabase {
-  readonly find: FindNetwork;
-  /** Stops watching the file. */
+export interface IpDatabase extends Networks {
+  /** Stops watching the file, or reading it. */
   readonly close: () => void;
 }
 
@@ -34,19 +33,24 @@ export async function openIpDatabase(
   { warn, lookMs = LOOK_MS }: Options,
 ): Promise<IpDatabase> {
   let version = await toVersion(file);
-  let find = await readDatabase(file);
+  let database = await readDatabase(file);
   const look = async () => {
     const seen = await toVersion(file);
     if (seen === version) return;
     version = seen;
-    find = await readDatabase(file);
+    database = await readDatabase(file);
   };
   const timer = setInterval(() => void look().catch(warn), lookMs).unref();
-  return { find: (address) => find(address), close: () => clearInterval(timer) };
+  return {
+    find: (address) => database.find(address),
+    findVersion: () => database.findVersion(),
+    isShipped: false,
+    close: () => clearInterval(timer),
+  };
 }
 
 /** A lookup in the file takes ten times as long as one in the cache. */
-function remember(reader: Reader<Response>): FindNetwork {
+function remember(reader: Reader<Response>): Networks['find'] {
   const known = new LRUCache<string, { readonly network: Network | undefined }>({ max: MAX_KNOWN });
   return (address) => {
     const former = known.get(address);
@@ -67,14 +71,17 @@ function lookUp(reader: Reader<Response>, address: string): Network | undefined 
   }
 }
 
-async function readDatabase(file: string): Promise<FindNetwork> {
+/** The version is the same for the same content, on any machine. Only the API asks for it. */
+type Database = Pick<Networks, 'find' | 'findVersion'>;
+
+async function readDatabase(file: string): Promise<Database> {
   const bytes = await readBytes(file);
   // Without the marker, the library would search it through the whole file.
   if (!bytes.subarray(-METADATA_BYTES).includes(MARKER))
     throw new Error(`${file} is not an MMDB file, or not all of it.`);
   const { Reader } = await import('maxmind');
   try {
-    return remember(new Reader(bytes));
+    return { find: remember(new Reader(bytes)), findVersion: once(() => hash('sha256', bytes)) };
   } catch (error) {
     throw new Error(`${file} is a broken MMDB file: ${(error as Error).message}`);
   }

@@ -67,6 +67,7 @@ import {
 } from './pages/webhooks/webhook.ts';
 import { createWebhook, showWebhooks } from './pages/webhooks/webhooks.ts';
 import { parseForm } from './request.ts';
+import { createKeptSenders } from './senders.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { sendLink, showForgotten } from './sign-in/forgotten.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
@@ -181,7 +182,8 @@ const OF_OWNERS: readonly Route[] = [
 ];
 
 /** Everything under `/settings`: pages rendered on the server that work without JavaScript. */
-export function createSettings(deps: SettingsDeps): Router {
+export function createSettings(given: SettingsDeps): Router {
+  const deps = { ...given, keptSenders: createKeptSenders() };
   const router = Router({ caseSensitive: true });
   const limits = createLimits(deps);
   const addRoutes = (routes: readonly Route[]) => {

@@ -44,6 +44,7 @@ interface Wanted
   readonly smtpRecipients?: readonly string[];
   readonly dnsServers?: readonly string[];
   readonly ipDatabase?: string;
+  readonly shippedNetworks?: string;
   readonly dnsChecks?: boolean;
   readonly isStopping?: () => boolean;
   readonly document?: ContractDocument;
@@ -70,6 +71,7 @@ export async function startApi({
   document,
   site,
   metrics,
+  shippedNetworks,
   ...wanted
 }: Wanted = {}) {
   const store = given ?? (await openTestStore());
@@ -87,6 +89,7 @@ export async function startApi({
     ...{ config, store, log, now, metrics },
     isStopping: isStopping ?? (() => false),
     ...(document === undefined ? {} : { document }),
+    ...(shippedNetworks === undefined ? {} : { shippedNetworks }),
     site,
   });
   const server = createServer(app.listener);

@@ -10,7 +10,7 @@ import { unpackSources } from '../../src/domain/sources/packed-sources.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { ask } from '../../src/store/engine/reader.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { daysOf, type SourceSum, sumSources } from '../../src/store/sources/days.ts';
+import { daysOf, type KeyedSum, sumSources } from '../../src/store/sources/days.ts';
 import { type Part, planParts, sumMonths } from '../../src/store/sources/months.ts';
 import { listDays } from './day-sources.ts';
 
@@ -48,7 +48,7 @@ export async function holdMonths({ db, reader }: Pick<Store, 'db' | 'reader'>): 
   }
 }
 
-const byAddress = (sums: readonly SourceSum[]) => new Map(sums.map((sum) => [sum.address, sum]));
+const byAddress = (sums: readonly KeyedSum[]) => new Map(sums.map((sum) => [sum.key, sum]));
 
 /** With what each address sent on each day. */
 function addUpSources(parts: readonly Part[]): ReadonlyMap<string, unknown> {

@@ -6,14 +6,18 @@ export interface Counts {
   readonly aligned: number;
 }
 
-export function addUp(days: readonly Counts[]): Counts {
-  return days.reduce(
-    (sum, { messages, aligned }) => ({
-      messages: addSafely(sum.messages, messages),
-      aligned: addSafely(sum.aligned, aligned),
-    }),
-    { messages: 0, aligned: 0 },
-  );
+export function addUp(all: readonly Counts[]): Counts {
+  const sum = { messages: 0, aligned: 0 };
+  for (const counts of all) addTo(sum, counts);
+  return sum;
+}
+
+export function addTo(
+  sum: { messages: number; aligned: number },
+  { messages, aligned }: Counts,
+): void {
+  sum.messages = addSafely(sum.messages, messages);
+  sum.aligned = addSafely(sum.aligned, aligned);
 }
 
 /**

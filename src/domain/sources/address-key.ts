@@ -26,6 +26,27 @@ export function toAddress(key: AddressKey): string {
   return `${key >>> 24}.${(key >> 16) & 255}.${(key >> 8) & 255}.${key & 255}`;
 }
 
+/** The order of their texts, without making them. */
+export function compareKeys(a: AddressKey, b: AddressKey): number {
+  if (typeof a === 'string' || typeof b === 'string') {
+    const [first, second] = [toAddress(a), toAddress(b)];
+    return first < second ? -1 : first > second ? 1 : 0;
+  }
+  for (const bits of [24, 16, 8, 0]) {
+    const difference = rankOf((a >>> bits) & 255) - rankOf((b >>> bits) & 255);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+const TEXTS = Array.from({ length: 256 }, (_, byte) => `${byte}`).sort();
+/** The place of a byte's text among those of all bytes. A point, and the end, come before any digit. */
+const RANKS = Uint8Array.from({ length: 256 }, (_, byte) => TEXTS.indexOf(`${byte}`));
+
+function rankOf(byte: number): number {
+  return RANKS[byte] as number;
+}
+
 /** Keys in the order in which their entries are packed. */
 export interface PackedKeys {
   readonly ipv4: Int32Array;

@@ -103,6 +103,6 @@ export function toNetworkName(network: Network | undefined): GroupName {
 
 /** `AS64500 Example Networks`; undefined when neither is known. */
 export function toNetworkTitle({ asn, organisation }: Network): string | undefined {
-  const parts = [asn === null ? null : `AS${asn}`, organisation];
-  return parts.filter((part) => part !== null).join(' ') || undefined;
+  if (asn === null) return organisation || undefined;
+  return organisation === null ? `AS${asn}` : `AS${asn} ${organisation}`;
 }

@@ -1,6 +1,9 @@
+import { addTo } from '../alerts/rate.ts';
 import { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { DaySources, PassCounts } from './day-sources.ts';
+import type { PassCounts } from './day-sources.ts';
+import type { TakeTexts } from './packed-entry.ts';
+import { eachText } from './packed-sources.ts';
 
 export interface SignatureResults extends PassCounts {
   readonly domain: string | null;
@@ -21,53 +24,51 @@ export interface MailResults {
   readonly reporters: readonly ReporterResults[];
 }
 
-export function toMailResults(sources: DaySources): MailResults {
+/** Adds up what the packed sources of days say of all addresses. */
+export function createMailResults() {
+  const patterns = new Map<string, number>();
+  const reporters = new Map<string | null, Writable<PassCounts>>();
+  const take: TakeTexts = {
+    takePattern: (pattern, messages) =>
+      void patterns.set(pattern, addSafely(patterns.get(pattern) ?? 0, messages)),
+    takeReporter: (name, messages, aligned) => {
+      const sum = reporters.get(name) ?? { messages: 0, aligned: 0 };
+      addTo(sum, { messages, aligned });
+      reporters.set(name, sum);
+    },
+  };
+  const add = (sources: Uint8Array | null) => eachText(sources, take);
+  return { add, end: () => toMailResults(patterns, reporters) };
+}
+
+function toMailResults(
+  patterns: ReadonlyMap<string, number>,
+  reporters: ReadonlyMap<string | null, PassCounts>,
+): MailResults {
   const applied = new Map<string | null, number>();
-  const signatures = new Sums<SignatureResults>();
-  for (const [pattern, messages] of addUpPatterns(sources)) {
+  const signatures = new Map<string, Writable<SignatureResults>>();
+  for (const [pattern, messages] of patterns) {
     const { dkim, spf, isDkimAligned, disposition } = parsePattern(pattern);
     if (!(isDkimAligned || spf.isAligned))
       applied.set(disposition, addSafely(applied.get(disposition) ?? 0, messages));
     for (const { domain, selector, result } of dkim) {
-      const aligned = result === 'pass' ? messages : 0;
-      signatures.add(JSON.stringify([domain, selector]), { domain, selector, messages, aligned });
+      const key = JSON.stringify([domain, selector]);
+      const sum = signatures.get(key) ?? { domain, selector, messages: 0, aligned: 0 };
+      addTo(sum, { messages, aligned: result === 'pass' ? messages : 0 });
+      signatures.set(key, sum);
     }
   }
-  return { applied, signatures: signatures.list(), reporters: addUpReporters(sources) };
+  const named = [...reporters].map(([name, passes]) => ({ name, ...passes }));
+  return {
+    applied,
+    signatures: byFailures([...signatures.values()]),
+    reporters: byFailures(named),
+  };
 }
 
-function addUpReporters(sources: DaySources): readonly ReporterResults[] {
-  const sums = new Sums<ReporterResults>();
-  for (const { reporters } of sources.values())
-    for (const [name, { messages, aligned }] of reporters)
-      sums.add(name ?? '', { name, messages, aligned });
-  return sums.list();
+function byFailures<T extends PassCounts>(all: readonly T[]): readonly T[] {
+  const failed = ({ messages, aligned }: PassCounts) => messages - aligned;
+  return all.toSorted((a, b) => failed(b) - failed(a) || b.messages - a.messages);
 }
 
-function addUpPatterns(sources: DaySources): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const { patterns } of sources.values())
-    for (const [pattern, messages] of patterns)
-      sums.set(pattern, addSafely(sums.get(pattern) ?? 0, messages));
-  return sums;
-}
-
-class Sums<T extends PassCounts> {
-  readonly #sums = new Map<string, T>();
-
-  add(key: string, one: T): void {
-    const { messages, aligned } = this.#sums.get(key) ?? { messages: 0, aligned: 0 };
-    const sum = {
-      messages: addSafely(messages, one.messages),
-      aligned: addSafely(aligned, one.aligned),
-    };
-    this.#sums.set(key, { ...one, ...sum });
-  }
-
-  list(): readonly T[] {
-    const failed = ({ messages, aligned }: PassCounts) => messages - aligned;
-    return [...this.#sums.values()].sort(
-      (a, b) => failed(b) - failed(a) || b.messages - a.messages,
-    );
-  }
-}
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

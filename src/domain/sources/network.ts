@@ -6,6 +6,15 @@ export interface Network {
   readonly country: string | null;
 }
 
+/** The networks of addresses. */
+export interface Networks {
+  readonly find: (address: string) => Network | undefined;
+  /** Another one when the data are others. */
+  readonly findVersion: () => string;
+  /** Plumbline's own data, whose licence wants its sources named where they are shown. */
+  readonly isShipped: boolean;
+}
+
 /** From a record of an MMDB file: GeoLite2, DB-IP and IPinfo name the fields differently. undefined without any. */
 export function toNetwork(record: unknown): Network | undefined {
   if (!isFields(record)) return undefined;

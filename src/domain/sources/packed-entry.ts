@@ -110,17 +110,35 @@ export interface Packed {
 
 /** `end` is where the entry ends. */
 export function readEntry(reader: ByteReader, end: number, packed: Packed): SourceOfDay {
-  const { findText } = packed;
   const patterns = new Map<string, number>();
-  const take = (pattern: string, messages: number) => void patterns.set(pattern, messages);
-  const { counts, ...days } = readPatterns(reader, packed, take);
   const reporters = new Map<string | null, PassCounts>();
+  const taken = readTexts(reader, end, packed, {
+    takePattern: (pattern, messages) => void patterns.set(pattern, messages),
+    takeReporter: (name, messages, aligned) => void reporters.set(name, { messages, aligned }),
+  });
+  return { ...taken, patterns, reporters };
+}
+
+export interface TakeTexts {
+  readonly takePattern: (pattern: string, messages: number) => void;
+  readonly takeReporter: (name: string | null, messages: number, aligned: number) => void;
+}
+
+/** Calls a function for each pattern and each reporter of an entry, which ends at `end`. */
+export function readTexts(
+  reader: ByteReader,
+  end: number,
+  packed: Packed,
+  { takePattern, takeReporter }: TakeTexts,
+): Pick<SourceOfDay, 'counts' | 'days'> {
+  const taken = readPatterns(reader, packed, takePattern);
+  const { counts } = taken;
   while (reader.at < end) {
     const number = reader.readNumber();
     const { messages, aligned } = number % 2 === 1 ? counts : readPasses(reader, counts);
-    reporters.set(findText(number >> 1) || null, { messages, aligned });
+    takeReporter(packed.findText(number >> 1) || null, messages, aligned);
   }
-  return { counts, ...days, patterns, reporters };
+  return taken;
 }
 
 /** Calls `take` for each pattern of an entry. Leaves the reader before its reporters. */

@@ -6,7 +6,9 @@ import {
   type FindPosition,
   readEntry,
   readPatterns,
+  readTexts,
   type TakeSource,
+  type TakeTexts,
   takeCounts,
   writeEntry,
 } from './packed-entry.ts';
@@ -121,22 +123,30 @@ export function unpackSource(bytes: Uint8Array, key: AddressKey): SourceOfDay | 
   return readEntry(reader, reader.readEnd(), packed);
 }
 
-/** Calls `take` for each pattern of some addresses, or of all; for none when they are damaged. */
+/** Calls `take` for each pattern of some addresses; for none when they are damaged. */
 export function eachPattern(
   bytes: Uint8Array | null,
-  wanted: ReadonlySet<AddressKey> | undefined,
+  wanted: ReadonlySet<AddressKey>,
   take: (key: AddressKey, pattern: string, messages: number) => void,
 ): void {
   if (bytes === null || !isKept(bytes) || !isIntact(bytes)) return;
   const { reader, keys, ...packed } = openPacked(bytes);
   const takeNext = (key: AddressKey) => {
     const end = reader.readEnd();
-    if (wanted === undefined || wanted.has(key))
+    if (wanted.has(key))
       readPatterns(reader, packed, (pattern, messages) => take(key, pattern, messages));
     reader.moveTo(end);
   };
   keys.ipv4.forEach(takeNext);
   listOthers(keys).forEach(takeNext);
+}
+
+/** Calls a function for each pattern and each reporter of all addresses; for none when they are damaged. */
+export function eachText(bytes: Uint8Array | null, take: TakeTexts): void {
+  if (bytes === null || !isKept(bytes) || !isIntact(bytes)) return;
+  const { reader, keys, ...packed } = openPacked(bytes);
+  for (let left = keys.ipv4.length + listOthers(keys).length; left > 0; left -= 1)
+    readTexts(reader, reader.readEnd(), packed, take);
 }
 
 /** Calls `take` for each of them. Returns false, and calls nothing, when they are damaged. */

@@ -12,7 +12,7 @@ type Choice = (typeof CHOICES)[number];
 const DEFAULT: Choice = 30;
 
 const TEN_YEARS = { days: 3_660, text: 'A range has ten years at most' };
-/** For a page that adds up what each address sent (decisions 95 and 103). */
+/** For a page that adds up what each address sent (decision 95). */
 export const ONE_YEAR = { days: 366, text: 'This list has 366 days at most' };
 
 /** Both ends included. */

@@ -11,7 +11,7 @@ import {
 import { readMail } from '../../store/sources/mail.ts';
 import type { SettingsDeps } from '../deps.ts';
 import { formatCount, formatDay, type Html, pluralize, renderText } from '../frame/text.ts';
-import { nameSenders, type Senders } from './sources/service-groups.ts';
+import { nameSenders } from './sources/service-groups.ts';
 import { MAX_TITLE, renderName, toSourcePath } from './sources/source-labels.ts';
 
 /** The days before that are compared, and as many since. */
@@ -22,17 +22,11 @@ interface Alerted {
   readonly open: readonly { readonly type: string; readonly context: string }[];
 }
 
-interface Window {
-  readonly window: DayRange;
-  /** By the mail of the window. */
-  readonly loadSenders: () => Promise<Senders>;
-}
-
 /** Who fails since the pass rate fell, where the mail of the open alert's own days says so. */
 export async function renderCause(
   deps: SettingsDeps,
   { domain, open }: Alerted,
-  { window, loadSenders }: Window,
+  window: DayRange,
 ): Promise<Html | ''> {
   const alert = open.find(({ type }) => type === 'alert.alignment_regression');
   const { day } = JSON.parse(alert?.context ?? '{}');
@@ -42,7 +36,7 @@ export async function renderCause(
   const days = { from: day, to: isLatest ? window.to : addDays(day, DAYS - 1) };
   const before = await read({ from: addDays(day, -DAYS), to: addDays(day, -1) });
   const since = await read(days);
-  const { toGroup } = await (isLatest ? loadSenders() : nameSenders(deps, domain, since));
+  const { toGroup } = await nameSenders(deps, domain, since);
   const toOrganizationalDomain = remember(await loadOwnerDomains());
   const context = { domain: domain.name, toGroup, toOrganizationalDomain };
   const cause = findCause(before, since, context);

@@ -4,7 +4,7 @@ import { addDays, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
 import { formatDay, type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
-import type { Senders } from './sources/service-groups.ts';
+import type { Senders } from '../senders.ts';
 import { toSourcePath } from './sources/source-labels.ts';
 
 /** Ten addresses fit in, and two long records. */
@@ -56,6 +56,13 @@ function renderDaysLink({ domain_id, resolved_at, context: { day } }: ShownAlert
 /** The days that a link from an alert shows at most. */
 const LINKED_DAYS = 30;
 
+/** Of the sources that an alert names. */
+export function listAddresses(context: ShownAlert['context']): string[] {
+  return listSources(context)
+    .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
+    .filter((address) => address !== undefined);
+}
+
 function renderSourceLinks(
   { domain_id, context }: ShownAlert,
   toGroup: KnownMail['toGroup'],
@@ -63,9 +70,7 @@ function renderSourceLinks(
   const { day } = context;
   const range =
     typeof day === 'string' && isDay(day) ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}` : '';
-  const addresses = listSources(context)
-    .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
-    .filter((address) => address !== undefined);
+  const addresses = listAddresses(context);
   if (addresses.length === 0) return '';
   const links = addresses.map((address, i) => {
     const service = toGroup?.(address).service?.name;

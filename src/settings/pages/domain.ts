@@ -4,8 +4,6 @@ import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { judgeMail, listObstacles, toOwnCounts } from '../../domain/readiness.ts';
-import { toMailResults } from '../../domain/sources/mail-results.ts';
-import { once } from '../../domain/text.ts';
 import { findDataDays } from '../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -13,8 +11,9 @@ import { readDomain } from '../../store/accounts/overview.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
-import { listMarked, type MailOfDays, readMail } from '../../store/sources/mail.ts';
-import type { PageHandler } from '../deps.ts';
+import { readSummedMail, type SummedMail } from '../../store/sources/mail.ts';
+import { toMarkOf } from '../../store/sources/marks.ts';
+import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { toColumns } from '../frame/charts/columns.ts';
 import { renderIncidents, renderPassRate, toIncidents } from '../frame/charts/pass-rate.ts';
 import { renderNumbers, renderVolume } from '../frame/charts/volume.ts';
@@ -35,17 +34,18 @@ import {
   renderPassed,
   renderTime,
 } from '../frame/text.ts';
+import type { Senders } from '../senders.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
 import { renderCause } from './alert-cause.ts';
-import { renderAlert } from './alert-view.ts';
+import { listAddresses, renderAlert } from './alert-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
 import { renderNextStep, type StepDomain } from './next-step-texts.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
-import { nameSenders, type Senders } from './sources/service-groups.ts';
-import { renderStoppedSenders } from './sources/stopped-senders.ts';
+import { nameSenders } from './sources/service-groups.ts';
+import { findStopped, renderStoppedSenders } from './sources/stopped-senders.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
@@ -62,16 +62,15 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const compared = { ...window, from: addDays(window.from, -WINDOW_DAYS) };
   const read = await readDomain(reader, scope, { ...range, window: compared });
   const { domain } = read;
-  const mail = await readMail(reader, { domainId: scope.domainId, range: window });
+  const mail = await readSummedMail(reader, scope, window, deps.keptSums);
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
-  const results = toMailResults(mail.sources);
-  const loadSenders = once(() => nameSenders(deps, domain, mail));
-  const senders = await renderStoppedSenders(loadSenders, domain.id, mail);
-  const cause = await renderCause(deps, read, { window, loadSenders });
-  const isNew = read.open.some(({ type }) => type === 'alert.new_failing_source');
-  const toGroup = isNew ? (await loadSenders()).toGroup : undefined;
+  const stopped = findStopped(mail.sources);
+  const named = [...stopped.most.map(({ address }) => address), ...listAlerted(read)];
+  const toGroup = named.length > 0 ? await loadGroups(deps, domain, { mail, named }) : undefined;
+  const senders = toGroup === undefined ? '' : renderStoppedSenders(stopped, toGroup, domain.id);
+  const cause = await renderCause(deps, read, window);
   const judged = judge(read, mail, { range, window, now: at });
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}
@@ -79,9 +78,9 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderStep(findNextStep(judged.facts), { ...domain, address })}
     ${renderAlerts(read, { total: alerts.total, now: at, cause, toGroup })}
     ${renderTraffic(read, range)}
-    ${renderReadiness({ ...read, ...judged, ...results, senders, domainId: domain.id })}
+    ${renderReadiness({ ...read, ...judged, ...mail.results, senders, domainId: domain.id })}
     ${await renderFailingSources(deps, scope, { range, days: read.days })}
-    ${renderFailures(results)}
+    ${renderFailures(mail.results)}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
     ${await renderRoute(deps, domain, visitor)}`;
@@ -104,7 +103,7 @@ interface Judged {
 /** What the next step and the readiness depend on: both count the same mail. */
 function judge(
   { domain: { status }, latest, openAlerts, record }: Read,
-  sources: MailOfDays,
+  { sources, marks }: SummedMail,
   { range: { oldest, newest }, window, now }: Judged,
 ) {
   const { true: days = [], false: earlier = [] } = Object.groupBy(latest, ({ day }) =>
@@ -112,12 +111,36 @@ function judge(
   );
   const all = addUp(days);
   const before = addUp(earlier);
-  const mail = judgeMail(listMarked(sources), all);
+  const markOf = toMarkOf(marks);
+  const marked = sources.map(({ key, messages, aligned }) => {
+    return { messages, aligned, mark: markOf(key) };
+  });
+  const mail = judgeMail(marked, all);
   const today = toDay(toInstant(now));
   const dataDays = days.filter(({ messages }) => messages > 0).length;
   const counts = toOwnCounts(all, mail.foreign);
   const facts = { status, today, oldest, newest, counts, dataDays, before, record, openAlerts };
   return { facts, mail, obstacles: listObstacles(facts, mail) };
+}
+
+interface NamedMail {
+  readonly mail: SummedMail;
+  /** The addresses whose groups are asked for. */
+  readonly named: readonly string[];
+}
+
+async function loadGroups(
+  deps: SettingsDeps,
+  domain: DomainRow,
+  { mail, named }: NamedMail,
+): Promise<Senders['toGroup']> {
+  return (await nameSenders(deps, domain, await mail.findSenders(named))).toGroup;
+}
+
+/** The addresses that open alerts name. */
+function listAlerted({ open }: Read): string[] {
+  const named = open.filter(({ type }) => type === 'alert.new_failing_source');
+  return named.flatMap(({ context }) => listAddresses(JSON.parse(context)));
 }
 
 function renderStep(step: NextStep, domain: StepDomain): Html {

@@ -1,7 +1,12 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Day } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
-import { type AddressKey, toAddress, toAddressKey } from '../../domain/sources/address-key.ts';
+import {
+  type AddressKey,
+  compareKeys,
+  toAddress,
+  toAddressKey,
+} from '../../domain/sources/address-key.ts';
 import type { DaySources } from '../../domain/sources/day-sources.ts';
 import type { TakeSource } from '../../domain/sources/packed-entry.ts';
 import { eachPattern, eachSource, packSources } from '../../domain/sources/packed-sources.ts';
@@ -60,15 +65,15 @@ export async function updateSources(
 /** Messages by pattern (reports/source-pattern.ts) of addresses. Those that were not kept are missing. */
 export type PatternSums = ReadonlyMap<AddressKey, ReadonlyMap<string, number>>;
 
-/** Of some addresses, or of all. */
+/** Of some addresses. */
 export async function sumPatterns(
   parts: readonly Pick<DataDay, 'sources'>[],
-  addresses?: readonly string[],
+  addresses: readonly string[],
 ): Promise<PatternSums> {
-  const wanted = addresses && new Set(addresses.map(toAddressKey));
+  const wanted = new Set(addresses.map(toAddressKey));
   const sums = new Map<AddressKey, Map<string, number>>();
   let read = 0;
-  for (const { sources } of parts) {
+  for (const { sources } of wanted.size === 0 ? [] : parts) {
     eachPattern(sources, wanted, (key, pattern, messages) => {
       const sum = sums.get(key);
       if (sum === undefined) sums.set(key, new Map([[pattern, messages]]));
@@ -83,13 +88,24 @@ export async function sumPatterns(
 }
 
 /** What one address sent in some days. */
-export interface SourceSum extends Counts {
-  readonly address: string;
+export interface KeyedSum extends Counts {
+  readonly key: AddressKey;
   readonly firstDay: Day;
   readonly lastDay: Day;
 }
 
-type Sum = { -readonly [Name in keyof SourceSum]: SourceSum[Name] };
+export interface SourceSum extends Omit<KeyedSum, 'key'> {
+  readonly address: string;
+}
+
+/** Texts of addresses are made of those that are shown: of 50,000, they take longer than their sums. */
+export function toSourceSum(sum: KeyedSum): SourceSum {
+  const { key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay } = sum;
+  const address = toAddress(key);
+  return { address, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay };
+}
+
+type Sum = { -readonly [Name in keyof KeyedSum]: KeyedSum[Name] };
 
 /** Addresses counted at the same time, some 20 MB. Only a flood of addresses has more in a year. */
 const MAX_ADDRESSES = 100_000;
@@ -102,7 +118,7 @@ const BYTES_AT_ONCE = 64 * 1024;
  */
 export async function sumSources(
   parts: readonly Pick<DataDay, 'day' | 'sources'>[],
-): Promise<{ readonly sums: readonly SourceSum[]; readonly damaged: readonly Day[] }> {
+): Promise<{ readonly sums: readonly KeyedSum[]; readonly damaged: readonly Day[] }> {
   const sums = new Map<AddressKey, Sum>();
   const damaged: Day[] = [];
   let read = 0;
@@ -121,8 +137,8 @@ export async function sumSources(
         sum.spfAligned = addSafely(sum.spfAligned, spfAligned);
         sum.lastDay = toName(last);
       } else if (sums.size < MAX_ADDRESSES) {
-        const [address, firstDay, lastDay] = [toAddress(key), toName(first), toName(last)];
-        const sum = { address, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay };
+        const [firstDay, lastDay] = [toName(first), toName(last)];
+        const sum = { key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay };
         sums.set(key, sum);
       }
     };
@@ -141,11 +157,11 @@ export function toDayOf(part: Day, number: number): Day {
 }
 
 /** Most failed messages first, then most messages, then by address. */
-export function byFailed(a: SourceSum, b: SourceSum): number {
+export function byFailed(a: KeyedSum, b: KeyedSum): number {
   return b.messages - b.aligned - (a.messages - a.aligned) || byMessages(a, b);
 }
 
 /** Most messages first, then by address. */
-export function byMessages(a: SourceSum, b: SourceSum): number {
-  return b.messages - a.messages || (a.address < b.address ? -1 : 1);
+export function byMessages(a: KeyedSum, b: KeyedSum): number {
+  return b.messages - a.messages || compareKeys(a.key, b.key);
 }

@@ -1,21 +1,26 @@
-import { Failure } from '../../domain/failure.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { sortFirst } from '../../domain/sort.ts';
 import type { Mark } from '../../domain/sources/source.ts';
-import { prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
-import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import {
   byFailed,
   byMessages,
+  type KeyedSum,
   type PatternSums,
   type SourceSum,
   sumPatterns,
-  sumSources,
+  toSourceSum,
 } from './days.ts';
-import { MAX_MARKS, type MarkRow, type Marks, toMarks } from './marks.ts';
-import { listUnsummed, planParts } from './months.ts';
+import { toMarkOf } from './marks.ts';
+import {
+  computeOnce,
+  type KeptSums,
+  readRange,
+  type SourcesState,
+  type SummedRange,
+} from './summed-range.ts';
 
 export interface SourceQuery {
   readonly range: DayRange;
@@ -24,21 +29,12 @@ export interface SourceQuery {
   /** Only addresses that have this mark, or none; undefined: any. */
   readonly mark?: Mark | 'unmarked' | undefined;
   /** `failed` when none is given. */
-  readonly order?: keyof typeof ORDERS | ((a: SourceSum, b: SourceSum) => number) | undefined;
+  readonly order?: keyof typeof ORDERS | ((a: KeyedSum, b: KeyedSum) => number) | undefined;
   readonly limit: number;
   readonly offset: number;
 }
 
 const ORDERS = { failed: byFailed, messages: byMessages } as const;
-
-/** What sources depend on besides their range. */
-export interface SourcesState {
-  /** Another one after each change of the domain's reports. */
-  readonly version: string;
-  /** The domain's name. */
-  readonly domain: string;
-  readonly marks: Marks;
-}
 
 export interface SourceList extends SourcesState {
   /** Whether a report of the range is stored, also when it counts no message. */
@@ -57,77 +53,63 @@ export interface SourceList extends SourcesState {
   readonly sumPatterns: () => Promise<PatternSums>;
 }
 
-/** Reads a row for each month of the range that is summed, and for each other day. Throws `not_found` when the account has no such domain. */
+/** Throws `not_found` when the account has no such domain. */
 export async function readSources(
   reader: Reader,
   scope: DomainOfAccount,
-  { range, failingOnly, mark, order = 'failed', limit, offset }: SourceQuery,
+  query: SourceQuery,
+  kept?: KeptSums,
 ): Promise<SourceList> {
-  const { domainId } = scope;
-  const { version, domain, marks, parts } = await reader.readPlan(function* () {
-    const state = yield* planState(scope);
-    if (state === undefined) throw new Failure('not_found', 'No such domain.');
-    return { ...state, parts: yield* planParts({ domainId, ...range }) };
-  });
-  const { sums, damaged } = await sumSources(parts);
-  const isListed = ({ address, messages, aligned }: SourceSum) =>
-    (!failingOnly || messages > aligned) &&
-    (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
-  const matching = sums.filter(isListed);
-  const compare = typeof order === 'string' ? ORDERS[order] : order;
+  const summed = await readRange(reader, scope, query.range, kept);
+  const { version, domain, marks, parts, sums, unsummed } = summed;
+  const { total, sources } = listSums(summed, query);
   const messages = sumOf(parts);
-  const sources = sortFirst(matching, compare, offset + limit).slice(offset);
+  const listed = computeOnce(summed, 'listed', () => sumOf(sums));
   const addresses = sources.map(({ address }) => address);
   return {
-    ...{ version, domain, marks },
+    ...{ version, domain, marks, total, messages, sources, unsummed },
     hasReports: parts.length > 0,
-    total: matching.length,
-    messages,
-    sources,
-    unlisted: Math.max(0, messages - sumOf(sums)),
-    unsummed: listUnsummed(parts, range.from, damaged),
+    unlisted: Math.max(0, messages - listed),
     sumPatterns: () => sumPatterns(parts, addresses),
   };
 }
 
-/** undefined when the account has no such domain. */
-export function findSourcesState(
-  reader: Reader,
-  scope: DomainOfAccount,
-): Promise<SourcesState | undefined> {
-  return reader.readAll(stateOf(scope)).then(toState);
+function listSums(
+  summed: SummedRange,
+  { failingOnly, mark, order = 'failed', limit, offset }: SourceQuery,
+): Pick<SourceList, 'total' | 'sources'> {
+  const part = [offset, offset + limit] as const;
+  const failing = () => summed.sums.filter(({ messages, aligned }) => messages > aligned);
+  const sums = failingOnly ? computeOnce(summed, 'failing', failing) : summed.sums;
+  if (mark === undefined && typeof order === 'string') {
+    const name = `${failingOnly ? 'failing' : 'all'} by ${order}`;
+    const sort = (count: number) => sortFirst(sums, ORDERS[order], count);
+    return { total: sums.length, sources: sliceOf(summed, { name, sort }, part) };
+  }
+  const markOf = toMarkOf(summed.marks);
+  const isMarked = ({ key }: KeyedSum) => mark === (markOf(key) ?? 'unmarked');
+  const matching = mark === undefined ? sums : sums.filter(isMarked);
+  const compare = typeof order === 'string' ? ORDERS[order] : order;
+  const sources = sortFirst(matching, compare, part[1]).slice(...part);
+  return { total: matching.length, sources: sources.map(toSourceSum) };
 }
 
-function* planState(scope: DomainOfAccount): Plan<SourcesState | undefined> {
-  return toState(yield* ask(stateOf(scope)));
+interface Sorting {
+  readonly name: string;
+  /** The first in an order. */
+  readonly sort: (count: number) => readonly KeyedSum[];
 }
 
-/** The version with each mark, in one statement: it needs no transaction to be of one moment. */
-const stateOf = prepareQuery<DomainOfAccount, Named & OrNull<MarkRow>>((db, param) =>
-  db
-    .selectFrom('domain')
-    .leftJoin('source_mark', 'source_mark.domain_id', 'domain.id')
-    .select([
-      'reports_version as version',
-      'domain.name as domain',
-      'address',
-      'mark',
-      'marked_at',
-      'marked_by',
-    ])
-    .where('domain.id', '=', param('domainId'))
-    .where('account_id', '=', param('accountId'))
-    .orderBy('address')
-    .limit(MAX_MARKS),
-);
-
-type Named = Pick<SourcesState, 'version' | 'domain'>;
-type OrNull<Row> = { [Name in keyof Row]: Row[Name] | null };
-
-function toState(rows: readonly RowOfQuery<typeof stateOf>[]): SourcesState | undefined {
-  const [first] = rows;
-  const marks = rows.filter((row): row is typeof row & MarkRow => row.address !== null);
-  return first && { version: first.version, domain: first.domain, marks: toMarks(marks) };
+/** Sorts as many as are asked for first; who asks for more will ask for the rest. */
+function sliceOf(
+  summed: SummedRange,
+  { name, sort }: Sorting,
+  [offset, end]: readonly [number, number],
+): readonly SourceSum[] {
+  const asked = computeOnce(summed, name, () => ({ end, first: sort(end).map(toSourceSum) }));
+  if (end <= asked.end) return asked.first.slice(offset, end);
+  const all = computeOnce(summed, `${name}, to the end`, () => sort(summed.sums.length));
+  return all.slice(offset, end).map(toSourceSum);
 }
 
 function sumOf(counts: readonly { readonly messages: number }[]): number {

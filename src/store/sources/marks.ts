@@ -1,5 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -43,6 +44,12 @@ export function toMarks(rows: readonly MarkRow[]): Marks {
       { mark, markedAt: marked_at, markedBy: marked_by },
     ]),
   );
+}
+
+/** Finds the mark of an address by its key. */
+export function toMarkOf(marks: Marks): (key: AddressKey) => Mark | undefined {
+  const byKey = new Map([...marks].map(([address, { mark }]) => [toAddressKey(address), mark]));
+  return (key) => byKey.get(key);
 }
 
 interface MarkChange {

@@ -1,5 +1,7 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { sortFirst } from '../../domain/sort.ts';
+import { toAddress, toAddressKey } from '../../domain/sources/address-key.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
@@ -96,10 +98,10 @@ export async function listUnnamed(
     const from = addDays(newest.day, 1 - DAYS);
     return { days: yield* ask(daysOf({ domainId, from, to: newest.day })), known };
   });
-  const isKnown = new Set(known.map(({ address }) => address));
+  const isKnown = new Set(known.map(({ address }) => toAddressKey(address)));
   const { sums } = await sumSources(days);
-  const unnamed = sums.filter(({ address }) => !isKnown.has(address)).sort(byFailed);
-  return unnamed.slice(0, limit).map(({ address }) => address);
+  const unnamed = sums.filter(({ key }) => !isKnown.has(key));
+  return sortFirst(unnamed, byFailed, limit).map(({ key }) => toAddress(key));
 }
 
 export interface SourceName {

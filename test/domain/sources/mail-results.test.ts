@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { countSources } from '../../../src/domain/reports/source-counts.ts';
 import { addReport, type DaySources } from '../../../src/domain/sources/day-sources.ts';
-import { toMailResults } from '../../../src/domain/sources/mail-results.ts';
+import { createMailResults } from '../../../src/domain/sources/mail-results.ts';
+import { packSources } from '../../../src/domain/sources/packed-sources.ts';
 import { aRecord, aSignature } from '../../support/builders.ts';
 
 test('results are added up over addresses, those with most failures first', () => {
@@ -16,7 +17,9 @@ test('results are added up over addresses, those with most failures first', () =
     ]),
   });
   addReport(sources, { reporter: null, sources: countSources([aRecord({ count: 20 })]) });
-  const { applied, signatures, reporters } = toMailResults(sources);
+  const results = createMailResults();
+  results.add(packSources(sources));
+  const { applied, signatures, reporters } = results.end();
   expect(Object.fromEntries(applied)).toEqual({ reject: 7, null: 3, none: 20 });
   expect(signatures).toEqual([
     { domain: 'example.com', selector: 'two', messages: 97, aligned: 0 },

@@ -3,8 +3,9 @@ import { isKept, unpackSources } from '../../../src/domain/sources/packed-source
 import { removeReport } from '../../../src/store/corrections/corrections.ts';
 import { pruneReports } from '../../../src/store/retention/old-reports.ts';
 import { measureOldSources, pruneSources } from '../../../src/store/retention/old-sources.ts';
-import { findSourcesState, readSources } from '../../../src/store/sources/list.ts';
+import { readSources } from '../../../src/store/sources/list.ts';
 import { sumMonths } from '../../../src/store/sources/months.ts';
+import { findSourcesState } from '../../../src/store/sources/summed-range.ts';
 import { verify } from '../../../src/store/verify/verify.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../../support/builders.ts';
 import { listMiscounts } from '../../support/recount.ts';

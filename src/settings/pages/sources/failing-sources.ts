@@ -25,7 +25,7 @@ export async function renderFailingSources(
   const range = shorten(ofPage);
   const failed = addUp(days.filter(({ day }) => day >= range.from && day <= range.to));
   const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
-  const found = await readSources(deps.store.reader, scope, wanted);
+  const found = await readSources(deps.store.reader, scope, wanted, deps.keptSums);
   const sources = await describe(deps, scope, found);
   const path = toSourcePath(scope.domainId);
   const more = found.total - sources.length;

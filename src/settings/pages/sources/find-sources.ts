@@ -12,16 +12,16 @@ import {
 } from '../../../domain/sources/groups.ts';
 import type { Mark, Source } from '../../../domain/sources/source.ts';
 import { type SourceColumn, toSourceOrder } from '../../../domain/sources/source-order.ts';
-import { once } from '../../../domain/text.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SourceSum } from '../../../store/sources/days.ts';
-import { readSources } from '../../../store/sources/list.ts';
+import { readSources, type SourceList } from '../../../store/sources/list.ts';
 import type { Marks } from '../../../store/sources/marks.ts';
 import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
+import type { Senders } from '../../senders.ts';
 import { loadSearch } from './search.ts';
-import { loadSenders, type Senders } from './service-groups.ts';
+import { loadSenders } from './service-groups.ts';
 
 export interface Choice {
   readonly failingOnly: boolean;
@@ -47,11 +47,6 @@ interface SourceQuery {
   readonly perPage?: number;
 }
 
-/** A list that is searched and grouped by service asks for its senders twice. */
-interface Asked extends SourceQuery {
-  readonly loadSenders: () => Promise<Senders>;
-}
-
 export interface Found {
   /** How many there are on all pages. */
   readonly total: number;
@@ -70,8 +65,7 @@ export interface Found {
 }
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
-export async function findSources(deps: SettingsDeps, asked: SourceQuery): Promise<Found> {
-  const query = { ...asked, loadSenders: once(() => loadSenders(deps, asked)) };
+export async function findSources(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
   const { group, within, search } = query.choice;
   if (group === undefined)
     return search === '' ? await findPage(deps, query) : await findSearched(deps, query);
@@ -84,16 +78,21 @@ async function findPage(
   deps: SettingsDeps,
   { scope, range, choice, perPage = PER_PAGE }: SourceQuery,
 ): Promise<Found> {
-  const found = await readSources(deps.store.reader, scope, {
-    ...choice,
-    order: choice.sort && toSourceOrder(choice.sort),
-    ...{ range, offset: (choice.page - 1) * perPage, limit: perPage },
-  });
+  const found = await readSources(
+    deps.store.reader,
+    scope,
+    {
+      ...choice,
+      order: choice.sort && toSourceOrder(choice.sort),
+      ...{ range, offset: (choice.page - 1) * perPage, limit: perPage },
+    },
+    deps.keptSums,
+  );
   const sources = await describe(deps, scope, found);
   return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
-async function findSearched(deps: SettingsDeps, query: Asked): Promise<Found> {
+async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
   const found = await readForGroups(deps, query);
   const sources = await describe(deps, query.scope, {
     ...found,
@@ -107,9 +106,9 @@ async function findSearched(deps: SettingsDeps, query: Asked): Promise<Found> {
 const MAX_GROUPED = 5_000;
 
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
-async function findGroups(deps: SettingsDeps, query: Asked, group: Grouping): Promise<Found> {
+async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
   const found = await readForGroups(deps, query);
-  const toName = await NAMERS[group](deps, query);
+  const toName = await NAMERS[group](deps, query, found);
   const groups = groupSources(found.sources, ({ address }) => toName(address));
   const { sort } = query.choice;
   const compare = sort && toSourceOrder(sort);
@@ -121,11 +120,11 @@ async function findGroups(deps: SettingsDeps, query: Asked, group: Grouping): Pr
 
 async function findWithin(
   deps: SettingsDeps,
-  query: Asked,
+  query: SourceQuery,
   { group, within }: { readonly group: Grouping; readonly within: string },
 ): Promise<Found> {
   const found = await readForGroups(deps, query);
-  const toName = await NAMERS[group](deps, query);
+  const toName = await NAMERS[group](deps, query, found);
   const own = found.sources.filter(({ address }) => toName(address).key === within);
   const sources = await describe(deps, query.scope, { ...found, sources: sliceOf(own, query) });
   const groupTitle = own[0] && toName(own[0].address).title;
@@ -133,22 +132,23 @@ async function findWithin(
   return { ...found, ...shown, total: own.length };
 }
 
-async function readForGroups(deps: SettingsDeps, query: Asked) {
+async function readForGroups(deps: SettingsDeps, query: SourceQuery) {
   const { scope, range, choice } = query;
   const order = choice.group === 'service' ? 'messages' : 'failed';
   const asked = { ...choice, range, order, limit: MAX_GROUPED, offset: 0 } as const;
-  const { sources, ...found } = await readSources(deps.store.reader, scope, asked);
-  const cutAt = found.total > sources.length ? sources.length : undefined;
+  const found = await readSources(deps.store.reader, scope, asked, deps.keptSums);
+  const { sources, total } = found;
+  const cutAt = total > sources.length ? sources.length : undefined;
   if (choice.search === '') return { ...found, cutAt, sources: sort(sources, choice) };
-  const isMeant = await loadSearch(deps, query, choice.search);
-  return {
-    ...found,
-    cutAt,
-    sources: sort(
-      sources.filter(({ address }) => isMeant(address)),
-      choice,
-    ),
-  };
+  const isMeant = await loadSearch(() => loadAll(deps, query, found), choice.search);
+  const meant = sources.filter(({ address }) => isMeant(address));
+  return { ...found, cutAt, sources: sort(meant, choice) };
+}
+
+/** Who sends from the addresses of a list. */
+function loadAll(deps: SettingsDeps, query: SourceQuery, list: SourceList): Promise<Senders> {
+  const addresses = list.sources.map(({ address }) => address);
+  return loadSenders(deps, { ...query, list }, addresses);
 }
 
 /** Groups as well. */
@@ -167,14 +167,18 @@ function sliceOf<T>(items: readonly T[], query: SourceQuery): readonly T[] {
   return items.slice((page - 1) * perPage, page * perPage);
 }
 
-type Namer = (deps: SettingsDeps, query: Asked) => Promise<(address: string) => GroupName>;
+type Namer = (
+  deps: SettingsDeps,
+  query: SourceQuery,
+  list: SourceList,
+) => Promise<(address: string) => GroupName>;
 
 const NAMERS: Readonly<Record<Grouping, Namer>> = {
-  service: async (_deps, { loadSenders }) => (await loadSenders()).toGroup,
+  service: async (deps, query, list) => (await loadAll(deps, query, list)).toGroup,
   network:
-    async ({ findNetwork }) =>
+    async ({ networks }) =>
     (address) =>
-      toNetworkName(findNetwork?.(address)),
+      toNetworkName(networks?.find(address)),
   organisation: async ({ store }, { domain }) => {
     const names = await readAllNames(store.reader, domain.id);
     const toOrganizationalDomain = await loadOrganizationalDomains();
@@ -184,7 +188,7 @@ const NAMERS: Readonly<Record<Grouping, Namer>> = {
 
 /** Rows with what is known of their addresses. Nothing is looked up in DNS here. */
 export async function describe(
-  { store, findNetwork }: SettingsDeps,
+  { store, networks }: SettingsDeps,
   { domainId }: DomainOfAccount,
   { sources, marks }: { readonly sources: readonly SourceSum[]; readonly marks: Marks },
 ): Promise<readonly Source[]> {
@@ -193,7 +197,7 @@ export async function describe(
   return sources.map((source) => ({
     ...source,
     name: names.get(source.address),
-    network: findNetwork?.(source.address),
+    network: networks?.find(source.address),
     mark: marks.get(source.address)?.mark,
   }));
 }

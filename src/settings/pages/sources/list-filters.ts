@@ -41,11 +41,11 @@ const BY_MARK: readonly Option[] = [
 ];
 
 /** Groups need a database of networks, or names that are looked up. */
-export function renderFilters(view: ListView, { findNetwork, dnsChecks }: SettingsDeps): Html {
+export function renderFilters(view: ListView, { networks, dnsChecks }: SettingsDeps): Html {
   const grouped = [
     GROUPED.service,
     GROUPED.addresses,
-    ...(findNetwork === undefined ? [] : [GROUPED.network]),
+    ...(networks === undefined ? [] : [GROUPED.network]),
     ...(dnsChecks ? [GROUPED.organisation] : []),
   ];
   return html`<div class="filters">

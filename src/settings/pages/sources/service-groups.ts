@@ -6,8 +6,10 @@ import { type GroupName, toNetworkName } from '../../../domain/sources/groups.ts
 import type { Mark } from '../../../domain/sources/source.ts';
 import { createJudge, MIN_MESSAGES } from '../../../domain/sources/verdict.ts';
 import { type MailOfSenders, readSenders } from '../../../store/sources/mail.ts';
+import type { Marks } from '../../../store/sources/marks.ts';
 import { readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
+import type { Senders } from '../../senders.ts';
 import { loadNamer } from '../../services.ts';
 
 /**
@@ -25,25 +27,30 @@ export interface DomainMail {
   readonly range: DayRange;
 }
 
-/** Who sent, by the evidence of some mail. */
-export interface Senders {
-  readonly mail: MailOfSenders;
-  /** Of addresses, in DNS. */
-  readonly names: ReadonlyMap<string, string>;
-  /** Groups addresses by the service that evidence names, else by their network; others are groups of their own. */
-  readonly toGroup: (address: string) => GroupName;
+/** What the list of sources is of. */
+interface ListOfDomain extends DomainMail {
+  readonly list: { readonly version: string; readonly marks: Marks };
 }
 
+/** Of some addresses. */
 export async function loadSenders(
   deps: SettingsDeps,
-  { domain, range }: DomainMail,
+  { domain, range, list }: ListOfDomain,
+  addresses: readonly string[],
 ): Promise<Senders> {
   const query = { domainId: domain.id, range: toEvidenceRange(range) };
-  return await nameSenders(deps, domain, await readSenders(deps.store.reader, query));
+  const [key, state] = [`${domain.id} ${range.to}`, JSON.stringify([list.version, ...list.marks])];
+  const former = deps.keptSenders?.get(key);
+  if (former?.state === state && addresses.every((address) => former.addresses.has(address)))
+    return former.senders;
+  const mail = await readSenders(deps.store.reader, query, addresses);
+  const senders = await nameSenders(deps, domain, mail);
+  deps.keptSenders?.set(key, { state, addresses: new Set(addresses), senders });
+  return senders;
 }
 
 export async function nameSenders(
-  { store: { reader }, findNetwork }: SettingsDeps,
+  { store: { reader }, networks }: SettingsDeps,
   { id: domainId, name: domain }: DomainMail['domain'],
   mail: MailOfSenders,
 ): Promise<Senders> {
@@ -55,11 +62,25 @@ export async function nameSenders(
     const { service, verdict } = judge({ patterns, mark, name: names.get(address) });
     if (service !== undefined)
       return { key: `service ${service.name}`, title: service.name, service, verdict };
-    const network = toNetworkName(findNetwork?.(address));
+    const network = toNetworkName(networks?.find(address));
     if (network.title === undefined) return { key: address, title: address, verdict };
     return { key: `network ${network.key}`, title: network.title, verdict };
   });
-  return { mail, names, toGroup };
+  const listNames = remember(listSenders);
+  const toSearched = remember((address: string) => {
+    const patterns = mail.findPatterns(address) ?? new Map();
+    const senders = [...patterns.keys()].flatMap(listNames);
+    const network = toNetworkName(networks?.find(address)).title;
+    const known = [names.get(address), network, toGroup(address).title];
+    return [address, ...known, ...senders].join('\n').toLowerCase();
+  });
+  return { toGroup, toSearched };
+}
+
+/** The domains that SPF and DKIM are about. */
+function listSenders(pattern: string): string[] {
+  const { spf, dkim } = parsePattern(pattern);
+  return [spf.domain, ...dkim.map(({ domain }) => domain)].filter((name) => name !== null);
 }
 
 interface JudgedAddress {

@@ -3,6 +3,7 @@ import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
 import type { Mark, Source } from '../../../domain/sources/source.ts';
+import type { SettingsDeps } from '../../deps.ts';
 import { type Html, renderDomainName, renderText, toSafeText } from '../../frame/text.ts';
 
 /** The longest name of the DNS. */
@@ -37,6 +38,12 @@ export function listKnown({ name, network }: Pick<Source, 'name' | 'network'>): 
       .filter((text) => text !== undefined)
       .map((text) => renderText(text, MAX_TITLE)),
   ];
+}
+
+/** Who made Plumbline's own data of networks, as their licence wants it. */
+export function renderNetworkCredit({ networks }: Pick<SettingsDeps, 'networks'>): Html | '' {
+  if (!networks?.isShipped) return '';
+  return html`<p class="muted"><small>Networks of addresses by <a href="https://www.routeviews.org/">RouteViews</a>, <a href="https://www.nro.net/">NRO</a> and <a href="https://db-ip.com/">DB-IP</a>, changed (<a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>).</small></p>`;
 }
 
 /** The code itself when it has no English name. */

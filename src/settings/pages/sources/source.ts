@@ -38,7 +38,13 @@ import { findGuide, loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { toEvidenceRange } from './service-groups.ts';
-import { listKnown, renderMarkBadge, renderPhrase, toSourcePath } from './source-labels.ts';
+import {
+  listKnown,
+  renderMarkBadge,
+  renderNetworkCredit,
+  renderPhrase,
+  toSourcePath,
+} from './source-labels.ts';
 import { keepSums } from './sources.ts';
 import { renderGuide, renderJudgement } from './verdict-view.ts';
 
@@ -58,7 +64,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
       : await readSource(reader, scope, { address, range: evidence });
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);
-  const known = listKnown({ name, network: deps.findNetwork?.(address) });
+  const known = listKnown({ name, network: deps.networks?.find(address) });
   const list = `${toSourcePath(domain.id)}?${toRangeQuery(range)}`;
   const path = toSourcePath(domain.id, address);
   const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
@@ -78,7 +84,8 @@ export const showSource: PageHandler = async (deps, req, res) => {
       ${renderRanges(path, range)}
       ${days.length === 0 ? renderNoTraffic(path, await findLastDay(reader, { domainId: domain.id, address })) : renderTraffic(days, range)}
     </section>
-    ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}`;
+    ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
+    ${renderNetworkCredit(deps)}`;
   const title = `${address} · ${formatDomainName(domain.name)}`;
   await sendPage(res, { title, current: 'overview', main });
 };

@@ -15,7 +15,7 @@ import { readPageNumber, readQuery, readSearch, readSort } from '../../request.t
 import { domainScopeOf, waitBriefly } from '../../visitor.ts';
 import { type Choice, findSources } from './find-sources.ts';
 import { renderFilters, toParameters } from './list-filters.ts';
-import { toSourcePath } from './source-labels.ts';
+import { renderNetworkCredit, toSourcePath } from './source-labels.ts';
 import { renderFound } from './sources-view.ts';
 
 export const showSources: PageHandler = async (deps, req, res) => {
@@ -41,7 +41,8 @@ export const showSources: PageHandler = async (deps, req, res) => {
           ? html`${renderFilters(view, deps)}${renderFound(view)}`
           : renderEmptyRange(path, range, parameters)
       }
-    </section>`;
+    </section>
+    ${renderNetworkCredit(deps)}`;
   await sendPage(res, {
     title: `Sources of ${formatDomainName(domain.name)}`,
     current: 'overview',

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import { sortFirst } from '../../../domain/sort.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
-import { listMarked, type MailOfDays } from '../../../store/sources/mail.ts';
+import { type KeyedSum, type SourceSum, toSourceSum } from '../../../store/sources/days.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { formatCount, type Html, pluralize, renderText } from '../../frame/text.ts';
-import type { Senders } from './service-groups.ts';
+import type { Senders } from '../../senders.ts';
 import { MAX_TITLE, toSourcePath } from './source-labels.ts';
 import { renderVerdict } from './verdict-view.ts';
 
@@ -17,16 +18,27 @@ interface Stopped extends GroupName {
   readonly sources: number;
 }
 
+export interface StoppedSources {
+  /** Most failed messages first, at most 500. */
+  readonly most: readonly SourceSum[];
+  /** How many there are. */
+  readonly count: number;
+}
+
+/** Sources of which a policy would stop messages. */
+export function findStopped(sources: readonly KeyedSum[]): StoppedSources {
+  const all = sources.filter((source) => failedOf(source) > 0);
+  const most = sortFirst(all, (a, b) => failedOf(b) - failedOf(a), MAX_JUDGED);
+  return { most: most.map(toSourceSum), count: all.length };
+}
+
 /** Whose messages a policy would stop, with the verdict on each sender: a forger is told apart from a forgotten server. */
-export async function renderStoppedSenders(
-  loadSenders: () => Promise<Senders>,
+export function renderStoppedSenders(
+  { most: failing, count }: StoppedSources,
+  toGroup: Senders['toGroup'],
   domainId: string,
-  mail: MailOfDays,
-): Promise<Html | ''> {
-  const all = listMarked(mail).filter((source) => failedOf(source) > 0);
-  if (all.length === 0) return '';
-  const failing = all.sort((a, b) => failedOf(b) - failedOf(a)).slice(0, MAX_JUDGED);
-  const { toGroup } = await loadSenders();
+): Html | '' {
+  if (count === 0) return '';
   const named = failing.map((source) => ({ ...source, name: toGroup(source.address) }));
   const groups = [...Map.groupBy(named, ({ name }) => toKey(name)).values()]
     .map((group): Stopped => {
@@ -41,7 +53,7 @@ export async function renderStoppedSenders(
       ['Sender', ['Would be stopped', 'number']],
       groups.slice(0, SHOWN).map((group) => renderGroup(group, domainId)),
     )}
-    ${all.length > MAX_JUDGED ? html`<p class="muted">Of the ${formatCount(MAX_JUDGED)} sources with most failed messages.</p>` : ''}
+    ${count > MAX_JUDGED ? html`<p class="muted">Of the ${formatCount(MAX_JUDGED)} sources with most failed messages.</p>` : ''}
     ${more > 0 ? html`<p class="muted">${pluralize(more, 'sender')} with fewer messages ${more === 1 ? 'is' : 'are'} not listed here.</p>` : ''}`;
 }
 

@@ -1,0 +1,53 @@
+/**
+ * `npm run networks` writes `generated/networks.bin` from the package `@ip-location-db/asn`. With `--if-needed`, only when
+ * it is of another version of the package; that the package is not installed is then reported and is not an error.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SHIPPED_NETWORKS } from '../../src/http/networks.ts';
+import { openShippedNetworks } from '../../src/settings/shipped-networks.ts';
+import { parseLine, toTable } from './table.ts';
+
+const isOptional = process.argv.includes('--if-needed');
+const manifest = findManifest();
+if (manifest !== undefined) build(manifest);
+else if (isOptional)
+  tell('The networks of addresses are not built: the development packages build them.');
+else throw new Error('The package @ip-location-db/asn is not installed.');
+
+function findManifest(): string | undefined {
+  try {
+    return fileURLToPath(import.meta.resolve('@ip-location-db/asn/package.json'));
+  } catch {
+    return undefined;
+  }
+}
+
+function build(manifest: string): void {
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
+  if (isOptional && findVersion() === version) return;
+  const table = toTable(version, {
+    v4: readLines(dirname(manifest), 'asn-ipv4-num.csv'),
+    v6: readLines(dirname(manifest), 'asn-ipv6-num.csv'),
+  });
+  // Named when it is whole, so that an interrupted build does not count.
+  const unnamed = `${SHIPPED_NETWORKS}.${process.pid}`;
+  writeFileSync(unnamed, table);
+  renameSync(unnamed, SHIPPED_NETWORKS);
+  tell(`The networks of addresses are in generated/networks.bin: ${table.length} bytes.`);
+}
+
+function findVersion(): string | undefined {
+  const former = openShippedNetworks(SHIPPED_NETWORKS);
+  former?.close();
+  return former?.findVersion();
+}
+
+function readLines(folder: string, file: string) {
+  return readFileSync(join(folder, file), 'utf8').split('\n').flatMap(parseLine);
+}
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
