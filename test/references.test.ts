@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import GithubSlugger from 'github-slugger';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -58,7 +60,41 @@ describe('a reference in a comment or a document', () => {
       );
     expect(lost).toEqual([]);
   });
+
+  test('of a document to another one leads to a heading that is there', () => {
+    const documents = texts.filter(
+      ({ file }) => file.endsWith('.md') && !file.startsWith('openapi/'),
+    );
+    const links = documents.flatMap(({ file, text }) =>
+      [...listLinks(file, text)].map((link) => ({ file, ...link })),
+    );
+    const lost = links
+      .filter(
+        ({ path, heading }) =>
+          !existsSync(`${ROOT}/${path}`) ||
+          (heading !== undefined && path.endsWith('.md') && !toHeadings(path).includes(heading)),
+      )
+      .map(({ file, target }) => `${file}: ${target}`);
+    expect(links.length).toBeGreaterThan(100);
+    expect(lost).toEqual([]);
+  });
 });
+
+/** Where the links of a document lead to another document's headings, or to a file: `../x.md#heading`. */
+function* listLinks(file: string, text: string) {
+  for (const [, target = ''] of text.matchAll(/\]\((?!https?:|mailto:|\/)([^)\s]*)\)/g)) {
+    const [path = '', heading] = target.split('#');
+    yield { target, path: path === '' ? file : join(dirname(file), path), heading };
+  }
+}
+
+function toHeadings(path: string): string[] {
+  const slugger = new GithubSlugger();
+  const text = readFileSync(`${ROOT}/${path}`, 'utf8').replaceAll(/^```.*?^```/gms, '');
+  return [...text.matchAll(/^#+ (.*)/gm)].map(([, heading = '']) =>
+    slugger.slug(heading.replaceAll('`', '')),
+  );
+}
 
 /** A file of TypeScript, a document, or a folder, in code type; `list-….ts` is a pattern. */
 const PATH = /`([\w-]+(?:\/[\w.-]+)*(?:\.ts|\.md|\/))`/g;

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../domain/failure.ts';
 
-/** What operators read. The package contains it. */
-const GUIDE = new URL('../../docs/operate.md', import.meta.url);
+/** What operators read. The package contains them. */
+const GUIDES = ['operate.md', 'manual.md'].map(
+  (name) => new URL(`../../docs/${name}`, import.meta.url),
+);
 
 /** Text, by the words of its heading: `start-it-with-systemd`. */
 function readTopics(): ReadonlyMap<string, string> {
-  const sections = readFileSync(GUIDE, 'utf8')
-    .split(/^(?=## )/m)
-    .slice(1);
+  const sections = GUIDES.flatMap((guide) =>
+    readFileSync(guide, 'utf8')
+      .split(/^(?=## )/m)
+      .slice(1),
+  );
   return new Map(sections.map((text) => [toName(text), text]));
 }
 

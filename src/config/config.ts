@@ -10,7 +10,7 @@ import { findSecretsKeyFile } from './secrets-key.ts';
 import { readThresholds } from './thresholds.ts';
 import { choice, decimal, file, list, networks, parsed, text, whole } from './variable.ts';
 
-/** All settings from the environment, validated, with their defaults (README, “Configuration”). */
+/** All settings from the environment, validated, with their defaults (docs/manual.md, “Configuration”). */
 export type Config = ReturnType<typeof readConfig>;
 
 interface SingleSignOn {

@@ -31,3 +31,37 @@ test.each([
       expect(stdout, command).toContain(option);
   }
 });
+
+const OF_ALL = ['--json', '--quiet', '--config', '--help'];
+
+/** The commands in a help text. */
+function listNames(help: string): string[] {
+  const [, list = ''] = help.split('Commands:\n');
+  return [...list.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, name = '']) =>
+    name === 'help' ? [] : [name],
+  );
+}
+
+function listOptions(help: string): string[] {
+  const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
+  return options.flatMap(([, option = '']) => (OF_ALL.includes(option) ? [] : [option]));
+}
+
+test('docs/manual.md names every command, subcommand and option', async () => {
+  const { run } = aProgram();
+  const readHelp = async (...words: string[]) => (await run([...words, '--help'])).stdout;
+  const lines = readFileSync('docs/manual.md', 'utf8').split('\n');
+  const commands = listNames(await readHelp());
+  expect(commands.length).toBeGreaterThan(20);
+  for (const command of commands) {
+    const row = lines.filter((line) => line.startsWith(`| \`plumbline ${command}`)).join('\n');
+    expect(row, command).not.toBe('');
+    const help = await readHelp(command);
+    const names = listNames(help);
+    for (const name of names)
+      expect(row, command).toMatch(new RegExp(`(?:\`|${command} )${name}[ \`]`));
+    const helps = await Promise.all(names.map((name) => readHelp(command, name)));
+    for (const option of [help, ...helps].flatMap(listOptions))
+      expect(row, command).toContain(option);
+  }
+});

@@ -2,17 +2,18 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aProgram } from '../support/program.ts';
 
-const GUIDE = readFileSync('docs/operate.md', 'utf8');
+const GUIDES = ['docs/operate.md', 'docs/manual.md'].map((guide) => readFileSync(guide, 'utf8'));
 
 describe('help for operators', () => {
-  test('lists the topics, and every part of the guide is one', async () => {
+  test('lists the topics, and every part of the guide and of the manual is one', async () => {
     const { run } = aProgram();
     const topics = (await run(['help', 'topics'])).stdout.trimEnd().split('\n');
     expect(topics).toContain('back-up-and-restore');
     const texts = await Promise.all(
       topics.map(async (topic) => (await run(['help', topic])).stdout),
     );
-    expect(texts.join('')).toBe(GUIDE.slice(GUIDE.indexOf('\n## ') + 1));
+    const wanted = GUIDES.map((guide) => guide.slice(guide.indexOf('\n## ') + 1));
+    expect(texts.join('')).toBe(wanted.join(''));
   });
 
   test('a topic is found by a word of its name, when only one has it', async () => {

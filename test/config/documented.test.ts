@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const readme = readFileSync(`${ROOT}/README.md`, 'utf8');
+const manual = readFileSync(`${ROOT}/docs/manual.md`, 'utf8');
 
 const source = globSync('src/config/*.ts', { cwd: ROOT })
   .map((file) => readFileSync(`${ROOT}/${file}`, 'utf8'))
@@ -18,10 +18,10 @@ const variables = [...new Set(source.match(/PLUMBLINE_[A-Z_]*[A-Z](?![A-Z_])/g))
 function isNamed(variable: string): boolean {
   const parts = variable.split('_');
   const ends = parts.map((_, i) => `\`…_${parts.slice(i).join('_')}\``);
-  return readme.includes(variable) || ends.some((end) => readme.includes(end));
+  return manual.includes(variable) || ends.some((end) => manual.includes(end));
 }
 
-test('README names each variable of the configuration', () => {
+test('docs/manual.md names each variable of the configuration', () => {
   expect(variables.length).toBeGreaterThan(40);
   expect(variables.filter((variable) => !isNamed(variable))).toEqual([]);
 });
