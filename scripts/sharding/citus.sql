@@ -42,6 +42,8 @@ begin
     where contype = 'p' and conrelid = 'document'::regclass);
 end $$;
 alter table document add primary key (input_sha256, seq);
+alter table report drop constraint report_id_key;
+alter table report add unique (id, domain_id, begin_date);
 create index document_seq on document (seq);
 
 select create_distributed_table(name::regclass, by, colocate_with => 'none')

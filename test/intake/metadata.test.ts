@@ -57,7 +57,7 @@ describe('a report', () => {
       ],
       warnings: [],
       content: expect.any(Uint8Array),
-      payloadSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      payloadSha256: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
   });
 

@@ -14,7 +14,7 @@ export interface AggregateReport {
   /** What each address sent by the records of `content`, largest first. Absent when sources were not counted. */
   readonly sources?: readonly SourceTally[];
   readonly warnings: readonly Warning[];
-  /** SHA-256 (hex) of the XML document's bytes, after all containers were unpacked. */
+  /** The first half of the SHA-256 (hex) of the XML document's bytes, after all containers were unpacked. */
   readonly payloadSha256: string;
 }
 

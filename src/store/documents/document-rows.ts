@@ -14,6 +14,9 @@ const MAX_NAME_CHARS = 1_000;
 /** What one row has of an original: its bytes when it is small, as nearly all are. `originals.ts` stores the rest. */
 export const PART_BYTES = 1024 * 1024;
 
+/** The whole hash took 40 bytes more a report, with its index. */
+const INPUT_HASH_BYTES = 16;
+
 /** Where a document came in. */
 export interface DocumentPlace {
   readonly input: ReceivedInput;
@@ -40,16 +43,21 @@ export function toDocumentRow(
   original: Original | null,
 ): DocumentRow {
   return {
-    input_sha256: toBytes(input.sha256),
+    input_sha256: toInputHash(input.sha256),
     path,
     input_name: input.name.slice(0, MAX_NAME_CHARS),
     input_bytes: input.size,
     member: member.length === 0 ? null : member.join(' > '),
     received_at: receivedAt,
-    encoding: original?.encoding ?? null,
+    encoding: original?.encoding === 'zstd' ? 'zstd' : null,
     content_bytes: original?.size ?? null,
     content: original?.content.subarray(0, PART_BYTES) ?? null,
   };
+}
+
+/** The stored part of an input's SHA-256, or of that part itself. */
+export function toInputHash(sha256: string): Uint8Array {
+  return toBytes(sha256).subarray(0, INPUT_HASH_BYTES);
 }
 
 /** A document's number, and whether it came in before. */
@@ -89,15 +97,20 @@ type DocumentKey = Pick<DocumentRow, 'input_sha256' | 'path'>;
 const toKey = ({ input_sha256, path }: DocumentKey): string => `${toHex(input_sha256)} ${path}`;
 
 /**
- * The first row of each document, ordered by key: on PostgreSQL an insertion waits for the end of a transaction that
- * has inserted the same document, so all insert a group in one order. Transactions with several groups can still
- * deadlock; the database then ends one, and it runs again.
+ * The first row of each document, ordered by size and key: on PostgreSQL an insertion waits for the end of a transaction
+ * that has inserted the same document, so all insert a group in one order. Transactions with several groups can still
+ * deadlock; the database then ends one, and it runs again. By size, because small rows among large ones leave more of a
+ * page free.
  */
 function toFirsts(rows: readonly DocumentRow[]): Map<string, DocumentRow> {
   const byKey = Map.groupBy(rows, toKey);
   const firsts = [...byKey].map(([key, [first]]) => [key, first as DocumentRow] as const);
-  return new Map(firsts.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map(
+    firsts.sort(([a, one], [b, other]) => toSize(one) - toSize(other) || (a < b ? -1 : 1)),
+  );
 }
+
+const toSize = ({ content }: DocumentRow): number => content?.length ?? 0;
 
 type StoredRow = DocumentKey & { readonly seq: number };
 

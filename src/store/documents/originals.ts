@@ -1,10 +1,15 @@
 import { Failure } from '../../domain/failure.ts';
-import { toBytes } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Original, unpackOriginal } from '../../domain/reports/original.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { prepareQuery, runPrepared } from '../engine/prepared.ts';
-import { type DocumentPlace, insertDocuments, PART_BYTES, toDocumentRow } from './document-rows.ts';
+import {
+  type DocumentPlace,
+  insertDocuments,
+  PART_BYTES,
+  toDocumentRow,
+  toInputHash,
+} from './document-rows.ts';
 
 /*
  * The bytes in which documents came, kept so that people can have them and a newer parser can read them again. No
@@ -47,8 +52,9 @@ export async function findOriginal(db: Queries, seq: number): Promise<StoredOrig
     .select(['encoding', 'content_bytes as size', 'content'])
     .where('seq', '=', seq)
     .executeTakeFirst();
-  const { encoding, size, content } = row ?? {};
-  if (encoding && typeof size === 'number' && content)
+  const { size, content } = row ?? {};
+  const encoding = row?.encoding ?? 'as_is';
+  if (typeof size === 'number' && content)
     return { encoding, size, first: content, parts: readParts(db, seq, content) };
   const missing = typeof size === 'number' ? 'is not kept any more' : 'was not kept';
   throw new Failure('not_found', `The original of this document ${missing}.`);
@@ -85,7 +91,7 @@ export async function findWholeInput(db: Queries, sha256: string): Promise<Uint8
   const document = await db
     .selectFrom('document')
     .select('seq')
-    .where('input_sha256', '=', toBytes(sha256))
+    .where('input_sha256', '=', toInputHash(sha256))
     .where('path', '=', '')
     .where('content', 'is not', null)
     .executeTakeFirst();

@@ -1,10 +1,9 @@
-import { toBytes } from '../../domain/hex.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db } from '../engine/database.ts';
 import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
-import type { DocumentPlace, StoredDocument } from './document-rows.ts';
+import { type DocumentPlace, type StoredDocument, toInputHash } from './document-rows.ts';
 import { deleteDocuments } from './originals.ts';
 import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
 
@@ -62,7 +61,7 @@ export async function deleteOtherRejections(
     .selectFrom('rejection')
     .innerJoin('document', 'document.seq', 'rejection.document_seq')
     .select(['document.seq', 'document.path'])
-    .where('input_sha256', '=', toBytes(input.sha256))
+    .where('input_sha256', '=', toInputHash(input.sha256))
     .execute();
   const others = known
     .filter((one) => isWithin(one.path, path) && !rejected.has(one.path))

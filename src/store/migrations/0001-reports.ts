@@ -35,7 +35,7 @@ export const REPORTS = {
       input_bytes: number(),
       /** The size of the part as it came; null when only is stored that it came. Stays when the content goes by age. */
       content_bytes: orNull(number()),
-      /** Of the whole input. */
+      /** The first half of the SHA-256 of the whole input: two inputs with the same one take 2^64 tries. */
       input_sha256: bytes(),
       /** The numbers of the parts that lead to its part of the input, `2.1`; empty for the whole input. */
       path: text(),
@@ -43,8 +43,8 @@ export const REPORTS = {
       input_name: text(),
       /** Names of the members that it was found in, outermost first; null when the input is the document. */
       member: orNull(text()),
-      /** How the content is compressed; `as_is`: not again, because it came compressed. */
-      encoding: orNull(text<'as_is' | 'zstd'>()),
+      /** How the content is compressed; null: it came compressed, or there is none. */
+      encoding: orNull(text<'zstd'>()),
       /** The compressed part, of a large one the first mebibyte. */
       content: orNull(bytes()),
     },
@@ -100,11 +100,12 @@ export const REPORTS = {
       content: bytes(),
     },
     keys: [
+      'unique (id)',
       'index report_arrival (domain_id, position)',
       'index report_account (account_key, begin_date, seq) where account_key is not null',
     ],
-    sqlite: ['unique (id)', `index report_list (${LIST})`],
-    postgres: [`constraint report_key primary key (${LIST})`, 'unique (id, domain_id, begin_date)'],
+    sqlite: [`index report_list (${LIST})`],
+    postgres: [`constraint report_key primary key (${LIST})`],
   },
 
   /** A document that has the identity of a stored report, and other content: the columns of a report that may differ. */
@@ -128,15 +129,14 @@ export const REPORTS = {
       content: bytes(),
     },
     // A report has one conflict for each payload.
-    keys: ['index conflict_received (received_at, seq)'],
-    sqlite: [
-      'unique (report_id, payload_sha256)',
+    keys: [
+      'index conflict_received (received_at, seq)',
       'constraint conflict_report foreign key (report_id) references report (id)',
     ],
+    sqlite: ['unique (report_id, payload_sha256)'],
     postgres: [
       `primary key (${LIST})`,
       'unique (report_id, domain_id, begin_date, payload_sha256)',
-      'constraint conflict_report foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date)',
       // Operators name a conflict by its number.
       'index conflict_seq (seq)',
     ],

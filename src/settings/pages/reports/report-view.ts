@@ -59,7 +59,7 @@ export function renderMetadata(
       ${renderTerm('In it', toText(member))}
       ${renderTerm('Sender', renderSender(report))}
       ${renderVersions(content)}
-      ${renderTerm('SHA-256', html`<code>${toHex(report.payload_sha256)}</code>`)}
+      ${renderTerm('SHA-256, first half', html`<code>${toHex(report.payload_sha256)}</code>`)}
     </dl>
     ${renderConflicts(conflictsAt)}
   </section>`;
