@@ -10,7 +10,6 @@ insert into distribution values
   ('conflict', 'domain_id'),
   ('domain_day', 'domain_id'),
   ('alert_day', 'domain_id'),
-  ('domain_month', 'domain_id'),
   ('domain_receipt', 'domain_id'),
   ('dns_record', 'domain_id'),
   ('source_name', 'domain_id'),

@@ -10,7 +10,6 @@ insert into division values
   ('conflict', 'domain_id'),
   ('domain_day', 'domain_id'),
   ('alert_day', 'domain_id'),
-  ('domain_month', 'domain_id'),
   ('domain_receipt', 'domain_id'),
   ('list_point', 'list_id'),
   ('list_gap', 'list_id'),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Store } from '../store/engine/store.ts';
-import { sumMonths } from '../store/sources/months.ts';
+import { repairDays } from '../store/sources/recount.ts';
 import { createAuthentication } from './authenticate.ts';
 import { openContract } from './contract.ts';
 import type { ContractDocument } from './contract-document.ts';
@@ -31,10 +31,10 @@ export async function createExternalApi(deps: ApiDeps) {
   const validate = await openContract(deps.document);
   const { sendList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
-  const keepSums: Given['keepSums'] = (months) =>
-    void sumMonths(store.db, months).catch((error) => logError(error));
+  const repair: Given['repair'] = (damaged) =>
+    void repairDays(store.db, damaged).catch((error) => logError(error));
   const { now, networks, services, keptSums } = deps;
-  const given = { now, networks, services, keptSums, keepSums };
+  const given = { now, networks, services, keptSums, repair };
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const answer = async (req: ApiRequest, res: ServerResponse): Promise<void> => {

@@ -13,7 +13,7 @@ import { hashVersion } from './computed-version.ts';
 import type { Handler, NameService } from './operation.ts';
 
 export const listSources = (({ accountId, path, query }, given) => {
-  const { now, networks, services, keptSums, keepSums } = given;
+  const { now, networks, services, keptSums, repair } = given;
   const { from, until, order, ...page } = query;
   const { domain_id: domainId } = path;
   const scope = { accountId, domainId };
@@ -33,7 +33,7 @@ export const listSources = (({ accountId, path, query }, given) => {
       readPage: async (reader, page) => {
         const wanted = { range, order, failingOnly: false, ...page };
         const found = await readSources(reader, scope, wanted, keptSums);
-        keepSums({ domainId, months: found.unsummed });
+        repair({ domainId, days: found.damaged });
         const nameService = await services.loadNamer(found.domain);
         const parse = remember(parsePattern);
         const patterns = await found.sumPatterns();

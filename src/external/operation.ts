@@ -4,7 +4,7 @@ import type { NamedService, NameEvidence } from '../domain/sources/service-name.
 import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Page, PagedList } from '../store/lists/page.ts';
-import type { MonthsOfDomain } from '../store/sources/months.ts';
+import type { repairDays } from '../store/sources/recount.ts';
 import type { KeptSums } from '../store/sources/summed-range.ts';
 
 export type OperationId = keyof operations;
@@ -41,8 +41,8 @@ export interface Given {
   readonly networks?: Networks | undefined;
   readonly keptSums?: KeptSums | undefined;
   readonly services: GivenServices;
-  /** Has months summed, so that the next page need not read their days. The answer does not wait for it. */
-  readonly keepSums: (months: MonthsOfDomain) => void;
+  /** Has the sources of damaged days counted again. The answer does not wait for it. */
+  readonly repair: (damaged: Parameters<typeof repairDays>[1]) => void;
 }
 
 /** Names the list that a request asks for, and the page; or the one thing that it asks for. */

@@ -100,7 +100,7 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
         const call = { accountId: 'a', path: {}, query: page };
         const request = handle(
           { ...call, [place]: { ...call[place as 'query'], ...values } },
-          { now: () => new Date(), keepSums: () => undefined, services },
+          { now: () => new Date(), repair: () => undefined, services },
         );
         const list = 'list' in request ? request.list : request;
         if ('findVersion' in list) return await recordVersion(list.findVersion);

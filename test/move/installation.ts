@@ -17,7 +17,6 @@ import { insertLeftOut, updateMailServer } from '../../src/store/people/person-m
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
-import { sumMonths } from '../../src/store/sources/months.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import {
   aDomain,
@@ -52,7 +51,6 @@ export async function fillInstallation(db: Db): Promise<Installation> {
   await aDomain(db, account.id, { status: 'paused' });
   await fillReceivers(db, account.id);
   await fillReports(db);
-  await sumMonths(db, { domainId: domain.id, months: ['2026-03-01'] });
   await fillAlerts(db, { accountId: account.id, domainId: domain.id });
   await fillOther(db);
   await fillInbox(db);

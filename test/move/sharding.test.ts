@@ -49,7 +49,7 @@ test('the script for Citus keeps its rules for keys, and the store works on what
   await runOn(url, CITUS);
   await runOn(url, readScript('citus.sql'));
   const distributed = await runOn(url, 'select name, by from distributed order by name');
-  expect(distributed).toHaveLength(14);
+  expect(distributed).toHaveLength(13);
   expect(distributed).toContainEqual({ name: 'report', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'conflict', by: 'domain_id' });
   expect(distributed).toContainEqual({ name: 'document', by: 'input_sha256' });
@@ -85,7 +85,7 @@ test('tables that are divided into partitions keep their rows, and the store wor
     url,
     'select 1 from pg_inherits i join pg_class c on c.oid = inhrelid where relkind = $$r$$',
   );
-  expect(partitions).toHaveLength(9 * 16);
+  expect(partitions).toHaveLength(8 * 16);
   const store = await openStore(url);
   onTestFinished(() => store.close());
   const reports = [

@@ -43,7 +43,7 @@ test('every other key of a table of tenants has the domain or the list, and that
   const divided = keys.filter(({ name }) => !WHOLE.includes(`${name}`));
   const names = new Set(divided.map(({ name }) => name));
   expect([...names].sort()).toEqual([
-    ...['alert', 'alert_day', 'conflict', 'dns_record', 'domain_day', 'domain_month'],
+    ...['alert', 'alert_day', 'conflict', 'dns_record', 'domain_day'],
     'domain_receipt',
     ...['list_day', 'list_gap', 'list_point', 'report'],
     ...['source_mark', 'source_name'],

@@ -10,7 +10,7 @@ import { listMiscounts } from '../support/recount.ts';
 
 const KILLS = caseCount({ few: 5, full: 20 });
 const REPORTS = 500 + 200 * KILLS;
-const TABLES = ['report', 'conflict', 'domain_day', 'domain_receipt', 'domain_month'] as const;
+const TABLES = ['report', 'conflict', 'domain_day', 'domain_receipt'] as const;
 
 const countReports = async (db: Db, domainId: string): Promise<number> => {
   const reports = db.selectFrom('report').where('domain_id', '=', domainId);

@@ -14,7 +14,7 @@ const SECRET = new Set<keyof Tables>([
 
 /** Counted from the other rows. */
 const COUNTED = new Set<keyof Tables>([
-  ...(['domain_day', 'alert_day', 'domain_month', 'domain_receipt'] as const),
+  ...(['domain_day', 'alert_day', 'domain_receipt'] as const),
   ...(['list_day', 'list_gap', 'list_point', 'account_arrival'] as const),
 ]);
 

@@ -4,7 +4,7 @@ import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { removeReport } from '../../src/store/corrections/corrections.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { readSources } from '../../src/store/sources/list.ts';
-import { sumMonths } from '../../src/store/sources/months.ts';
+import { repairDays } from '../../src/store/sources/recount.ts';
 import { findLastDay, readSource } from '../../src/store/sources/source.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, NOW, receive } from '../support/builders.ts';
 import { holdSources } from '../support/recount-sources.ts';
@@ -37,13 +37,6 @@ async function damageDay({ db }: Store, by: Damage): Promise<void> {
   );
 }
 
-async function damageMonth({ db }: Store, by: Damage): Promise<void> {
-  const month = db.selectFrom('domain_month').select('sources');
-  const { sources } = await month.executeTakeFirstOrThrow();
-  const damaged = { sources: by(sources as Uint8Array) };
-  await db.write((tx) => tx.updateTable('domain_month').set(damaged).execute());
-}
-
 describe.each<[string, Damage]>([
   ['shorter', (bytes) => bytes.subarray(0, -3)],
   ['longer', (bytes) => Buffer.concat([bytes, bytes])],
@@ -58,13 +51,13 @@ describe.each<[string, Damage]>([
     const { store, scope } = await twoDays();
     await damageDay(store, by);
     const found = await list(store, scope);
-    expect(found).toMatchObject({ messages: 10, unlisted: 5, unsummed: ['2026-03-01'] });
+    expect(found).toMatchObject({ messages: 10, unlisted: 5, damaged: ['2026-03-10'] });
     expect(found.sources.map(({ address }) => address)).toEqual([OTHER]);
     const one = await readSource(store.reader, scope, { address: MAILER, range });
     expect(one.days).toEqual([]);
     expect(await findLastDay(store.reader, { ...scope, address: OTHER })).toBe('2026-03-11');
-    await sumMonths(store.db, { ...scope, months: found.unsummed });
-    expect(await list(store, scope)).toMatchObject({ total: 2, unlisted: 0, unsummed: [] });
+    await repairDays(store.db, { ...scope, days: found.damaged });
+    expect(await list(store, scope)).toMatchObject({ total: 2, unlisted: 0, damaged: [] });
     await holdSources(store.db);
   });
 
@@ -82,19 +75,9 @@ describe.each<[string, Damage]>([
     await receive(store.db, [report]);
     await damageDay(store, by);
     await removeReport(store.db, toReportId(report), NOW);
-    const { messages, unsummed } = await list(store, scope);
-    expect([messages, unsummed]).toEqual([10, ['2026-03-01']]);
-    await sumMonths(store.db, { ...scope, months: unsummed });
+    const { messages, damaged } = await list(store, scope);
+    expect([messages, damaged]).toEqual([10, ['2026-03-10']]);
+    await repairDays(store.db, { ...scope, days: damaged });
     await holdSources(store.db);
-  });
-
-  test('of a month are summed again from its days', async () => {
-    const { store, scope } = await twoDays();
-    await sumMonths(store.db, { ...scope, months: ['2026-03-01'] });
-    await damageMonth(store, by);
-    const found = await list(store, scope);
-    expect(found).toMatchObject({ total: 0, unlisted: 10, unsummed: ['2026-03-01'] });
-    await sumMonths(store.db, { ...scope, months: found.unsummed });
-    expect(await list(store, scope)).toMatchObject({ total: 2, unlisted: 0, unsummed: [] });
   });
 });

@@ -10,7 +10,7 @@ import { NAMES, type Step, step, take, takeBeside } from '../support/histories.t
 import type { History } from '../support/history-process.ts';
 import { holdPages } from '../support/pages.ts';
 import { listMiscounts } from '../support/recount.ts';
-import { holdMonths, holdSources } from '../support/recount-sources.ts';
+import { holdSources } from '../support/recount-sources.ts';
 import { aDatabase, storesOfHistories } from '../support/store.ts';
 
 /** The listed rows as text, and the version of the list. */
@@ -53,7 +53,6 @@ test.each(storesOfHistories({ few: [8, 2, 4], full: [60, 10, 40] }))(
             }
             before = after;
             expect(await listMiscounts(db)).toEqual({});
-            await holdMonths(store);
           }
           await holdSources(db);
           await holdPages(store);
@@ -96,11 +95,9 @@ async function takeTogether(
     const takeOwn = async () => {
       for (const taken of own) {
         await takeBeside(store, taken);
-        await holdMonths(store);
       }
     };
     await Promise.all([tellOther({ database, steps: others }), takeOwn()]);
-    await holdMonths(store);
     expect(await listMiscounts(store.db)).toEqual({});
     await holdSources(store.db);
     await holdPages(store);

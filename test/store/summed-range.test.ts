@@ -64,7 +64,7 @@ describe('sums that are kept', () => {
         const read = async (query: Omit<SourceQuery, 'range'>, sums?: typeof kept) => {
           const wanted = { ...query, range: RANGE } as SourceQuery;
           const { sumPatterns, ...found } = await readSources(store.reader, scope, wanted, sums);
-          return { ...found, unsummed: [], patterns: await sumPatterns() };
+          return { ...found, damaged: [], patterns: await sumPatterns() };
         };
         for (const one of steps)
           if (one.kind === 'send') await send(one.address, one.count, one.spf as 'pass');
@@ -111,8 +111,8 @@ describe('sums that are kept', () => {
         .execute(),
     );
     const wanted = { range: RANGE, failingOnly: false, limit: 1, offset: 0 };
-    const { total, unsummed } = await readSources(store.reader, scope, wanted, kept);
-    expect([total, unsummed, kept.size]).toEqual([0, ['2026-03-01'], 0]);
+    const { total, damaged } = await readSources(store.reader, scope, wanted, kept);
+    expect([total, damaged, kept.size]).toEqual([0, ['2026-03-10'], 0]);
     await store.close();
   });
 
@@ -142,7 +142,7 @@ describe('sums that are kept', () => {
     };
     const summed = (sums: number) => ({
       version: '1',
-      parts: [],
+      days: [],
       sums: Array(sums).fill(sum),
       computed: new Map(),
     });

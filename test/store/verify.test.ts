@@ -5,7 +5,6 @@ import { packSources, unpackSources } from '../../src/domain/sources/packed-sour
 import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { accountReportList } from '../../src/store/lists/timeline.ts';
-import { sumMonths } from '../../src/store/sources/months.ts';
 import { repair, verify } from '../../src/store/verify/verify.ts';
 import {
   aBareAccount,
@@ -27,7 +26,7 @@ const aReportOn = (day: string) =>
     begin: `2026-03-${day}T00:00:00Z`,
   });
 
-/** A domain with reports of two days, two alerts and a month, and a domain of another account. */
+/** A domain with reports of two days and two alerts, and a domain of another account. */
 async function aFullStore() {
   const store = await aStore();
   const { db } = store;
@@ -39,7 +38,6 @@ async function aFullStore() {
   await receiveInputs(db, [{ name: 'mail', bytes, documents }], NOW);
   await anAlert(db, { accountId, domainId });
   await anAlert(db, { accountId, domainId }, { type: 'alert.other', resolvedAt: NOW });
-  await sumMonths(db, { domainId, months: ['2026-03-01'] });
   await aDomain(db, await aBareAccount(db), { name: 'b.example' });
   return { store, accountId, domainId };
 }
@@ -83,7 +81,6 @@ const PLANTED: readonly (readonly [Plant, string, string | null, string])[] = [
     `update domain_day set sources = null where day = '2026-03-10'`,
     ...(['domain_day', '2026-03-10', 'sources'] as const),
   ],
-  ['update domain_month set messages = 7', 'domain_month', '2026-03-01', 'messages'],
   ['update domain_receipt set bytes = bytes - 1', 'domain_receipt', '2026-03-15', 'bytes'],
   [
     'update domain_receipt set doubtful = 0',

@@ -6,7 +6,6 @@ import type { Db } from '../../src/store/engine/database.ts';
 import { insertWebhook } from '../../src/store/notify/webhooks.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
-import { sumMonths } from '../../src/store/sources/months.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aDomain, anAccount, anAlert, aReport, NOW, receive } from './builders.ts';
 import { deliverMail } from './inbox.ts';
@@ -78,7 +77,6 @@ export async function aFullAccount(db: Db): Promise<string> {
   const address = '192.0.2.1';
   await updateMark(db, { domainId, address, mark: 'unknown' }, { ...by, accountId });
   await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });
-  await sumMonths(db, { domainId, months: ['2026-03-01'] });
   await deliverMail(db, { accountId });
   await db.write(async (tx) => {
     const sha256 = Buffer.from(`token ${number}`);

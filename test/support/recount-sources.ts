@@ -1,17 +1,10 @@
 import { expect } from 'vitest';
-import { addDays } from '../../src/domain/instant.ts';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { addToTally, passesDmarc } from '../../src/domain/reports/alignment.ts';
 import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toPattern } from '../../src/domain/reports/source-pattern.ts';
 import { toAddress } from '../../src/domain/sources/address-key.ts';
-import { addDay, type DaySources } from '../../src/domain/sources/day-sources.ts';
-import { unpackSources } from '../../src/domain/sources/packed-sources.ts';
 import type { Db } from '../../src/store/engine/database.ts';
-import { ask } from '../../src/store/engine/reader.ts';
-import type { Store } from '../../src/store/engine/store.ts';
-import { daysOf, type KeyedSum, sumSources } from '../../src/store/sources/days.ts';
-import { type Part, planParts, sumMonths } from '../../src/store/sources/months.ts';
 import { listDays } from './day-sources.ts';
 
 /** Numbers by what they count, as text. */
@@ -30,41 +23,6 @@ export async function holdSources(db: Db): Promise<void> {
     for (const record of records) addRecord(right, record, { day, reporter });
   }
   expect(await countStored(db)).toEqual(right);
-}
-
-/** Fails when months add up to anything else than their days; then sums the months again, as pages do. */
-export async function holdMonths({ db, reader }: Pick<Store, 'db' | 'reader'>): Promise<void> {
-  const domains = await db.selectFrom('domain').select('id').execute();
-  for (const { id: domainId } of domains) {
-    const range = { domainId, from: '2025-12-01', to: '2026-03-31' };
-    const { parts, days } = await reader.readPlan(function* () {
-      return { parts: yield* planParts(range), days: yield* ask(daysOf(range)) };
-    });
-    const [ofParts, ofDays] = await Promise.all([sumSources(parts), sumSources(days)]);
-    expect(byAddress(ofParts.sums)).toEqual(byAddress(ofDays.sums));
-    expect(addUpSources(parts)).toEqual(addUpSources(days));
-    const months = new Set(days.map(({ day }) => `${day.slice(0, 7)}-01`));
-    await sumMonths(db, { domainId, months: [...months] });
-  }
-}
-
-const byAddress = (sums: readonly KeyedSum[]) => new Map(sums.map((sum) => [sum.key, sum]));
-
-/** With what each address sent on each day. */
-function addUpSources(parts: readonly Part[]): ReadonlyMap<string, unknown> {
-  const [sum, days]: [DaySources, Counts] = [new Map(), new Map()];
-  for (const { day, sources, messages } of parts) {
-    const unpacked = unpackSources(sources);
-    addDay(sum, unpacked);
-    add(days, 'messages', Number(messages));
-    for (const [key, { counts, days: ofMonth = new Map([[1, counts]]) }] of unpacked)
-      for (const [number, { messages, aligned }] of ofMonth)
-        days.set(`${toAddress(key)} ${addDays(day, number - 1)}`, 2 * messages + aligned);
-  }
-  return new Map<string, unknown>([
-    ...days,
-    ...[...sum].map(([key, source]) => [`${key}`, source] as const),
-  ]);
 }
 
 function addRecord(

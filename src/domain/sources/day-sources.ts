@@ -13,8 +13,6 @@ export type DaySources = Map<AddressKey, SourceOfDay>;
 
 export interface SourceOfDay {
   counts: Counts;
-  /** Of a month only. */
-  days?: SentOnDays;
   /** Messages by pattern (reports/source-pattern.ts). Those whose pattern was not kept are missing. */
   readonly patterns: Map<string, number>;
   /** Messages by the name of the reporter, null for one without a name. */
@@ -22,9 +20,6 @@ export interface SourceOfDay {
 }
 
 export type PassCounts = Pick<Counts, 'messages' | 'aligned'>;
-
-/** What an address sent on the days of a month, from 1, in order. A day on which it sent nothing is missing. */
-export type SentOnDays = Map<number, PassCounts>;
 
 /** Characters kept of the name of a reporter. */
 const MAX_REPORTER_CHARS = 200;

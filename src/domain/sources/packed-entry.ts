@@ -1,6 +1,6 @@
 import type { AddressKey } from './address-key.ts';
 import type { ByteReader, ByteWriter } from './byte-numbers.ts';
-import type { PassCounts, SentOnDays, SourceOfDay } from './day-sources.ts';
+import type { PassCounts, SourceOfDay } from './day-sources.ts';
 import type { Counts } from './source.ts';
 
 /*
@@ -8,9 +8,6 @@ import type { Counts } from './source.ts';
  * messages; its messages; those that failed, and those without DKIM and without SPF, where there are any; its patterns
  * and its reporters, each as twice the position of its text. One more than that says that all of the address's messages
  * have the pattern, or are of the reporter; else their number follows, and those that failed where the address has any.
- *
- * Of a month, the first and the last day of an address and what it sent on each day from the first to the last come
- * before its patterns.
  */
 
 /** How many patterns, and reporters, a day keeps of one address. */
@@ -22,10 +19,9 @@ const ALL_BITS = 8;
 export type FindPosition = (text: string) => number | undefined;
 
 export function writeEntry(to: ByteWriter, source: SourceOfDay, findPosition: FindPosition): void {
-  const { counts, days } = source;
+  const { counts } = source;
   const patterns = listPatterns(source, findPosition);
   writeCounts(to, counts, patterns.length);
-  if (days !== undefined) writeDays(to, counts, days);
   for (const [position, messages] of patterns)
     if (writePosition(to, position, messages === counts.messages)) to.writeNumber(messages);
   writeReporters(to, source, findPosition);
@@ -40,17 +36,6 @@ function writeCounts(to: ByteWriter, counts: Counts, patterns: number): void {
   to.writeNumber(messages);
   for (const count of others) if (count > 0) to.writeNumber(count);
 }
-
-/** Days are in order. */
-function writeDays(to: ByteWriter, counts: Counts, days: SentOnDays): void {
-  const [first = 1, ...later] = days.keys();
-  const last = later.at(-1) ?? first;
-  to.writeByte(first);
-  to.writeByte(last);
-  for (let day = first; day <= last; day += 1) writePasses(to, counts, days.get(day) ?? NOTHING);
-}
-
-const NOTHING: PassCounts = { messages: 0, aligned: 0 };
 
 function writePasses(to: ByteWriter, of: Counts, { messages, aligned }: PassCounts): void {
   to.writeNumber(messages);
@@ -103,20 +88,17 @@ function writePosition(to: ByteWriter, position: number, isAll: boolean): boolea
   return !isAll;
 }
 
-export interface Packed {
-  readonly isMonth: boolean;
-  readonly findText: (position: number) => string;
-}
+export type FindText = (position: number) => string;
 
 /** `end` is where the entry ends. */
-export function readEntry(reader: ByteReader, end: number, packed: Packed): SourceOfDay {
+export function readEntry(reader: ByteReader, end: number, findText: FindText): SourceOfDay {
   const patterns = new Map<string, number>();
   const reporters = new Map<string | null, PassCounts>();
-  const taken = readTexts(reader, end, packed, {
+  const counts = readTexts(reader, end, findText, {
     takePattern: (pattern, messages) => void patterns.set(pattern, messages),
     takeReporter: (name, messages, aligned) => void reporters.set(name, { messages, aligned }),
   });
-  return { ...taken, patterns, reporters };
+  return { counts, patterns, reporters };
 }
 
 export interface TakeTexts {
@@ -128,33 +110,31 @@ export interface TakeTexts {
 export function readTexts(
   reader: ByteReader,
   end: number,
-  packed: Packed,
+  findText: FindText,
   { takePattern, takeReporter }: TakeTexts,
-): Pick<SourceOfDay, 'counts' | 'days'> {
-  const taken = readPatterns(reader, packed, takePattern);
-  const { counts } = taken;
+): Counts {
+  const counts = readPatterns(reader, findText, takePattern);
   while (reader.at < end) {
     const number = reader.readNumber();
     const { messages, aligned } = number % 2 === 1 ? counts : readPasses(reader, counts);
-    takeReporter(packed.findText(number >> 1) || null, messages, aligned);
+    takeReporter(findText(number >> 1) || null, messages, aligned);
   }
-  return taken;
+  return counts;
 }
 
 /** Calls `take` for each pattern of an entry. Leaves the reader before its reporters. */
 export function readPatterns(
   reader: ByteReader,
-  { isMonth, findText }: Packed,
+  findText: FindText,
   take: (pattern: string, messages: number) => void,
-): { readonly counts: Counts; readonly days?: SentOnDays } {
+): Counts {
   const bits = reader.readNumber();
   const counts = readCounts(reader, bits);
-  const days = isMonth ? { days: readDays(reader, counts) } : {};
   for (let left = Math.floor(bits / ALL_BITS); left > 0; left -= 1) {
     const number = reader.readNumber();
     take(findText(number >> 1), number % 2 === 1 ? counts.messages : reader.readNumber());
   }
-  return { counts, ...days };
+  return counts;
 }
 
 function readCounts(reader: ByteReader, bits: number): Counts {
@@ -168,16 +148,6 @@ function readIf(reader: ByteReader, bit: number): number {
   return bit === 0 ? 0 : reader.readNumber();
 }
 
-function readDays(reader: ByteReader, counts: Counts): SentOnDays {
-  const days = new Map<number, PassCounts>();
-  const [first, last] = [reader.readByte(), reader.readByte()];
-  for (let day = first; day <= last; day += 1) {
-    const passes = readPasses(reader, counts);
-    if (passes.messages > 0) days.set(day, passes);
-  }
-  return days;
-}
-
 function readPasses(reader: ByteReader, of: Counts): PassCounts {
   const messages = reader.readNumber();
   return { messages, aligned: messages - (hasFailed(of) ? reader.readNumber() : 0) };
@@ -189,20 +159,10 @@ export type TakeSource = (
   aligned: number,
   dkimAligned: number,
   spfAligned: number,
-  /** Of a month, from 1. Of a day, both are 1. */
-  firstDay: number,
-  lastDay: number,
 ) => void;
 
 /** Calls `take` with the counts of an entry: an object for each takes a third longer. Leaves the reader in the entry. */
-export function takeCounts(
-  reader: ByteReader,
-  isMonth: boolean,
-  key: AddressKey,
-  take: TakeSource,
-): void {
+export function takeCounts(reader: ByteReader, key: AddressKey, take: TakeSource): void {
   const { messages, aligned, dkimAligned, spfAligned } = readCounts(reader, reader.readNumber());
-  const firstDay = isMonth ? reader.readByte() : 1;
-  const lastDay = isMonth ? reader.readByte() : 1;
-  take(key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay);
+  take(key, messages, aligned, dkimAligned, spfAligned);
 }

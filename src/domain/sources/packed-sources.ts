@@ -15,11 +15,11 @@ import {
 import { openTexts, writeTexts } from './packed-texts.ts';
 
 /*
- * The stored form of the sources of a day: a checksum of what follows; 1, or 2 for those of a month; the keys of the
+ * The stored form of the sources of a day: a checksum of what follows; the number of the form; the keys of the
  * addresses (address-key.ts); texts (packed-texts.ts: patterns and names of reporters); and the entry of each address
  * behind its length (packed-entry.ts).
  */
-const FORMS = { day: 1, month: 2 } as const;
+const FORM = 1;
 
 /** Instead of a day's sources that went by age (store/retention/old-sources.ts): nothing is added or subtracted. */
 export const NOT_KEPT: Uint8Array = Buffer.from('gone');
@@ -31,7 +31,7 @@ export function isKept(bytes: Uint8Array | null): boolean {
 }
 
 /** How many addresses are kept: those with most messages. */
-export const MAX_SOURCES = { day: 1_000, month: 10_000 } as const;
+export const MAX_SOURCES = 1_000;
 /** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
 const MAX_TEXT_CHARS = 200_000;
@@ -39,15 +39,12 @@ const MAX_TEXT_CHARS = 200_000;
 /** What is damaged is found by its checksum, so nothing else is checked while it is read. */
 const CHECKSUM_BYTES = 4;
 
-/** null when no source is left. Each source of a month has `days`. */
-export function packSources(
-  sources: DaySources,
-  of: keyof typeof FORMS = 'day',
-): Uint8Array | null {
+/** null when no source is left. */
+export function packSources(sources: DaySources): Uint8Array | null {
   const kept = [...sources]
     .filter(([, { counts }]) => counts.messages > 0)
     .sort(([, a], [, b]) => b.counts.messages - a.counts.messages)
-    .slice(0, MAX_SOURCES[of]);
+    .slice(0, MAX_SOURCES);
   if (kept.length === 0) return null;
   const texts = createTexts();
   const [ipv4, others] = [new Entries<number>(), new Entries<string>()];
@@ -56,7 +53,7 @@ export function packSources(
     else others.add(key, source, texts);
   const head = new ByteWriter();
   for (let i = 0; i < CHECKSUM_BYTES; i += 1) head.writeByte(0);
-  head.writeByte(FORMS[of]);
+  head.writeByte(FORM);
   writeKeys(head, ipv4.keys, others.keys);
   writeTexts(head, texts.list);
   const packed = Buffer.concat([head.bytes, ipv4.bytes, others.bytes]);
@@ -106,9 +103,9 @@ export function unpackSources(bytes: Uint8Array | null): DaySources {
   const sources: DaySources = new Map();
   if (bytes === null || !isKept(bytes)) return sources;
   if (!isIntact(bytes)) throw new Error('The sources of a day are damaged.');
-  const { reader, keys, ...packed } = openPacked(bytes);
+  const { reader, keys, findText } = openPacked(bytes);
   for (const key of [...keys.ipv4, ...listOthers(keys)])
-    sources.set(key, readEntry(reader, reader.readEnd(), packed));
+    sources.set(key, readEntry(reader, reader.readEnd(), findText));
   return sources;
 }
 
@@ -116,11 +113,11 @@ export function unpackSources(bytes: Uint8Array | null): DaySources {
 export function unpackSource(bytes: Uint8Array, key: AddressKey): SourceOfDay | null | undefined {
   if (!isKept(bytes)) return undefined;
   if (!isIntact(bytes)) return null;
-  const { reader, keys, ...packed } = openPacked(bytes);
+  const { reader, keys, findText } = openPacked(bytes);
   const position = findKey(keys, key);
   if (position === -1) return undefined;
   for (let i = 0; i < position; i += 1) reader.moveTo(reader.readEnd());
-  return readEntry(reader, reader.readEnd(), packed);
+  return readEntry(reader, reader.readEnd(), findText);
 }
 
 /** Calls `take` for each pattern of some addresses; for none when they are damaged. */
@@ -130,11 +127,11 @@ export function eachPattern(
   take: (key: AddressKey, pattern: string, messages: number) => void,
 ): void {
   if (bytes === null || !isKept(bytes) || !isIntact(bytes)) return;
-  const { reader, keys, ...packed } = openPacked(bytes);
+  const { reader, keys, findText } = openPacked(bytes);
   const takeNext = (key: AddressKey) => {
     const end = reader.readEnd();
     if (wanted.has(key))
-      readPatterns(reader, packed, (pattern, messages) => take(key, pattern, messages));
+      readPatterns(reader, findText, (pattern, messages) => take(key, pattern, messages));
     reader.moveTo(end);
   };
   keys.ipv4.forEach(takeNext);
@@ -144,19 +141,19 @@ export function eachPattern(
 /** Calls a function for each pattern and each reporter of all addresses; for none when they are damaged. */
 export function eachText(bytes: Uint8Array | null, take: TakeTexts): void {
   if (bytes === null || !isKept(bytes) || !isIntact(bytes)) return;
-  const { reader, keys, ...packed } = openPacked(bytes);
+  const { reader, keys, findText } = openPacked(bytes);
   for (let left = keys.ipv4.length + listOthers(keys).length; left > 0; left -= 1)
-    readTexts(reader, reader.readEnd(), packed, take);
+    readTexts(reader, reader.readEnd(), findText, take);
 }
 
 /** Calls `take` for each of them. Returns false, and calls nothing, when they are damaged. */
 export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean {
   if (bytes === null || !isKept(bytes)) return true;
   if (!isIntact(bytes)) return false;
-  const { reader, keys, isMonth } = openPacked(bytes);
+  const { reader, keys } = openPacked(bytes);
   const takeNext = (key: AddressKey) => {
     const end = reader.readEnd();
-    takeCounts(reader, isMonth, key, take);
+    takeCounts(reader, key, take);
     reader.moveTo(end);
   };
   keys.ipv4.forEach(takeNext);
@@ -176,8 +173,7 @@ function openPacked(bytes: Uint8Array) {
   const reader = new ByteReader(bytes);
   reader.moveTo(CHECKSUM_BYTES);
   const form = reader.readNumber();
-  if (form !== FORMS.day && form !== FORMS.month)
-    throw new Error(`The sources of a day have the unknown form ${form}.`);
+  if (form !== FORM) throw new Error(`The sources of a day have the unknown form ${form}.`);
   const keys = readKeys(reader);
-  return { keys, findText: openTexts(reader), reader, isMonth: form === FORMS.month };
+  return { keys, findText: openTexts(reader), reader };
 }

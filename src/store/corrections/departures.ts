@@ -17,7 +17,6 @@ import { insertGaps, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 import { findReporterName } from '../reports/report-row.ts';
 import { type DomainDay, updateSources } from '../sources/days.ts';
-import { deleteMonth } from '../sources/months.ts';
 import type { ReportRow } from './rows.ts';
 
 /* Subtracts reports from every count that arrival-counts.ts adds them to. */
@@ -62,7 +61,6 @@ export async function uncountReports(
       reports.map(({ seq }) => seq),
     );
   } else await deleteAlertDays(tx, at);
-  await deleteMonth(tx, at);
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest, replacedAt);
   await shortenReportList(tx, at.domainId, reports.length);

@@ -204,22 +204,6 @@ export const REPORTS = {
   },
 
   /**
-   * What the days of a month add up to, made when a page reads them. It is good while the days have so many reports: a
-   * report that comes is one more, and removing one deletes the row. At most one for each month of days.
-   */
-  domain_month: {
-    columns: {
-      domain_id: id('references domain'),
-      first_day: day(),
-      last_day: day(),
-      reports: count(),
-      messages: count(),
-      sources: orNull(bytes()),
-    },
-    keys: ['primary key (domain_id, first_day)'],
-  },
-
-  /**
    * How many reports came in for a domain on one day, whichever days they cover: a row for each such day, which goes with
    * the day's last report.
    */

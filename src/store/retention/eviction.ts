@@ -69,7 +69,7 @@ async function evict(tx: Tx, { report, documents, bytes }: Measured<ReportRow>):
 
 /** Its last report has gone, and its days with it; its alerts, too. */
 export async function deleteDomain(tx: Tx, id: string): Promise<void> {
-  for (const table of ['domain_month', 'dns_record', 'source_name', 'source_mark'] as const)
+  for (const table of ['dns_record', 'source_name', 'source_mark'] as const)
     await tx.deleteFrom(table).where('domain_id', '=', id).execute();
   for (const table of ['list_gap', 'list_point', 'list_day'] as const)
     await tx

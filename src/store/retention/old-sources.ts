@@ -67,9 +67,6 @@ async function deleteSome(tx: Tx, domainId: string, until: Day) {
       .where('day', '>=', first.day)
       .where('day', '<=', last.day)
       .execute();
-  // Their sums are made again, without what has gone.
-  const months = tx.deleteFrom('domain_month').where('domain_id', '=', domainId);
-  await months.where('first_day', '<=', last.day).where('last_day', '>=', first.day).execute();
   // The list of sources has this version.
   const domain = tx.updateTable('domain').set({ reports_version: newVersion() });
   await domain.where('id', '=', domainId).execute();

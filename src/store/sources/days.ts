@@ -67,13 +67,13 @@ export type PatternSums = ReadonlyMap<AddressKey, ReadonlyMap<string, number>>;
 
 /** Of some addresses. */
 export async function sumPatterns(
-  parts: readonly Pick<DataDay, 'sources'>[],
+  days: readonly Pick<DataDay, 'sources'>[],
   addresses: readonly string[],
 ): Promise<PatternSums> {
   const wanted = new Set(addresses.map(toAddressKey));
   const sums = new Map<AddressKey, Map<string, number>>();
   let read = 0;
-  for (const { sources } of wanted.size === 0 ? [] : parts) {
+  for (const { sources } of wanted.size === 0 ? [] : days) {
     eachPattern(sources, wanted, (key, pattern, messages) => {
       const sum = sums.get(key);
       if (sum === undefined) sums.set(key, new Map([[pattern, messages]]));
@@ -113,33 +113,27 @@ const MAX_ADDRESSES = 100_000;
 const BYTES_AT_ONCE = 64 * 1024;
 
 /**
- * Adds up what each address sent, from the oldest day or month to the newest. When there are too many addresses, later
- * ones are left out. The days and months whose sources are damaged add nothing.
+ * Adds up what each address sent, from the oldest day to the newest. When there are too many addresses, later ones are
+ * left out. The days whose sources are damaged add nothing.
  */
 export async function sumSources(
-  parts: readonly Pick<DataDay, 'day' | 'sources'>[],
+  days: readonly Pick<DataDay, 'day' | 'sources'>[],
 ): Promise<{ readonly sums: readonly KeyedSum[]; readonly damaged: readonly Day[] }> {
   const sums = new Map<AddressKey, Sum>();
   const damaged: Day[] = [];
   let read = 0;
-  for (const { day, sources } of parts) {
-    const names: Day[] = [];
-    const toName = (number: number) => {
-      names[number] ??= toDayOf(day, number);
-      return names[number];
-    };
-    const add: TakeSource = (key, messages, aligned, dkimAligned, spfAligned, first, last) => {
+  for (const { day, sources } of days) {
+    const add: TakeSource = (key, messages, aligned, dkimAligned, spfAligned) => {
       const sum = sums.get(key);
       if (sum !== undefined) {
         sum.messages = addSafely(sum.messages, messages);
         sum.aligned = addSafely(sum.aligned, aligned);
         sum.dkimAligned = addSafely(sum.dkimAligned, dkimAligned);
         sum.spfAligned = addSafely(sum.spfAligned, spfAligned);
-        sum.lastDay = toName(last);
+        sum.lastDay = day;
       } else if (sums.size < MAX_ADDRESSES) {
-        const [firstDay, lastDay] = [toName(first), toName(last)];
-        const sum = { key, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay };
-        sums.set(key, sum);
+        const counts = { messages, aligned, dkimAligned, spfAligned };
+        sums.set(key, { key, ...counts, firstDay: day, lastDay: day });
       }
     };
     if (!eachSource(sources, add)) damaged.push(day);
@@ -149,11 +143,6 @@ export async function sumSources(
     await yieldToOthers();
   }
   return { sums: [...sums.values()], damaged };
-}
-
-/** A day of a month, which is given as its first day; of a day, whose sources have no number but 1, itself. */
-export function toDayOf(part: Day, number: number): Day {
-  return number === 1 ? part : `${part.slice(0, 8)}${`${number}`.padStart(2, '0')}`;
 }
 
 /** Most failed messages first, then most messages, then by address. */

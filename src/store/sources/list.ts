@@ -47,8 +47,8 @@ export interface SourceList extends SourcesState {
   readonly sources: readonly SourceSum[];
   /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
   readonly unlisted: number;
-  /** Months that are to be summed (months.ts). */
-  readonly unsummed: readonly Day[];
+  /** The days whose packed sources are damaged (`repairDays`). */
+  readonly damaged: readonly Day[];
   /** What reporters said of the mail of these sources. */
   readonly sumPatterns: () => Promise<PatternSums>;
 }
@@ -61,16 +61,16 @@ export async function readSources(
   kept?: KeptSums,
 ): Promise<SourceList> {
   const summed = await readRange(reader, scope, query.range, kept);
-  const { version, domain, marks, parts, sums, unsummed } = summed;
+  const { version, domain, marks, days, sums, damaged } = summed;
   const { total, sources } = listSums(summed, query);
-  const messages = sumOf(parts);
+  const messages = sumOf(days);
   const listed = computeOnce(summed, 'listed', () => sumOf(sums));
   const addresses = sources.map(({ address }) => address);
   return {
-    ...{ version, domain, marks, total, messages, sources, unsummed },
-    hasReports: parts.length > 0,
+    ...{ version, domain, marks, total, messages, sources, damaged },
+    hasReports: days.length > 0,
     unlisted: Math.max(0, messages - listed),
-    sumPatterns: () => sumPatterns(parts, addresses),
+    sumPatterns: () => sumPatterns(days, addresses),
   };
 }
 

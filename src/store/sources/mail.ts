@@ -62,15 +62,15 @@ export async function readSummedMail(
   kept?: KeptSums,
 ): Promise<SummedMail> {
   const summed = await readRange(reader, scope, range, kept);
-  const { sums: sources, marks, parts } = summed;
-  const results = await computeOnce(summed, 'results', () => addUpResults(parts));
-  const findSenders = (addresses: readonly string[]) => toSenders(parts, marks, addresses);
+  const { sums: sources, marks, days } = summed;
+  const results = await computeOnce(summed, 'results', () => addUpResults(days));
+  const findSenders = (addresses: readonly string[]) => toSenders(days, marks, addresses);
   return { sources, marks, results, findSenders };
 }
 
-async function addUpResults(parts: readonly Pick<DataDay, 'sources'>[]): Promise<MailResults> {
+async function addUpResults(days: readonly Pick<DataDay, 'sources'>[]): Promise<MailResults> {
   const results = createMailResults();
-  for (const { sources } of parts) {
+  for (const { sources } of days) {
     results.add(sources);
     await yieldToOthers();
   }

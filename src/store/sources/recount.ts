@@ -1,5 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { Instant } from '../../domain/instant.ts';
+import type { Day, Instant } from '../../domain/instant.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
@@ -9,9 +9,11 @@ import {
   packSources,
   unpackSources,
 } from '../../domain/sources/packed-sources.ts';
-import type { Queries, Tx } from '../engine/database.ts';
+import { lockDomain } from '../accounts/domains.ts';
+import type { Db, Queries, Tx } from '../engine/database.ts';
+import { runPrepared } from '../engine/prepared.ts';
 import { findReporterName } from '../reports/report-row.ts';
-import { type DomainDay, updateSources } from './days.ts';
+import { type DomainDay, daysOf, updateSources } from './days.ts';
 
 /* The sources of a day whose packed value is damaged, counted again from the records of its reports. */
 
@@ -86,7 +88,19 @@ export async function changePacked(
   return packSources(sources);
 }
 
-/** Returns the packed sources. */
-export async function repairDay(tx: Tx, at: DomainDay): Promise<Uint8Array | null> {
-  return await updateSources(tx, at, await recountDay(tx, at));
+export async function repairDay(tx: Tx, at: DomainDay): Promise<void> {
+  await updateSources(tx, at, await recountDay(tx, at));
+}
+
+/** Those that a page found damaged, unless they have been counted again since. Each in a transaction of its own. */
+export async function repairDays(
+  db: Db,
+  { domainId, days }: { readonly domainId: string; readonly days: readonly Day[] },
+): Promise<void> {
+  for (const day of days)
+    await db.write(async (tx) => {
+      await lockDomain(tx, domainId);
+      const [stored] = await runPrepared(tx, daysOf({ domainId, from: day, to: day }));
+      if (stored !== undefined && !isIntact(stored.sources)) await repairDay(tx, { domainId, day });
+    });
 }

@@ -6,10 +6,9 @@ import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/
 import type { Results } from '../../domain/sources/evidence.ts';
 import { unpackSource } from '../../domain/sources/packed-sources.ts';
 import { planDomain } from '../accounts/overview.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { type DataDay, daysBefore, toDayOf } from './days.ts';
-import { listUnsummed, planParts } from './months.ts';
+import { type DataDay, daysBefore, daysOf } from './days.ts';
 
 export interface SourceDay extends Counts {
   readonly day: Day;
@@ -28,8 +27,8 @@ export interface SourceOfRange {
   readonly otherMessages: number;
   /** Who reported them, most messages first. */
   readonly reporters: readonly Reporter[];
-  /** Months that are to be summed (months.ts). */
-  readonly unsummed: readonly Day[];
+  /** The days whose packed sources are damaged (`repairDays`). */
+  readonly damaged: readonly Day[];
 }
 
 interface SourceQuery {
@@ -44,27 +43,24 @@ export async function readSource(
   { address, range }: SourceQuery,
 ): Promise<SourceOfRange> {
   const { domainId } = scope;
-  const parts = await reader.readPlan(function* () {
+  const all = await reader.readPlan(function* () {
     yield* planDomain(scope);
-    return yield* planParts({ domainId, ...range });
+    return yield* ask(daysOf({ domainId, ...range }));
   });
   const key = toAddressKey(address);
   const sum: DaySources = new Map();
   const damaged: Day[] = [];
-  const days = parts.flatMap((part) => {
-    const source = findSource(part, key);
-    if (source === null) damaged.push(part.day);
+  const days = all.flatMap((one) => {
+    const source = findSource(one, key);
+    if (source === null) damaged.push(one.day);
     if (!source) return [];
     addDay(sum, new Map([[key, source]]));
-    const { counts, days = new Map([[1, counts]]) } = source;
-    return [...days].map(([number, { messages, aligned }]) => ({
-      ...{ day: toDayOf(part.day, number), messages, aligned },
-    }));
+    const { messages, aligned } = source.counts;
+    return [{ day: one.day, messages, aligned }];
   });
   const { results, reporters } = toShown(sum.get(key));
   const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
-  const unsummed = listUnsummed(parts, range.from, damaged);
-  return { days, results, otherMessages, reporters, unsummed };
+  return { days, results, otherMessages, reporters, damaged };
 }
 
 function findSource({ sources }: DataDay, key: AddressKey) {

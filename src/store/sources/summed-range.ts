@@ -4,9 +4,8 @@ import type { Day, DayRange } from '../../domain/instant.ts';
 import { prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { type KeyedSum, sumSources } from './days.ts';
+import { type DataDay, daysOf, type KeyedSum, sumSources } from './days.ts';
 import { MAX_MARKS, type MarkRow, type Marks, toMarks } from './marks.ts';
-import { listUnsummed, type Part, planParts } from './months.ts';
 
 /** What sources depend on besides their range. */
 export interface SourcesState {
@@ -17,19 +16,19 @@ export interface SourcesState {
   readonly marks: Marks;
 }
 
-/** What the addresses of a range sent, by all its parts. */
+/** What the addresses of a range sent. */
 interface Sums {
-  /** The domain's, when the parts were read: others have other sums. */
+  /** The domain's, when the days were read: others have other sums. */
   readonly version: string;
-  readonly parts: readonly Part[];
+  readonly days: readonly DataDay[];
   readonly sums: readonly KeyedSum[];
   /** What was computed of them, by its name. */
   readonly computed: Map<string, unknown>;
 }
 
 export interface SummedRange extends SourcesState, Sums {
-  /** Months that are to be summed (months.ts). */
-  readonly unsummed: readonly Day[];
+  /** The days whose packed sources are damaged (`repairDays`). */
+  readonly damaged: readonly Day[];
 }
 
 /** Of ranges that were looked at lately: a person sorts, searches and pages a list, and a partner walks its pages. */
@@ -43,8 +42,8 @@ const KEPT_MS = 60_000;
 export function createKeptSums(): KeptSums {
   return new LRUCache({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ parts, sums }) =>
-      parts.reduce(
+    sizeCalculation: ({ days, sums }) =>
+      days.reduce(
         (size, { sources }) => size + (sources?.length ?? 0),
         1 + sums.length * BYTES_OF_SUM,
       ),
@@ -65,21 +64,20 @@ export async function readRange(
   const former = kept?.get(key);
   const state = former && (await findSourcesState(reader, scope));
   if (former !== undefined && state?.version === former.version)
-    return { ...state, ...former, unsummed: [] };
-  const { parts, ...current } = await readParts(reader, scope, range);
-  const { sums, damaged } = await sumSources(parts);
-  const summed = { version: current.version, parts, sums, computed: new Map() };
+    return { ...state, ...former, damaged: [] };
+  const { days, ...current } = await readDays(reader, scope, range);
+  const { sums, damaged } = await sumSources(days);
+  const summed = { version: current.version, days, sums, computed: new Map() };
   // What is damaged is repaired without another version.
   if (damaged.length === 0) kept?.set(key, summed);
-  return { ...current, ...summed, unsummed: listUnsummed(parts, range.from, damaged) };
+  return { ...current, ...summed, damaged };
 }
 
-/** A row for each month of the range that is summed, and for each other day. */
-function readParts(reader: Reader, scope: DomainOfAccount, range: DayRange) {
+function readDays(reader: Reader, scope: DomainOfAccount, range: DayRange) {
   return reader.readPlan(function* () {
     const state = yield* planState(scope);
     if (state === undefined) throw new Failure('not_found', 'No such domain.');
-    return { ...state, parts: yield* planParts({ domainId: scope.domainId, ...range }) };
+    return { ...state, days: yield* ask(daysOf({ domainId: scope.domainId, ...range })) };
   });
 }
 

@@ -141,18 +141,6 @@ export const OF_DOMAIN: readonly Figure[] = [
         where domain_id = ${id} group by 1) as c on c.id = report.id
       where domain_id = ${id} group by 1`,
   ),
-  // A month is good while the days have so many reports.
-  figure(
-    'domain_month',
-    ({ id }) => sql`select first_day as at, messages from domain_month as m where domain_id = ${id}
-      and reports = (select sum(reports) from domain_day as d
-        where d.domain_id = ${id} and day >= first_day and day <= last_day)`,
-    ({ id }) => sql`select first_day as at, (select ${sumOf('d.messages')} from domain_day as d
-        where d.domain_id = ${id} and day >= first_day and day <= last_day) as messages
-      from domain_month as m where domain_id = ${id}
-      and reports = (select sum(reports) from domain_day as d
-        where d.domain_id = ${id} and day >= first_day and day <= last_day)`,
-  ),
   figure(
     'list_gap',
     ({ id }) => sql`select null as at, count(*) - count(distinct position) as given_twice,

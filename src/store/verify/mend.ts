@@ -4,7 +4,6 @@ import { remakeAccountList } from '../account-reports/membership.ts';
 import { recountAlertDays } from '../documents/alert-days.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { ask } from '../engine/reader.ts';
-import { deleteMonth } from '../sources/months.ts';
 import { repairDay } from '../sources/recount.ts';
 import { change, lockOwner, type Mending, type Owner, touchOwner } from './change.ts';
 import { type Figure, type FigureRow, pairRows, toParams } from './figures.ts';
@@ -75,8 +74,7 @@ interface Place {
 async function mendRow(tx: Tx, place: Place, row: FigureRow | undefined): Promise<void> {
   const { table, owner, at } = place;
   const key = toKey(place);
-  // The sum of a month is made when its days are read.
-  if (row === undefined || table === 'domain_month') await deleteRow(tx, table, key);
+  if (row === undefined) await deleteRow(tx, table, key);
   else if (at === null) await updateRow(tx, table, { key, row });
   else await upsertRow(tx, table, { key, row });
   if (table !== 'alert_day') return;
@@ -89,7 +87,6 @@ type Key = Readonly<Record<string, string>>;
 function toKey({ table, owner: { id }, at }: Place): Key {
   if (at === null) return { id };
   if (table === 'list_day') return { list_id: toParams({ id }).alerts, day: at };
-  if (table === 'domain_month') return { domain_id: id, first_day: at };
   const [day = at, view] = at.split(' ');
   return { domain_id: id, day, ...(view !== undefined && { view }) };
 }
@@ -126,7 +123,6 @@ export async function mendSources(db: Db, owner: Owner, day: Day): Promise<void>
   await db.write(async (tx) => {
     await lockOwner(tx, owner);
     await repairDay(tx, at);
-    await deleteMonth(tx, at);
     await touchOwner(tx, owner);
   });
 }

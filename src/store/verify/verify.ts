@@ -192,7 +192,7 @@ async function countRecords(db: Queries, { domainId, day }: DomainDay): Promise<
 
 /** Of a day with more addresses than are kept, a count may be too small and is never too large. */
 function findWrong(stored: DaySources, right: DaySources) {
-  const mayBeLess = right.size > MAX_SOURCES.day;
+  const mayBeLess = right.size > MAX_SOURCES;
   for (const key of new Set([...stored.keys(), ...right.keys()])) {
     const [one, other] = [stored.get(key)?.counts, right.get(key)?.counts];
     const [few, many] = [Object.values(one ?? {}), Object.values(other ?? {})];

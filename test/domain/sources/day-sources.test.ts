@@ -12,7 +12,6 @@ import {
   type DaySources,
   subtractDay,
 } from '../../../src/domain/sources/day-sources.ts';
-import { packMonth } from '../../../src/domain/sources/month-sources.ts';
 import {
   eachSource,
   packSources,
@@ -104,35 +103,6 @@ describe('the sources of a day', () => {
     const huge = { reporter: null, sources: [source('192.0.2.1', MAX)] };
     expect(stored(dayOf([huge, huge])).get(KEY)?.counts.messages).toBe(MAX);
   });
-});
-
-test('a month is the sum of its days, and has each of them', () => {
-  fc.assert(
-    fc.property(fc.array(report, { minLength: 1, maxLength: 31 }), (reports) => {
-      const days = reports.map((one, i) => ({
-        day: `2026-03-${`${i + 1}`.padStart(2, '0')}`,
-        sources: packSources(dayOf([one])),
-      }));
-      const packed = packMonth(days);
-      const month = unpackSources(packed);
-      const sum = new Map([...month].map(([key, { days: _, ...source }]) => [key, source]));
-      expect(sum).toEqual(dayOf(reports));
-      eachSource(packed, (key, messages, _aligned, _dkim, _spf, first, last) => {
-        const sent = days.map(({ sources }) => unpackSources(sources).get(key)?.counts);
-        const isThere = (counts: Counts | undefined) => counts !== undefined;
-        expect([first, last]).toEqual([
-          sent.findIndex(isThere) + 1,
-          sent.findLastIndex(isThere) + 1,
-        ]);
-        const ofDays = [...(month.get(key)?.days ?? [])];
-        expect(
-          ofDays.map(([day, { messages }]) => messages - (sent[day - 1]?.messages ?? 0)),
-        ).toEqual(ofDays.map(() => 0));
-        expect(ofDays.reduce((all, [, one]) => all + one.messages, 0)).toBe(messages);
-        expect(unpackSource(packed as Uint8Array, key)).toEqual(month.get(key));
-      });
-    }),
-  );
 });
 
 const source = (address: string, messages: number, pattern?: string): SourceTally => ({

@@ -58,8 +58,8 @@ export interface Found {
   readonly messages: number;
   readonly hasReports: boolean;
   readonly unlisted: number;
-  /** Months that are worth a sum (store/sources/months.ts). */
-  readonly unsummed: readonly Day[];
+  /** The days whose packed sources are damaged. */
+  readonly damaged: readonly Day[];
   /** How many addresses were looked at, when there are more. */
   readonly cutAt: number | undefined;
 }

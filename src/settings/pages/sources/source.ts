@@ -45,7 +45,7 @@ import {
   renderPhrase,
   toSourcePath,
 } from './source-labels.ts';
-import { keepSums } from './sources.ts';
+import { repair } from './sources.ts';
 import { renderGuide, renderJudgement } from './verdict-view.ts';
 
 export const showSource: PageHandler = async (deps, req, res) => {
@@ -55,7 +55,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), deps.now());
   const found = await readSource(reader, scope, { address, range });
-  await keepSums(deps, req, { domainId: domain.id, months: found.unsummed });
+  await repair(deps, req, { domainId: domain.id, days: found.damaged });
   const { days, results, otherMessages, reporters } = found;
   const evidence = toEvidenceRange(range);
   const judged =

@@ -4,7 +4,7 @@ import type { Grouping } from '../../../domain/sources/groups.ts';
 import { SOURCE_COLUMNS } from '../../../domain/sources/source-order.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
-import { sumMonths } from '../../../store/sources/months.ts';
+import { repairDays } from '../../../store/sources/recount.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
@@ -26,7 +26,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const range = readRange(req, dataDays, deps.now(), ONE_YEAR);
   const choice = readChoice(req);
   const found = await findSources(deps, { scope, domain, range, choice });
-  await keepSums(deps, req, { domainId: domain.id, months: found.unsummed });
+  await repair(deps, req, { domainId: domain.id, days: found.damaged });
   const path = toSourcePath(domain.id);
   const view = { path, range, choice, found, domainId: domain.id };
   const { page: _, ...parameters } = toParameters(choice);
@@ -50,13 +50,13 @@ export const showSources: PageHandler = async (deps, req, res) => {
   });
 };
 
-/** The next page of the range reads the sums. */
-export async function keepSums(
+/** The next page of the range has their sources again. */
+export async function repair(
   deps: SettingsDeps,
   req: Request,
-  sums: Parameters<typeof sumMonths>[1],
+  damaged: Parameters<typeof repairDays>[1],
 ): Promise<void> {
-  if (sums.months.length > 0) await waitBriefly(sumMonths(deps.store.db, sums), deps, req);
+  if (damaged.days.length > 0) await waitBriefly(repairDays(deps.store.db, damaged), deps, req);
 }
 
 const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
