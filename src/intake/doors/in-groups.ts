@@ -1,3 +1,5 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+
 /** The first part of each mail is in memory. */
 const AT_ONCE = 32;
 
@@ -13,5 +15,7 @@ export async function inGroups<T>(
     const done = await Promise.allSettled(items.slice(from, from + AT_ONCE).map(work));
     const failed = done.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
+    // What each item waits for may have been there at once.
+    await yieldToOthers();
   }
 }

@@ -95,7 +95,8 @@ export function startInboxWorker(deps: InboxWorkerDeps): InboxWorker {
       });
   })();
   return {
-    wake: () => waking.abort(),
+    // Each abort makes an error with its stack.
+    wake: () => waking.signal.aborted || waking.abort(),
     stop: async () => {
       stopping.abort();
       await working;

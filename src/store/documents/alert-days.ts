@@ -5,7 +5,7 @@ import { addDay, type DaySources, subtractDay } from '../../domain/sources/day-s
 import { isKept, NOT_KEPT, packSources } from '../../domain/sources/packed-sources.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { runAllPrepared } from '../engine/prepared.ts';
+import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import type { DomainDay } from '../sources/days.ts';
 import { changePacked, recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
@@ -21,24 +21,38 @@ type AlertDay = Tables['alert_day'];
 
 /** Before the days themselves are counted, and after the reports are stored. */
 export async function countAlertDays(tx: Tx, byDomain: readonly DomainArrivals[]): Promise<void> {
-  for (const { domain, days } of byDomain)
-    for (const [day, count] of days) {
-      if (domain.hasAlertDays === 0 && count.hidden.size === 0) continue;
-      await countAlertDay(tx, { domainId: domain.id, day }, count);
-      if (domain.hasAlertDays === 0) await noteAlertDays(tx, domain.id);
-    }
+  const changed = byDomain.flatMap(({ domain, days }) =>
+    [...days]
+      .filter(([, { hidden }]) => domain.hasAlertDays !== 0 || hidden.size > 0)
+      .map(([day, count]) => ({ at: { domainId: domain.id, day }, count })),
+  );
+  const known = await runAllPrepared(
+    tx,
+    changed.map(({ at }) => alertDaysOf(at)),
+  );
+  const rows: AlertDay[] = [];
+  for (const [i, { at, count }] of changed.entries())
+    rows.push(...(await addToViews(tx, { at, known: known[i] ?? [] }, count)));
+  await runAllPrepared(tx, alertDayUpserts(rows));
+  const noted = new Set(changed.map(({ at }) => at.domainId));
+  for (const { domain } of byDomain)
+    if (domain.hasAlertDays === 0 && noted.has(domain.id)) await noteAlertDays(tx, domain.id);
 }
 
-async function countAlertDay(tx: Tx, at: DomainDay, count: DayCount): Promise<void> {
-  const known = await listAlertDays(tx, at);
+/** The rows that change. */
+async function addToViews(
+  tx: Tx,
+  { at, known }: { at: DomainDay; known: readonly AlertDay[] },
+  count: DayCount,
+): Promise<AlertDay[]> {
   const rows: AlertDay[] = [];
   for (const view of VIEWS) {
     const stored = known.find((row) => row.view === view);
     const hidden = count.hidden.get(view);
-    if (stored !== undefined || hidden !== undefined)
-      rows.push(await addToView(tx, { at, view, stored }, { count, hidden }));
+    const isSame = stored === undefined ? hidden === undefined : hidden?.reports === count.reports;
+    if (!isSame) rows.push(await addToView(tx, { at, view, stored }, { count, hidden }));
   }
-  await runAllPrepared(tx, alertDayUpserts(rows));
+  return rows;
 }
 
 type Sum = Pick<AlertDay, 'reports' | 'messages' | 'aligned' | 'sources'>;
@@ -77,10 +91,13 @@ function addSources(
   for (const [key, { counts }] of sources) if (counts.messages === 0) sources.delete(key);
 }
 
-function listAlertDays(tx: Tx, { domainId: domain_id, day }: DomainDay): Promise<AlertDay[]> {
-  const rows = tx.selectFrom('alert_day').selectAll();
-  return rows.where(({ and }) => and({ domain_id, day })).execute();
-}
+const alertDaysOf = prepareQuery<DomainDay, AlertDay>((db, param) =>
+  db
+    .selectFrom('alert_day')
+    .selectAll()
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day')),
+);
 
 function findDay(tx: Tx, { domainId: domain_id, day }: DomainDay): Promise<Sum | undefined> {
   const rows = tx.selectFrom('domain_day').select(['reports', 'messages', 'aligned', 'sources']);
@@ -125,7 +142,7 @@ export async function recountAlertDays(
   without: readonly number[] = [],
 ): Promise<void> {
   const { domainId: domain_id, day } = at;
-  for (const { view, sources: known } of await listAlertDays(tx, at)) {
+  for (const { view, sources: known } of await runPrepared(tx, alertDaysOf(at))) {
     // 0 is the number of no report.
     const isOther = sql<SqlBool>`${isCounted(view)} and seq not in (${sql.join([0, ...without])})`;
     const { reports, messages, aligned } = await tx

@@ -12,10 +12,10 @@ import { takeTurns } from './turns.ts';
 /** The bounds of one transaction: mails, and bytes of their last parts. */
 const GROUP_MAILS = 64;
 const GROUP_BYTES = 1024 * 1024;
-/** Longer than a client takes from the answer to a mail to the end of the next. */
+/** Longer than a client takes from the answer to a mail to the end of the next, and than the files of a group differ. */
 const GATHER_MS = 5;
 /** More mails share a commit well enough. */
-const MAX_GATHERED = 8;
+const MAX_GATHERED = 32;
 
 const COLUMNS = [
   ...(['id', 'door', 'envelope', 'received_at', 'byte_count'] as const),
@@ -42,20 +42,28 @@ interface Waiting {
 }
 
 /**
- * Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together, and
- * a transaction waits a moment for as many as the one before had, if these were few: who has been answered sends the next.
+ * Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together. A
+ * transaction waits for as many as are coming in, and as the one before had, because who has been answered sends the next:
+ * until none has come for a moment.
  */
-export function createInsertion(db: Db): (complete: CompleteMail) => Promise<Insertion> {
+export function createInsertion(
+  db: Db,
+  countComing: () => number,
+): (complete: CompleteMail) => Promise<Insertion> {
   const waiting: Waiting[] = [];
   let isRunning = false;
   let former = 1;
   let look = () => {};
+  const isGathered = () =>
+    waiting.length >= Math.min(MAX_GATHERED, Math.max(former, countComing()));
   const gather = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, GATHER_MS);
       look = () => {
-        if (waiting.length < former) return;
+        timer.refresh();
+        if (!isGathered()) return;
         clearTimeout(timer);
+        look = () => {};
         resolve();
       };
       look();
@@ -63,7 +71,7 @@ export function createInsertion(db: Db): (complete: CompleteMail) => Promise<Ins
   const run = async () => {
     isRunning = true;
     while (waiting.length > 0) {
-      if (former <= MAX_GATHERED && waiting.length < former) await gather();
+      if (!isGathered()) await gather();
       former = await insertGroup(db, () => takeGroup(waiting));
     }
     isRunning = false;

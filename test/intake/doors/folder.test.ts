@@ -80,9 +80,12 @@ async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await isTrue())) await sleep(5);
 }
 
+/** Names are taken by links to a hidden file, which is there while files are moved. */
 const list = (...path: string[]) => {
   const at = join(folder, ...path);
-  return existsSync(at) ? readdirSync(at).sort() : [];
+  if (!existsSync(at)) return [];
+  const names = readdirSync(at).sort();
+  return names.filter((name) => name !== '.plumbline');
 };
 /** An empty file takes a name for a moment before a file is moved. */
 const filed = (part: string) =>

@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import {
@@ -152,6 +153,21 @@ describe('mails that doors deliver at the same time', () => {
     expect(counted.count.writes).toBeGreaterThanOrEqual(2 + 16 / 4);
     expect(await listMailRows(db)).toHaveLength(116);
     expect(await countParts(db)).toBe(116);
+  });
+
+  test('share a transaction when the last byte of each comes a little after that of the one before', async () => {
+    const { db } = await aStore();
+    const counted = counting(db);
+    const deliver = createDeliver(counted.db);
+    const come = async function* (i: number) {
+      for (let turn = 0; turn < 4 * i; turn += 1) await yieldToOthers();
+      yield Buffer.from(`mail ${i}`);
+    };
+    await Promise.all(
+      Array.from({ length: 32 }, (_, i) => deliver({ ...toIncoming(i), bytes: come(i) })),
+    );
+    expect(counted.count.writes).toBeLessThanOrEqual(4);
+    expect(await listMailRows(db)).toHaveLength(32);
   });
 
   test('are all stored when each of five senders sends them one after another, and one that comes alone after them', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeSystemError } from '../../../domain/system-error.ts';
 import { toBytePath } from './byte-path.ts';
+import { pooledFiles } from './files.ts';
 import { Folder, type FolderPlace } from './folder.ts';
 import { createMailboxReading } from './mbox.ts';
 import { ASK_MS, LeftFiles, toReason, type Watch, type WatchOptions } from './watch.ts';
@@ -79,7 +80,9 @@ async function findPlace(path: string): Promise<FolderPlace | undefined> {
   });
   if (stats.isFile()) return undefined;
   if (!stats.isDirectory()) throw new Error('it is neither a folder nor a mailbox file');
-  const parts = ['new', 'cur', 'tmp'].map((name) => isFolder(toBytePath(join(path, name))));
+  const parts = ['new', 'cur', 'tmp'].map((name) =>
+    isFolder(pooledFiles, toBytePath(join(path, name))),
+  );
   const isMaildir = (await Promise.all(parts)).every(Boolean);
   if (isMaildir) return { path: toBytePath(join(path, 'new')), kind: 'maildir' };
   return { path: toBytePath(path), kind: 'drop' };

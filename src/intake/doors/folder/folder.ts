@@ -6,8 +6,9 @@ import { MAX_INCOMING_BYTES, type MailResult } from '../../../store/inbox/incomi
 import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
 import { inGroups } from '../in-groups.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';
+import { chooseFiles, type Files, pooledFiles } from './files.ts';
 import { type KnownFile, KnownFiles } from './known-files.ts';
-import { createMoveDone, type FolderKind, type MoveDone } from './move.ts';
+import { createMoves, type FolderKind, type Moves } from './move.ts';
 import { MAX_IN_INBOX, toReason, type Watch } from './watch.ts';
 import {
   Changed,
@@ -52,6 +53,7 @@ export class Folder {
   /** A file that the inbox could not store, and why. */
   #unstored: { readonly name: string; readonly why: string } | undefined;
   #listAtMs = 0;
+  #files: Files = pooledFiles;
 
   constructor(watch: Watch, { path, kind }: FolderPlace) {
     this.#watch = watch;
@@ -87,6 +89,8 @@ export class Folder {
   async #list(): Promise<void> {
     const path = toSystemPath(this.path);
     if (await isPseudoFolder(path)) throw new Error('it is in a file system of the kernel');
+    // Another file system may have been mounted since.
+    this.#files = await chooseFiles(path);
     // Names alone: with types, Node would look at each file where the file system does not tell its type.
     const names = await readdir(path, { encoding: 'latin1' });
     this.#listAtMs =
@@ -114,11 +118,11 @@ export class Folder {
 
   /** Files without a result are left. */
   async #finishAll(files: readonly Found[], results: Results): Promise<void> {
-    const move = createMoveDone(this.#kind);
+    const moves = createMoves(this.#files, this.#kind);
     await inGroups(files, async (found) => {
       const result = results.get(toKey(found[1]));
-      if (result !== undefined) await this.#finish(found, result, move);
-    });
+      if (result !== undefined) await this.#finish(found, result, moves);
+    }).finally(moves.end);
   }
 
   async #take(names: readonly string[]): Promise<void> {
@@ -140,7 +144,7 @@ export class Folder {
   async #findSettled(name: string): Promise<WatchedFile | undefined> {
     try {
       const path = join(this.path, name);
-      const stats = await findStats(path);
+      const stats = await findStats(this.#files, path);
       if (stats === undefined) return this.#forget(name);
       const file = stats.isFile() ? toWatched(path, stats) : undefined;
       const known = this.#known.note(name, file === undefined ? '' : toState(file));
@@ -170,7 +174,8 @@ export class Folder {
       const kind = this.#kind === 'drop' ? 'file' : undefined;
       const envelope = { place: toPathText(file.path), kind } as const;
       const receivedAt = toInstant(now());
-      await deliver({ door, key: toKey(file), envelope, receivedAt, bytes: readFileBytes(file) });
+      const bytes = readFileBytes(this.#files, file);
+      await deliver({ door, key: toKey(file), envelope, receivedAt, bytes });
       this.#wait(name, file);
     } catch (error) {
       if (error instanceof Changed) return;
@@ -185,7 +190,7 @@ export class Folder {
     this.#watch.left.add(this.#toText(name), error);
   }
 
-  async #finish([name, file]: Found, result: MailResult, move: MoveDone): Promise<void> {
+  async #finish([name, file]: Found, result: MailResult, { move }: Moves): Promise<void> {
     if (result === 'waiting') return this.#wait(name, file);
     // It is tried again hours later, perhaps, and asked for as if it were done.
     if (result === 'delayed' || result === 'stuck') return;
