@@ -126,7 +126,8 @@ export interface paths {
          *     `begin_date`, and among equals by arrival. One list instead of one for each domain, with the same paging and
          *     cursors. With `received_after`, only the reports that came to the list after the cursor, in that order: when they
          *     arrived or were corrected, or when their domain was added or resumed. When a domain is paused or removed, its
-         *     reports leave the list, and its cursors expire.
+         *     reports leave the list, and its cursors expire. A domain that had hundreds of reports before it was added joins the
+         *     list with all of them, up to two minutes later.
          */
         readonly get: operations["listAccountReports"];
         readonly put?: never;

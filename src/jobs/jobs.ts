@@ -10,6 +10,7 @@ import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
+import { joinDomains } from '../store/account-reports/joining.ts';
 import type { Store } from '../store/engine/store.ts';
 import { deleteOldEvents } from '../store/notify/tidy.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
@@ -25,6 +26,8 @@ import { prune } from './retention.ts';
 import type { Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
+/** How often domains go on that are joining: so long the reports of a large one are missing in its account's list. */
+const JOIN_MS = 60_000;
 /** How often what strangers may store is brought back to its bounds. It exceeds them by what comes in meanwhile. */
 const TRIM_MS = 300_000;
 /** The time from the beginning of one shard to the next, so that one process alone checks all of them in an hour. */
@@ -130,6 +133,7 @@ function startEach(config: Config, deps: JobsDeps): readonly Job[] {
     hourly('alerts', (run) => evaluateShard(alerts, run)),
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
+    single('joining', JOIN_MS, (mayGoOn) => joinDomains(store.db, mayGoOn)),
     single('unclaimed', TRIM_MS, trim),
     Object.values(kept).some((days) => days !== undefined) &&
       single('retention', HOUR_MS, pruneOld),

@@ -1,11 +1,20 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { joinDomains } from '../../src/store/account-reports/joining.ts';
+import { leaveAccountList } from '../../src/store/account-reports/membership.ts';
+import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
-import { preferConflict } from '../../src/store/corrections/corrections.ts';
+import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import { pruneReports } from '../../src/store/retention/old-reports.ts';
 import { type Answer, type Api, serveApi } from '../support/api.ts';
-import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
+import {
+  aDomain,
+  anAccount,
+  aReport,
+  NOW,
+  receive,
+  type TestAccount,
+} from '../support/builders.ts';
 import { listMiscounts } from '../support/recount.ts';
 
 const PATH = '/v1/external/reports';
@@ -107,6 +116,95 @@ describe('GET /v1/external/reports', () => {
     }
     expect(met).toEqual(reports.map((_, i) => i));
   });
+});
+
+describe('a domain with more reports than one transaction joins', () => {
+  const late = 'late.example';
+  const add = (accountId = account.id) =>
+    insertDomain(api.db, { accountId, name: late, now: NOW, joinAtOnce: 2 });
+  const joinSome = () => joinDomains(api.db, async () => false, 2);
+  const joinAll = () => joinDomains(api.db, async () => true, 2);
+
+  beforeEach(async () => {
+    for (const messages of [1, 2, 3, 4, 5]) await receiveOne(late, messages, '2026-03-10');
+    await receiveOne(late, 6, '2026-03-12');
+    const { name } = await aDomain(api.db, account.id);
+    await receiveOne(name, 10, '2026-03-11');
+  });
+
+  test('has none of them in the list until all are, with what came and was corrected meanwhile', async () => {
+    const wrong = { domain: late, reportId: 'r', begin: '2026-03-09T00:00:00Z' };
+    await receive(api.db, [aReport({ ...wrong, totalMessages: 7, payload: 'wrong' })]);
+    await receive(api.db, [aReport({ ...wrong, totalMessages: 8, payload: 'right' })]);
+    const cursor = cursorOf(await read());
+    const { id } = await add();
+    await receiveOne(late, 9, '2026-03-13');
+    const { seq } = await api.db.selectFrom('conflict').select('seq').executeTakeFirstOrThrow();
+    await preferConflict(api.db, seq);
+    for (let done = false; !done; done = await joinSome()) {
+      expect(messagesOf(await read())).toEqual([10]);
+      expect((await read(`?received_after=${cursor}`)).body).toEqual({ data: [], total: 0 });
+      expect(await listMiscounts(api.db)).toEqual({});
+    }
+    expect(messagesOf(await read())).toEqual([9, 6, 10, 5, 4, 3, 2, 1, 8]);
+    expect(messagesOf(await read(`?received_after=${cursor}`))).toEqual([1, 2, 3, 4, 5, 6, 9, 8]);
+    const own = await api.get(`/v1/external/domains/${id}/reports`, { key: account.key });
+    expect(messagesOf(own)).toEqual([9, 6, 5, 4, 3, 2, 1, 8]);
+    expect(await listMiscounts(api.db)).toEqual({});
+  });
+
+  test('joins when it is resumed, if it was paused meanwhile', async () => {
+    const { id } = await add();
+    await updateDomainStatus(api.db, id, 'paused');
+    await joinAll();
+    expect(messagesOf(await read())).toEqual([10]);
+    await updateDomainStatus(api.db, id, 'active');
+    expect(messagesOf(await read())).toEqual([6, 10, 5, 4, 3, 2, 1]);
+    expect(await listMiscounts(api.db)).toEqual({});
+  });
+
+  test('is whole in the list of the account that has it in the end, if another had it first', async () => {
+    const { id } = await add();
+    await joinSome();
+    await removeDomain(api.db, id);
+    const other = await anAccount(api.db);
+    await add(other.id);
+    await joinAll();
+    expect(messagesOf(await read('', other))).toEqual([6, 5, 4, 3, 2, 1]);
+    expect(messagesOf(await read())).toEqual([10]);
+    await removeDomain(api.db, id);
+    await add();
+    await joinAll();
+    expect(messagesOf(await read())).toEqual([6, 10, 5, 4, 3, 2, 1]);
+    expect(messagesOf(await read('', other))).toEqual([]);
+    expect(await listMiscounts(api.db)).toEqual({});
+  });
+});
+
+test('rows that a killed process left behind when a domain left the list are read by nobody, and go with the next', async () => {
+  const [a, b] = await twoDomains();
+  await receiveOne(b.name, 4, '2026-03-13');
+  const leave = { accountId: account.id, domainId: a.id };
+  await api.db.write(async (tx) => {
+    await tx.updateTable('domain').set({ status: 'paused' }).where('id', '=', a.id).execute();
+    await leaveAccountList(tx, leave);
+  });
+  const countOld = async () => {
+    const rows = api.db
+      .selectFrom('account_arrival')
+      .innerJoin('account', 'account_id', 'account.id');
+    const old = rows.select('position').whereRef('position', '<=', 'reports_begin');
+    return (await old.execute()).length;
+  };
+  expect(await countOld()).toBe(4);
+  expect(messagesOf(await read('?received_after=start'))).toEqual([2, 4]);
+  const cursor = cursorOf(await read('?received_after=start&limit=1'));
+  const [newest] = (await read()).body.data;
+  await removeReport(api.db, newest.id, NOW);
+  expect((await read(`?received_after=${cursor}`)).status).toBe(410);
+  expect(messagesOf(await read('?received_after=start'))).toEqual([2]);
+  await updateDomainStatus(api.db, b.id, 'paused');
+  expect(await countOld()).toBe(0);
 });
 
 describe('GET /v1/external/reports?received_after', () => {

@@ -13,16 +13,19 @@ export type Change =
   | { readonly kind: 'wait'; readonly ms: number };
 
 export interface Work {
+  /** Another one than that of the process, which is open only for these changes. */
+  readonly database?: string;
   readonly accountId: string;
   readonly domains: readonly { readonly id: string; readonly name: string }[];
   readonly changes: readonly Change[];
 }
 
-const { db } = await openStore(process.argv[2] ?? '');
+type Db = Awaited<ReturnType<typeof openStore>>['db'];
+const own = process.argv[2] === undefined ? undefined : await openStore(process.argv[2]);
 let reports = 0;
 let open: string[] = [];
 
-async function carryOut({ accountId, domains }: Work, change: Change): Promise<void> {
+async function carryOut(db: Db, { accountId, domains }: Work, change: Change): Promise<void> {
   const domain = 'domain' in change ? domains[change.domain] : undefined;
   if (change.kind === 'wait') await sleep(change.ms);
   if (change.kind === 'reports' && domain !== undefined) {
@@ -45,7 +48,10 @@ async function carryOut({ accountId, domains }: Work, change: Change): Promise<v
 
 process.on('message', async (work: Work) => {
   open = [];
-  for (const change of work.changes) await carryOut(work, change);
+  const store = work.database === undefined ? own : await openStore(work.database);
+  if (store === undefined) throw new Error('No database was named.');
+  for (const change of work.changes) await carryOut(store.db, work, change);
+  if (store !== own) await store.close();
   process.send?.('done');
 });
 process.on('disconnect', () => process.exit());

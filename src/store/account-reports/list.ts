@@ -18,16 +18,16 @@ const head = prepareQuery<{ accountId: string }, Head>((db, param) =>
     .selectFrom('account')
     .select(['reports_total as total', 'reports_version as version'])
     .select(['reports_position as position', 'reports_nonce as nonce'])
-    .select('reports_generation as generation')
+    .select(['reports_generation as generation', 'reports_begin as begin'])
     .where('id', '=', param('accountId')),
 );
 
 type ReportsQuery = { accountId: string } & ItemsQuery;
 
 /**
- * Reports of a domain that was paused or removed keep their `account_key`: then the state of its domain is looked up for each
- * report, also for skipped ones, which otherwise are read in the index alone. A subquery of one value cannot be joined
- * first, which would sort every report.
+ * Reports of a domain that was paused or removed keep their `account_key`, and those of one that joins have it before: then
+ * the state of its domain is looked up for each report, also for skipped ones, which otherwise are read in the index alone. A
+ * subquery of one value cannot be joined first, which would sort every report.
  */
 const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportOfAccountRow>>((db, param) =>
   dialectOf(db).jsonRows(
@@ -40,8 +40,8 @@ const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportOfAccountRow>>((d
       .where('begin_date', '<=', param('until'))
       .where(
         sql<boolean>`((select list_has_others from account where id = ${param('accountId')}) = 0
-          or (select account_id = ${param('accountId')} and status = 'active' from domain
-            where domain.id = report.domain_id))`,
+          or (select account_id = ${param('accountId')} and status = 'active'
+            and unkeyed_until is null from domain where domain.id = report.domain_id))`,
       )
       .where(
         isVersion('account', 'reports_version', {

@@ -9,8 +9,8 @@ import { accountReportList, deleteEmptyDays } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 /*
- * A domain joins the list of its account's reports, or leaves it, in the transaction that adds, resumes, pauses or removes
- * it, with all its reports.
+ * A domain joins the list of its account's reports, or leaves it, in one transaction, with all its reports. What is as
+ * long as they are many is done before (joining.ts) or after (forgetting.ts).
  */
 
 /** An account and a domain whose row has the new state. */
@@ -19,19 +19,11 @@ interface Change {
   readonly domainId: string;
 }
 
-/** Who follows the list gets the domain's reports as what came last. */
+/** Its reports have the account's key. Who follows the list gets them as what came last. */
 export async function joinAccountList(tx: Tx, { accountId, domainId }: Change): Promise<void> {
   const [domain] = await listDomains(tx, { accountId, domainId });
   if (domain === undefined) return;
   const listId = accountReportList(accountId);
-  // Those of a domain without account are bounded (retention/unclaimed.ts), and those of a paused one have the key.
-  const key = tx.selectFrom('account').select('list_key').where('id', '=', accountId);
-  await tx
-    .updateTable('report')
-    .set({ account_key: key })
-    .where('domain_id', '=', domainId)
-    .where('account_key', 'is distinct from', key)
-    .execute();
   await sql`insert into list_day (list_id, day, items)
     select ${sql.val(listId)}, day, reports from domain_day where domain_id = ${domainId}
     on conflict (list_id, day) do update set items = list_day.items + excluded.items`.execute(tx);
@@ -43,18 +35,18 @@ export async function joinAccountList(tx: Tx, { accountId, domainId }: Change): 
     .execute();
 }
 
-/** Who follows the list begins again. The other domains get new positions, and so few rows. */
+/** Who follows the list begins again. The other domains get new positions behind all others, and so few rows. */
 export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change): Promise<void> {
   const listId = accountReportList(accountId);
   // Also for reports that come while it is paused.
   const others = tx.updateTable('account').set({ list_has_others: 1 });
   await others.where('id', '=', accountId).execute();
-  const { reports_total } = await tx
+  const { reports_total, unkeyed_until } = await tx
     .selectFrom('domain')
-    .select('reports_total')
+    .select(['reports_total', 'unkeyed_until'])
     .where('id', '=', domainId)
     .executeTakeFirstOrThrow();
-  if (Number(reports_total) === 0) return;
+  if (Number(reports_total) === 0 || unkeyed_until !== null) return;
   await sql`update list_day set items = items - (select reports from domain_day
       where domain_id = ${domainId} and day = list_day.day)
     where list_id = ${listId} and day in (select day from domain_day where domain_id = ${domainId})`.execute(
@@ -69,7 +61,7 @@ export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change):
   await renumber(tx, accountId);
 }
 
-/** The whole list again, from what its domains have. */
+/** The whole list again, from what its domains have: a repair, in one transaction. */
 export async function remakeAccountList(tx: Tx, accountId: string): Promise<void> {
   const listId = accountReportList(accountId);
   const account = tx.selectFrom('account').select('list_key').where('id', '=', accountId);
@@ -77,6 +69,8 @@ export async function remakeAccountList(tx: Tx, accountId: string): Promise<void
   const active = sql`(select id from domain where account_id = ${accountId} and status = 'active')`;
   await sql`update report set account_key = ${list_key} where domain_id in ${active}
     and account_key is distinct from ${list_key}`.execute(tx);
+  await sql`update domain set unkeyed_until = null where id in ${active}
+    and unkeyed_until is not null`.execute(tx);
   await tx.deleteFrom('list_day').where('list_id', '=', listId).execute();
   await sql`insert into list_day (list_id, day, items) select ${sql.val(listId)}, day, sum(reports)
     from domain_day where domain_id in ${active} group by day`.execute(tx);
@@ -88,20 +82,23 @@ export async function remakeAccountList(tx: Tx, accountId: string): Promise<void
   await renumber(tx, accountId);
 }
 
-/** The positions of the list begin anew, in another generation. */
+/** The list begins anew behind its last position, in another generation. */
 async function renumber(tx: Tx, accountId: string): Promise<void> {
-  const listId = accountReportList(accountId);
-  await tx.deleteFrom('account_arrival').where('account_id', '=', accountId).execute();
-  for (const table of ['list_gap', 'list_point'] as const)
-    await tx.deleteFrom(table).where('list_id', '=', listId).execute();
   const nonce = newNonce();
-  await insertPoint(tx, listId, { position: 0, nonce });
-  const begin = { reports_position: 0, reports_nonce: nonce };
-  await tx
+  const { position } = await tx
     .updateTable('account')
-    .set({ ...begin, reports_generation: newGeneration(), reports_version: newVersion() })
+    .set((eb) => ({
+      // No point is there yet.
+      reports_begin: eb('reports_position', '+', 1),
+      reports_position: eb('reports_position', '+', 1),
+      reports_nonce: nonce,
+      reports_generation: newGeneration(),
+      reports_version: newVersion(),
+    }))
     .where('id', '=', accountId)
-    .execute();
+    .returning('reports_begin as position')
+    .executeTakeFirstOrThrow();
+  await insertPoint(tx, accountReportList(accountId), { position: Number(position), nonce });
   await append(tx, accountId, await listDomains(tx, { accountId }));
 }
 
@@ -113,7 +110,7 @@ interface ListedDomain {
   readonly begin: number;
 }
 
-/** The account's active domains that have reports. */
+/** The account's active domains that have reports with its key. */
 async function listDomains(
   tx: Tx,
   { accountId, domainId }: Pick<Change, 'accountId'> & Partial<Change>,
@@ -129,6 +126,7 @@ async function listDomains(
     )
     .where('account_id', '=', accountId)
     .where('status', '=', 'active')
+    .where('unkeyed_until', 'is', null)
     .where('reports_total', '>', 0)
     .$if(domainId !== undefined, (query) => query.where('id', '=', domainId as string))
     .orderBy('id')

@@ -1,12 +1,13 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Point } from '../../domain/cursor.ts';
 import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
-import { beginAfter, insertGaps, pointInserts } from '../lists/points.ts';
+import { insertGaps, insertPoint, newNonce, pointInserts } from '../lists/points.ts';
 import { accountReportList, uncountItems } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
+import { forgetSome } from './forgetting.ts';
 
 /* What leaves the list that arrivals.ts adds to. */
 
@@ -33,7 +34,9 @@ export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed
     .where('id', '=', accountId)
     .execute();
   await uncountItems(tx, listId, { day, items: points.length });
-  const queries = points.map(({ position }) => arrivalOf({ domainId, position: Number(position) }));
+  const queries = points.map(({ position }) =>
+    arrivalOf({ accountId, domainId, position: Number(position) }),
+  );
   const found = (await runAllPrepared(tx, queries)).flat();
   const left = found.map((arrival, i) => ({ listId, ...leave(arrival, points[i] as DomainPoint) }));
   await insertGaps(
@@ -44,13 +47,15 @@ export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed
   // Those that joined together have one point behind them.
   const own = left.filter((_, i) => found[i]?.nonce === null);
   await runAllPrepared(tx, pointInserts(own));
-  await forgetOldest(tx, accountId);
+  await beginLater(tx, accountId);
+  await forgetSome(tx, accountId);
 }
 
 /** The account whose list has a domain's reports. */
 async function findListing(tx: Tx, domainId: string): Promise<string | undefined> {
   const domain = tx.selectFrom('domain').select('account_id').where('id', '=', domainId);
-  const row = await domain.where('status', '=', 'active').executeTakeFirst();
+  const listed = domain.where('status', '=', 'active').where('unkeyed_until', 'is', null);
+  const row = await listed.executeTakeFirst();
   return row?.account_id ?? undefined;
 }
 
@@ -62,52 +67,65 @@ function leave(arrival: Arrival, { position, nonce }: DomainPoint): Point {
   return { position: Number(arrival.position) - behind, nonce };
 }
 
+type ArrivalQuery = { accountId: string; domainId: string; position: number };
+
 /** The row that a position of a domain's list is in. */
-const arrivalOf = prepareQuery<{ domainId: string; position: number }, Arrival>((db, param) =>
+const arrivalOf = prepareQuery<ArrivalQuery, Arrival>((db, param) =>
   db
     .selectFrom('account_arrival')
     .select(['position', 'domain_position', 'nonce'])
     .where('domain_id', '=', param('domainId'))
     .where('domain_position', '>=', param('position'))
+    .where('account_id', '=', param('accountId'))
+    .where('position', '>', ({ selectFrom }) =>
+      selectFrom('account').select('reports_begin').where('id', '=', param('accountId')),
+    )
     .orderBy('domain_position')
     .limit(1),
 );
 
-/** Rows in one transaction. */
-const FORGOTTEN_AT_ONCE = 200;
+/** Rows that one transaction looks at. */
+const ROWS_AT_ONCE = 200;
 
 /**
- * The list begins before its first report that is left: rows before are forgotten, with their gaps and points, and the
- * first row becomes shorter. The newest row stays, also without reports.
+ * The list begins before its first report that is left; the row of that becomes shorter. The newest row stays, also without
+ * reports.
  */
-async function forgetOldest(tx: Tx, accountId: string): Promise<void> {
+async function beginLater(tx: Tx, accountId: string): Promise<void> {
   let begin: number | undefined;
-  for (let rows = 0; rows < FORGOTTEN_AT_ONCE; rows += 1) {
-    const [oldest] = await runPrepared(tx, oldestArrival({ accountId }));
+  for (let rows = 0; rows < ROWS_AT_ONCE; rows += 1) {
+    const [oldest] = await runPrepared(tx, oldestArrival({ accountId, after: begin ?? 0 }));
     if (oldest === undefined) break;
     const position = Number(oldest.position);
-    const isOldest = (eb: ExpressionBuilder<Tables, 'account_arrival'>) =>
-      eb.and({ account_id: accountId, position });
     if (oldest.first_left !== null) {
       const length = Number(oldest.domain_position) - Number(oldest.first_left) + 1;
       if (length === Number(oldest.length)) break;
-      await tx.updateTable('account_arrival').set({ length }).where(isOldest).execute();
+      const row = tx.updateTable('account_arrival').set({ length });
+      await row.where((eb) => eb.and({ account_id: accountId, position })).execute();
       begin = position - length;
       break;
     }
     if (position === Number(oldest.newest)) break;
-    await tx.deleteFrom('account_arrival').where(isOldest).execute();
     begin = position;
   }
-  if (begin !== undefined) await beginAfter(tx, accountReportList(accountId), begin);
+  if (begin === undefined) return;
+  const listId = accountReportList(accountId);
+  const point = tx.deleteFrom('list_point').where('list_id', '=', listId);
+  await point.where('position', '=', begin).execute();
+  await insertPoint(tx, listId, { position: begin, nonce: newNonce() });
+  const account = tx.updateTable('account').set({ reports_begin: begin });
+  await account.where('id', '=', accountId).execute();
 }
 
+type OldestQuery = { accountId: string; after: number };
+
 /** `first_left` is a position in its domain's list, `newest` the account's newest. */
-const oldestArrival = prepareQuery((db, param: Param<{ accountId: string }>) =>
+const oldestArrival = prepareQuery((db, param: Param<OldestQuery>) =>
   db
     .selectFrom('account_arrival as a')
-    .select(['a.position', 'a.domain_position', 'a.length'])
-    .select(({ selectFrom }) => [
+    .innerJoin('account', 'account.id', 'a.account_id')
+    .select(['a.position', 'a.domain_position', 'a.length', 'account.reports_position as newest'])
+    .select(({ selectFrom }) =>
       selectFrom('report')
         .select('report.position')
         .whereRef('report.domain_id', '=', 'a.domain_id')
@@ -116,12 +134,10 @@ const oldestArrival = prepareQuery((db, param: Param<{ accountId: string }>) =>
         .orderBy('report.position')
         .limit(1)
         .as('first_left'),
-      selectFrom('account')
-        .select('reports_position')
-        .whereRef('account.id', '=', 'a.account_id')
-        .as('newest'),
-    ])
+    )
     .where('a.account_id', '=', param('accountId'))
+    .where('a.position', '>', param('after'))
+    .whereRef('a.position', '>', 'account.reports_begin')
     .orderBy('a.position')
     .limit(1),
 );

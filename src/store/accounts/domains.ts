@@ -2,6 +2,8 @@ import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
+import { forgetRows } from '../account-reports/forgetting.ts';
+import { beginToJoin } from '../account-reports/joining.ts';
 import { joinAccountList, leaveAccountList } from '../account-reports/membership.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
@@ -25,6 +27,8 @@ export interface NewDomain {
   readonly now: Instant;
   /** For a domain that has the same id in every run. */
   readonly id?: string | undefined;
+  /** Reports that join in one transaction; tests give fewer. */
+  readonly joinAtOnce?: number | undefined;
 }
 
 /** Also claims the reports that came in before. A name belongs to one account. */
@@ -39,7 +43,7 @@ export function insertDomain(
 /** Nobody has to decide about its name any more. */
 export async function addDomain(
   tx: Tx,
-  { accountId, name, now, id: newId }: NewDomain,
+  { accountId, name, now, id: newId, joinAtOnce }: NewDomain,
   by: Actor,
 ): Promise<DomainRow> {
   const parsed = parseDomainName(name);
@@ -55,7 +59,7 @@ export async function addDomain(
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
   await touchDomainList(tx, accountId, 1);
-  await joinAccountList(tx, { accountId, domainId: id });
+  await beginToJoin(tx, id, joinAtOnce);
   await tx.deleteFrom('domain_proposal').where('name', '=', parsed).execute();
   const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
   await insertAudit(tx, by, { accountId, action, subject: parsed });
@@ -113,7 +117,7 @@ export async function updateDomainStatus(
   now: Instant = toInstant(new Date()),
   by: Actor = operator(now),
 ): Promise<DomainRow> {
-  return await db.write(async (tx) => {
+  const domain = await db.write(async (tx) => {
     const changed = await tx
       .updateTable('domain')
       // Alerts of a resumed domain start again.
@@ -134,6 +138,8 @@ export async function updateDomainStatus(
     await insertAudit(tx, by, { accountId, action, subject });
     return domain;
   });
+  if (status === 'paused') await forgetRows(db, domain.account_id as string);
+  return domain;
 }
 
 export type PageOfAccount = { accountId: string } & Page;

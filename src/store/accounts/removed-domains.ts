@@ -1,6 +1,7 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { forgetRows } from '../account-reports/forgetting.ts';
 import { leaveAccountList } from '../account-reports/membership.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -49,7 +50,9 @@ export async function removeDomain(
       await insertAudit(tx, by, { accountId, action: 'domain_removed', subject: name });
       return domain;
     });
-    if (removed !== undefined) return removed;
+    if (removed === undefined) continue;
+    await forgetRows(db, removed.accountId);
+    return removed;
   }
 }
 

@@ -19,6 +19,8 @@ export interface ReportedDomain {
   /** Of the account (account-reports/). */
   readonly accountKey: number | null;
   readonly status: DomainStatus;
+  /** null unless it is joining the account's list (account-reports/). */
+  readonly unkeyedUntil: number | null;
   readonly lastReportAt: Instant | null;
   /** The newest point of its list of reports. */
   readonly position: number;
@@ -111,6 +113,7 @@ const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select(['reports_position as position', 'reports_nonce as nonce'])
     .select(['reports_generation as generation', 'has_alert_days as hasAlertDays'])
+    .select('unkeyed_until as unkeyedUntil')
     .select(({ selectFrom }) =>
       selectFrom('account')
         .select('list_key')

@@ -140,12 +140,12 @@ export async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow)
   const { domain: name } = policyPublished;
   await arrivals.lockDomains(tx, new Set([name]));
   const domain = (await arrivals.findDomains(tx, [name])).get(name) as ReportedDomain;
-  // Clients that follow the list get the corrected report at this position.
+  // Clients that follow the list get the corrected report at this position, behind those that have no key yet.
   const position = arrivals.nextPosition(domain);
   const exchanged = toExchangedRow(conflict);
   await tx
     .updateTable('report')
-    .set({ ...exchanged, position, nonce: arrivals.nonce })
+    .set({ ...exchanged, position, nonce: arrivals.nonce, account_key: domain.accountKey })
     .where(({ and }) => and(toKey(report)))
     .execute();
   await tx

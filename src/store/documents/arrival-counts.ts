@@ -136,7 +136,9 @@ export const receiptUpdate = prepareQuery<DomainDay & { bytes: number }, never>(
 /** The heads of domains' lists of reports; then, ordered by id, those of accounts. */
 function toHeadUpdates({ byDomain, receivedAt, nonce }: Arrivals): BoundQuery<never>[] {
   const heads = byDomain.map((arrivals) => ({ ...toNewHead(arrivals, receivedAt), nonce }));
-  const listed = byDomain.filter(({ domain }) => domain.status === 'active');
+  const listed = byDomain.filter(
+    ({ domain }) => domain.status === 'active' && domain.unkeyedUntil === null,
+  );
   const byAccount = [...Map.groupBy(listed, ({ domain }) => domain.accountId)];
   byAccount.sort(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1));
   return [

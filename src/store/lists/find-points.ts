@@ -10,24 +10,32 @@ export interface ListWithPoints {
   readonly point?: (position: number) => BoundQuery<Point>;
 }
 
+interface Bounds {
+  /** Nothing before it is the list's. */
+  readonly begin: number;
+  readonly newest: Point;
+}
+
 /** The start as a point that the list gave out. */
 export function* findStart(
   list: ListWithPoints,
   start: Start,
-  newest: Point,
+  bounds: Bounds,
 ): Plan<Point | undefined> {
+  const { begin, newest } = bounds;
   if (start === 'start') {
-    const first = yield* findPoint(list, 0);
+    const first = yield* findPoint(list, begin);
     // Of a domain whose oldest reports went while nobody had it, the list begins later (retention/eviction.ts).
     return first && { ...first, position: Number(first.position) };
   }
   const { position, nonce } = start;
   const isKnown =
+    position >= begin &&
     (yield* hasPoint(list, start.newest, newest)) &&
     ((position === start.newest.position && nonce === start.newest.nonce) ||
       (yield* hasPoint(list, start, newest)));
   if (isKnown) return { position, nonce };
-  return yield* findForgotten(list, start, newest);
+  return yield* findForgotten(list, start, bounds);
 }
 
 /**
@@ -37,9 +45,9 @@ export function* findStart(
 function* findForgotten(
   list: ListWithPoints,
   start: GivenPoint,
-  newest: Point,
+  { begin: position, newest }: Bounds,
 ): Plan<Point | undefined> {
-  const [first] = yield* ask(pointFrom({ listId: list.id, position: 0 }));
+  const [first] = yield* ask(pointFrom({ listId: list.id, position }));
   const begin = { nonce: first?.nonce ?? '', position: Number(first?.position ?? 0) };
   // 0 where nothing went.
   if (begin.position === 0 || start.position > begin.position) return undefined;

@@ -130,11 +130,11 @@ function* planHead<Item>(list: FollowedList<Item>, start: Start): Plan<FollowedH
 function* planAfter<Item>(
   list: FollowedList<Item>,
   start: Start,
-  { position = 0, nonce = '', generation = 0, version: listVersion }: Head,
+  { position = 0, nonce = '', generation = 0, begin = 0, version: listVersion }: Head,
 ): Plan<FollowedHead | NotFollowed> {
   if (start !== 'start' && start.generation !== generation) return 'no_point';
   const newest = { position, nonce };
-  const point = yield* findStart(list, start, newest);
+  const point = yield* findStart(list, start, { begin: Number(begin), newest });
   if (point === undefined) return 'no_point';
   const after = { ...point, generation, newest };
   const isNewest = point.position === position;

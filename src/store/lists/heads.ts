@@ -12,6 +12,8 @@ export interface Head {
   readonly nonce?: string;
   /** Random, and another one after a removal: cursors of before are no longer good. */
   readonly generation?: number;
+  /** The position before the first, where a list leaves rows of earlier ones behind (account-reports/). */
+  readonly begin?: number;
 }
 
 export type DomainOfAccount = { readonly domainId: string; readonly accountId: string };

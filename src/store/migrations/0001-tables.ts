@@ -59,10 +59,12 @@ export const TABLES = {
       domains_version: text(),
       /** That of its reports in an index: account-reports/. */
       list_key: number(),
-      /** Whether that index may have reports that the list has not: of a domain that was paused or removed. */
+      /** Whether that index may have reports that the list has not: of a domain that was paused or removed, or is joining. */
       list_has_others: orZero(flag()),
       reports_total: orZero(count()),
       reports_version: text(),
+      /** The position before the first of the list. What is left of earlier ones nobody reads. */
+      reports_begin: orZero(count()),
       reports_position: orZero(count()),
       reports_nonce: text(),
       reports_generation: orZero(number()),
@@ -106,6 +108,11 @@ export const TABLES = {
       watched_since: orNull(instant()),
       /** When its account lost it. */
       removed_at: orNull(instant()),
+      /**
+       * Reports up to this position have not the key of the account yet (account-reports/): the domain joins the account's
+       * list when all have it. null when it has joined; of no use without account.
+       */
+      unkeyed_until: orNull(count()),
       last_report_at: orNull(instant()),
       /** Whether a day of it has rows in `alert_day`. */
       has_alert_days: orZero(flag()),
@@ -123,7 +130,10 @@ export const TABLES = {
       alerts_nonce: text(),
       alerts_generation: orZero(number()),
     },
-    keys: ['index domain_list (account_id, status, name)'],
+    keys: [
+      'index domain_list (account_id, status, name)',
+      'index domain_joining (id) where unkeyed_until is not null',
+    ],
     storage: UPDATED_IN_PLACE,
   },
 

@@ -69,9 +69,12 @@ const BYTES = sql`2048 + length(content) + (select coalesce(length(d.content), 0
 const DOUBTFUL = sql`(authenticated in ('', 'disputed') or authenticated like 'new %')`;
 
 /** A list whose items have each position once: what is no item's is a gap, from its first point on. */
-const positionOf = (items: RawBuilder<unknown>, list: RawBuilder<string>) =>
-  sql`(select count(*) from ${items}) + (select count(*) from list_gap where list_id = ${list})
-    + (select min(position) from list_point where list_id = ${list})`;
+const positionOf = (
+  items: RawBuilder<unknown>,
+  list: RawBuilder<string>,
+  begin = sql`(select min(position) from list_point where list_id = ${list})`,
+) => sql`(select count(*) from ${items})
+  + (select count(*) from list_gap where list_id = ${list} and position > ${begin}) + ${begin}`;
 
 const newestOf = (points: RawBuilder<unknown>) =>
   sql`(select nonce from (${points}) as point order by position desc limit 1)`;
@@ -154,12 +157,15 @@ export const OF_DOMAIN: readonly Figure[] = [
 
 /** The reports of an account's list. */
 const listed = (id: RawBuilder<string>) => sql`report join domain on domain.id = report.domain_id
-  and domain.account_id = ${id} and domain.status = 'active'`;
+  and domain.account_id = ${id} and domain.status = 'active' and domain.unkeyed_until is null`;
+
+const beginOf = (id: RawBuilder<string>) =>
+  sql`(select reports_begin from account where id = ${id})`;
 
 /** What followers of it meet. */
 const arrived = (id: RawBuilder<string>) => sql`account_arrival as a join report as r
   on r.domain_id = a.domain_id and r.position > a.domain_position - a.length
-  and r.position <= a.domain_position and a.account_id = ${id}`;
+  and r.position <= a.domain_position and a.account_id = ${id} and a.position > ${beginOf(id)}`;
 
 export const OF_ACCOUNT: readonly Figure[] = [
   figure(
@@ -186,7 +192,7 @@ export const OF_ACCOUNT: readonly Figure[] = [
       from account where id = ${id}`,
     ({ id, reports }) => sql`select null as at,
       (select count(*) from ${listed(id)}) as reports_total,
-      ${positionOf(listed(id), reports)} as reports_position,
+      ${positionOf(listed(id), reports, beginOf(id))} as reports_position,
       ${newestOf(sql`${pointsOf(reports)} union all
         select a.position - a.domain_position + r.position, coalesce(a.nonce, r.nonce)
         from ${arrived(id)}`)} as reports_nonce

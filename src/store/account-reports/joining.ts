@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
+import { joinAccountList } from './membership.ts';
+
+/*
+ * The reports that a domain had before its account have no key, or another account's. They get the account's key in bounded
+ * transactions, and are hidden (`list_has_others`) until all have it: then the domain joins the list at once. The
+ * domain's row has how far it came, so it does not matter which process goes on.
+ */
+
+/** Positions that one transaction gives the key to. */
+const KEYED_AT_ONCE = 500;
+
+/** For a domain that an account has just got. One with few reports joins in the same transaction. */
+export async function beginToJoin(tx: Tx, domainId: string, atOnce?: number): Promise<void> {
+  await tx
+    .updateTable('domain')
+    .set(({ ref }) => ({ unkeyed_until: ref('reports_position') }))
+    .where('id', '=', domainId)
+    .execute();
+  await goOn(tx, domainId, atOnce);
+}
+
+/** Goes on with all domains that are joining. Returns whether it came to the end; doing it twice does no harm. */
+export async function joinDomains(
+  db: Db,
+  mayGoOn: () => Promise<boolean>,
+  atOnce?: number,
+): Promise<boolean> {
+  const joining = db.selectFrom('domain').select('id').where('unkeyed_until', 'is not', null);
+  for (const { id } of await joining.where('account_id', 'is not', null).execute())
+    while (!(await db.write((tx) => goOn(tx, id, atOnce)))) if (!(await mayGoOn())) return false;
+  return true;
+}
+
+/** Returns whether nothing is left to do. */
+async function goOn(tx: Tx, domainId: string, atOnce = KEYED_AT_ONCE): Promise<boolean> {
+  const domain = await tx
+    .selectFrom('domain')
+    .select(['account_id', 'unkeyed_until'])
+    .select(({ selectFrom }) =>
+      selectFrom('list_point')
+        .select(({ fn }) => fn.min<number>('position').as('begin'))
+        .whereRef('list_id', '=', 'domain.id')
+        .as('begin'),
+    )
+    .where('id', '=', domainId)
+    .$call(dialectOf(tx).locked)
+    .executeTakeFirst();
+  if (domain?.account_id == null || domain.unkeyed_until === null) return true;
+  const { account_id: accountId } = domain;
+  const until = Number(domain.unkeyed_until);
+  const key = tx.selectFrom('account').select('list_key').where('id', '=', accountId);
+  await tx
+    .updateTable('report')
+    .set({ account_key: key })
+    .where('domain_id', '=', domainId)
+    .where('position', '>', until - atOnce)
+    .where('position', '<=', until)
+    .where('account_key', 'is distinct from', key)
+    .execute();
+  const isDone = until - atOnce <= Number(domain.begin);
+  await tx
+    .updateTable('domain')
+    .set({ unkeyed_until: isDone ? null : until - atOnce })
+    .where('id', '=', domainId)
+    .execute();
+  if (isDone) await joinAccountList(tx, { accountId, domainId });
+  else
+    await sql`update account set list_has_others = 1
+      where id = ${accountId} and list_has_others = 0`.execute(tx);
+  return isDone;
+}
