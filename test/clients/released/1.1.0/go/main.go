@@ -1,0 +1,219 @@
+// The scenario with oapi-codegen's client.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"plumbline.example/scenario/build/plumbline"
+)
+
+var (
+	ctx    = context.Background()
+	client = connect(os.Getenv("PLUMBLINE_API_KEY"))
+	nobody = uuid.MustParse("f0000000-0000-4000-8000-00000000000f")
+)
+
+func connect(key string) *plumbline.ClientWithResponses {
+	authorize := func(_ context.Context, req *http.Request) error {
+		req.Header.Set("Authorization", "Bearer "+key)
+		return nil
+	}
+	return must(plumbline.NewClientWithResponses(
+		os.Getenv("PLUMBLINE_BASE_URL"), plumbline.WithRequestEditorFn(authorize)))
+}
+
+func main() {
+	check("every page", everyPage)
+	check("an empty list", emptyList)
+	check("a null", null)
+	check("a null in a context", nullInContext)
+	check("an unknown alert type", unknownAlertType)
+	check("a typed context", typedContext)
+	check("only what is new", onlyNew)
+	check("304", notModified)
+	check("401", unauthorized)
+	check("404", notFound)
+	check("422", validationError)
+	check("429", rateLimited)
+}
+
+func everyPage() {
+	domain := findDomain("example.com")
+	ids := map[uuid.UUID]bool{}
+	var begin time.Time
+	total := int64(1)
+	for offset := 0; int64(offset) < total; offset += 100 {
+		params := &plumbline.ListReportsParams{Limit: new(int32(100)), Offset: &offset}
+		page := must(client.ListReportsWithResponse(ctx, domain.ID, params)).JSON200
+		want(page != nil && len(page.Data) > 0, "a page is missing")
+		for _, report := range page.Data {
+			want(begin.IsZero() || !report.BeginDate.After(begin), "not newest first")
+			begin = report.BeginDate
+			ids[report.ID] = true
+		}
+		total = page.Total
+	}
+	want(total > 200, "only %d reports", total)
+	want(int64(len(ids)) == total, "%d ids in %d reports", len(ids), total)
+}
+
+func emptyList() {
+	answer := must(client.ListReportsWithResponse(ctx, findDomain("waiting.example").ID, nil))
+	want(answer.JSON200 != nil, "status %d", answer.StatusCode())
+	want(len(answer.JSON200.Data) == 0 && answer.JSON200.Total == 0, "%s", answer.Body)
+}
+
+func null() {
+	want(findDomain("waiting.example").LastReportAt == nil, "a report where there is none")
+	last := findDomain("example.com").LastReportAt
+	want(last != nil && last.Before(time.Now()), "last report at %v", last)
+	open, resolved := 0, 0
+	for _, alert := range listAlerts() {
+		if alert.ResolvedAt == nil {
+			open++
+		} else if alert.ResolvedAt.After(alert.FiredAt) {
+			resolved++
+		}
+	}
+	want(open > 0 && resolved > 0, "%d open, %d resolved", open, resolved)
+}
+
+func nullInContext() {
+	var context plumbline.DNSRecordChangedContext
+	err := json.Unmarshal(findAlert("alert.dns_record_changed").Context, &context)
+	want(err == nil, "%v", err)
+	want(context.PreviousValue == nil && context.CurrentValue != nil, "%v", context)
+}
+
+func unknownAlertType() {
+	var keys map[string]any
+	want(json.Unmarshal(findAlert("alert.sandbox_notice").Context, &keys) == nil, "no object")
+	note, ok := keys["note"].(string)
+	want(ok && note != "" && len(keys) == 1, "%v", keys)
+}
+
+func typedContext() {
+	var context plumbline.AlignmentRegressionContext
+	err := json.Unmarshal(findAlert("alert.alignment_regression").Context, &context)
+	want(err == nil, "%v", err)
+	want(context.DropPct >= 10, "%v", context.DropPct)
+	want(context.Day != nil && !context.Day.IsZero(), "no day")
+}
+
+func onlyNew() {
+	domain := findDomain("example.com")
+	ids := map[uuid.UUID]bool{}
+	found, cursor := 0, "start"
+	for isNew := true; isNew; {
+		params := &plumbline.ListReportsParams{Limit: new(int32(200)), ReceivedAfter: &cursor}
+		page := must(client.ListReportsWithResponse(ctx, domain.ID, params))
+		want(page.JSON200 != nil, "status %d", page.StatusCode())
+		for _, report := range page.JSON200.Data {
+			ids[report.ID] = true
+		}
+		found += len(page.JSON200.Data)
+		cursor, isNew = page.Headers200.PlumblineCursor, len(page.JSON200.Data) > 0
+	}
+	whole := must(client.ListReportsWithResponse(ctx, domain.ID, nil)).JSON200
+	want(len(ids) == found && whole.Total == int64(found), "%d of %d", len(ids), found)
+}
+
+func notModified() {
+	first := must(client.ListDomainsWithResponse(ctx, nil))
+	params := &plumbline.ListDomainsParams{IfNoneMatch: &first.Headers200.ETag}
+	again := must(client.ListDomainsWithResponse(ctx, params))
+	want(again.StatusCode() == http.StatusNotModified, "status %d", again.StatusCode())
+	want(len(again.Body) == 0 && again.JSON200 == nil, "a body: %s", again.Body)
+}
+
+func unauthorized() {
+	answer := must(connect("plb_live_wrong").ListDomainsWithResponse(ctx, nil))
+	want(answer.JSON401 != nil, "status %d", answer.StatusCode())
+	want(answer.JSON401.Error.Code == "unauthorized", "%v", answer.JSON401.Error)
+}
+
+func notFound() {
+	answer := must(client.ListReportsWithResponse(ctx, nobody, nil))
+	want(answer.JSON404 != nil, "status %d", answer.StatusCode())
+	want(answer.JSON404.Error.Code == "not_found", "%v", answer.JSON404.Error)
+}
+
+func validationError() {
+	params := &plumbline.ListReportsParams{Limit: new(int32(201))}
+	answer := must(client.ListReportsWithResponse(ctx, nobody, params))
+	want(answer.JSON422 != nil, "status %d", answer.StatusCode())
+	want(answer.JSON422.Error.Code == "validation_error", "%v", answer.JSON422.Error)
+	want(strings.Contains(answer.JSON422.Error.Message, `"limit"`), "%v", answer.JSON422.Error)
+}
+
+func rateLimited() {
+	for range 61 {
+		answer := must(client.ListDomainsWithResponse(ctx, nil))
+		if answer.JSON200 != nil {
+			continue
+		}
+		want(answer.JSON429 != nil, "status %d", answer.StatusCode())
+		want(answer.JSON429.Error.Code == "rate_limited", "%v", answer.JSON429.Error)
+		want(answer.Headers429.RetryAfter == 60, "Retry-After: %d", answer.Headers429.RetryAfter)
+		return
+	}
+	want(false, "never refused")
+}
+
+func findDomain(name string) plumbline.Domain {
+	answer := must(client.ListDomainsWithResponse(ctx, nil))
+	want(answer.JSON200 != nil, "status %d", answer.StatusCode())
+	for _, domain := range answer.JSON200.Data {
+		if domain.Domain == name {
+			return domain
+		}
+	}
+	panic("no " + name)
+}
+
+func findAlert(kind string) plumbline.Alert {
+	for _, alert := range listAlerts() {
+		if alert.Type == kind {
+			return alert
+		}
+	}
+	panic("no " + kind)
+}
+
+func listAlerts() []plumbline.Alert {
+	answer := must(client.ListAlertsWithResponse(ctx, nil))
+	want(answer.JSON200 != nil, "status %d", answer.StatusCode())
+	return answer.JSON200.Data
+}
+
+// check prints the result of a check. A panic in the check is a failure.
+func check(name string, body func()) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			fmt.Printf("not ok %s: %v\n", name, reason)
+		}
+	}()
+	body()
+	fmt.Printf("ok %s\n", name)
+}
+
+func want(ok bool, format string, args ...any) {
+	if !ok {
+		panic(fmt.Sprintf(format, args...))
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,169 @@
+"""The scenario with openapi-python-client's client."""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from plumbline import AuthenticatedClient
+from plumbline.api.alerts import list_alerts
+from plumbline.api.domains import list_domains
+from plumbline.api.reports import list_reports
+from plumbline.models import (
+    Alert,
+    AlertList,
+    AlignmentRegressionContext,
+    Domain,
+    DomainList,
+    ErrorBody,
+    Report,
+    ReportList,
+)
+from plumbline.types import Response
+
+NOBODY = UUID("f0000000-0000-4000-8000-00000000000f")
+
+
+def connect(key: str) -> AuthenticatedClient:
+    return AuthenticatedClient(base_url=os.environ["PLUMBLINE_BASE_URL"], token=key)
+
+
+client = connect(os.environ["PLUMBLINE_API_KEY"])
+
+
+def every_page() -> None:
+    domain = find_domain("example.com")
+    reports: list[Report] = []
+    total = 1
+    while len(reports) < total:
+        page = list_reports.sync(domain.id, client=client, limit=100, offset=len(reports))
+        assert isinstance(page, ReportList) and page.data, page
+        reports += page.data
+        total = page.total
+    assert total > 200, f"only {total} reports"
+    assert len({report.id for report in reports}) == total
+    begins: list[datetime] = [report.begin_date for report in reports]
+    assert begins == sorted(begins, reverse=True), "not newest first"
+
+
+def an_empty_list() -> None:
+    page = list_reports.sync(find_domain("waiting.example").id, client=client)
+    assert page == ReportList(data=[], total=0), page
+
+
+def a_null() -> None:
+    assert find_domain("waiting.example").last_report_at is None
+    last = find_domain("example.com").last_report_at
+    assert last is not None and last < datetime.now(UTC), last
+    ends = [alert.resolved_at for alert in read_alerts()]
+    assert None in ends, "no open alert"
+    resolved = [end for end in ends if end is not None]
+    assert resolved and max(resolved) < datetime.now(UTC), resolved
+
+
+def a_null_in_a_context() -> None:
+    context = find_alert("alert.dns_record_changed").context
+    assert "previous_value" in context and context["previous_value"] is None, context
+
+
+def an_unknown_alert_type() -> None:
+    context = find_alert("alert.sandbox_notice").context
+    assert context.additional_keys == ["note"]
+    assert isinstance(context["note"], str)
+
+
+def a_typed_context() -> None:
+    alert = find_alert("alert.alignment_regression")
+    context = AlignmentRegressionContext.from_dict(alert.context.to_dict())
+    assert context.drop_pct >= 10, context
+
+
+def only_what_is_new() -> None:
+    domain = find_domain("example.com")
+    ids: list[UUID] = []
+    cursor, is_new = "start", True
+    while is_new:
+        answer = list_reports.sync_detailed(
+            domain.id, client=client, limit=200, received_after=cursor
+        )
+        assert isinstance(answer.parsed, ReportList), answer
+        ids += [report.id for report in answer.parsed.data]
+        cursor, is_new = answer.headers["Plumbline-Cursor"], bool(answer.parsed.data)
+    whole = list_reports.sync(domain.id, client=client)
+    assert isinstance(whole, ReportList) and len(ids) == len(set(ids)) == whole.total, ids
+
+
+def not_modified() -> None:
+    etag = list_domains.sync_detailed(client=client).headers["ETag"]
+    answer = list_domains.sync_detailed(client=client, if_none_match=etag)
+    assert answer.status_code == HTTPStatus.NOT_MODIFIED, answer
+    assert answer.content == b"" and answer.parsed is None, answer
+
+
+def unauthorized() -> None:
+    answer = list_domains.sync_detailed(client=connect("plb_live_wrong"))
+    assert to_error(answer, HTTPStatus.UNAUTHORIZED) == "unauthorized"
+
+
+def not_found() -> None:
+    answer = list_reports.sync_detailed(NOBODY, client=client)
+    assert to_error(answer, HTTPStatus.NOT_FOUND) == "not_found"
+
+
+def validation_error() -> None:
+    answer = list_reports.sync_detailed(NOBODY, client=client, limit=201)
+    assert to_error(answer, HTTPStatus.UNPROCESSABLE_ENTITY) == "validation_error"
+    assert isinstance(answer.parsed, ErrorBody) and '"limit"' in answer.parsed.error.message
+
+
+def rate_limited() -> None:
+    answers = (list_domains.sync_detailed(client=client) for _ in range(61))
+    refused = next(answer for answer in answers if answer.status_code != HTTPStatus.OK)
+    assert to_error(refused, HTTPStatus.TOO_MANY_REQUESTS) == "rate_limited"
+    assert int(refused.headers["Retry-After"]) == 60
+
+
+def find_domain(name: str) -> Domain:
+    domains = list_domains.sync(client=client)
+    assert isinstance(domains, DomainList), domains
+    return next(domain for domain in domains.data if domain.domain == name)
+
+
+def find_alert(kind: str) -> Alert:
+    return next(alert for alert in read_alerts() if alert.type_ == kind)
+
+
+def read_alerts() -> list[Alert]:
+    alerts = list_alerts.sync(client=client)
+    assert isinstance(alerts, AlertList), alerts
+    return alerts.data
+
+
+def to_error(answer: Response[Any], status: HTTPStatus) -> str:
+    assert answer.status_code == status, answer
+    assert isinstance(answer.parsed, ErrorBody), answer
+    return answer.parsed.error.code
+
+
+def check(name: str, body: Callable[[], None]) -> None:
+    try:
+        body()
+        print(f"ok {name}")
+    except Exception as error:
+        print(f"not ok {name}: {' '.join(repr(error).split())}")
+
+
+check("every page", every_page)
+check("an empty list", an_empty_list)
+check("a null", a_null)
+check("a null in a context", a_null_in_a_context)
+check("an unknown alert type", an_unknown_alert_type)
+check("a typed context", a_typed_context)
+check("only what is new", only_what_is_new)
+check("304", not_modified)
+check("401", unauthorized)
+check("404", not_found)
+check("422", validation_error)
+check("429", rate_limited)

@@ -1,0 +1,158 @@
+/** The scenario with openapi-typescript's types and openapi-fetch. */
+import assert from 'node:assert/strict';
+import createClient from 'openapi-fetch';
+import type { components, operations, paths } from './build/v1.d.ts';
+
+type Alert = components['schemas']['Alert'];
+type Domain = components['schemas']['Domain'];
+type Report = components['schemas']['Report'];
+type AlignmentRegressionContext = components['schemas']['AlignmentRegressionContext'];
+
+type ReportsQuery = NonNullable<operations['listReports']['parameters']['query']>;
+
+const baseUrl = process.env['PLUMBLINE_BASE_URL'] ?? '';
+const plumbline = connect(process.env['PLUMBLINE_API_KEY'] ?? '');
+const nobodys = 'f0000000-0000-4000-8000-00000000000f';
+
+function connect(key: string) {
+  return createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
+}
+
+/** A page of a domain's reports, with any parameters. */
+function listReports(domain_id: string, query: ReportsQuery = {}) {
+  const params = { path: { domain_id }, query };
+  return plumbline.GET('/v1/external/domains/{domain_id}/reports', { params });
+}
+
+async function findDomain(name: string) {
+  const { data } = await plumbline.GET('/v1/external/domains');
+  const domain = data?.data.find(({ domain }) => domain === name);
+  assert(domain, `no ${name}`);
+  return domain;
+}
+
+async function findAlerts(type: string) {
+  const { data } = await plumbline.GET('/v1/external/alerts');
+  const alerts = data?.data.filter((alert) => alert.type === type) ?? [];
+  assert(alerts.length > 0, `no ${type}`);
+  return alerts;
+}
+
+await check('every page # dates are text, which Date reads', async () => {
+  const { id } = await findDomain('example.com');
+  const reports: Report[] = [];
+  let total = 1;
+  while (reports.length < total) {
+    const { data } = await listReports(id, { limit: 100, offset: reports.length });
+    assert(data && data.data.length > 0, 'a page is missing');
+    reports.push(...data.data);
+    total = data.total;
+  }
+  assert(total > 200, `only ${total} reports`);
+  assert.equal(new Set(reports.map((report) => report.id)).size, total);
+  const begins = reports.map((report) => new Date(report.begin_date).getTime());
+  assert(
+    begins.every((begin, i) => begin <= (begins[i - 1] ?? Infinity)),
+    'not newest first',
+  );
+});
+
+await check('an empty list', async () => {
+  const { id } = await findDomain('waiting.example');
+  assert.deepEqual((await listReports(id)).data, { data: [], total: 0 });
+});
+
+await check('a null', async () => {
+  // If the type is not nullable, nothing can be extracted, and this does not compile.
+  const never: Extract<Domain['last_report_at'], null> = null;
+  const open: Extract<Alert['resolved_at'], null> = null;
+  assert.equal((await findDomain('waiting.example')).last_report_at, never);
+  const { last_report_at } = await findDomain('example.com');
+  assert(last_report_at !== null && new Date(last_report_at) <= new Date());
+  const { data } = await plumbline.GET('/v1/external/alerts');
+  const ends = data?.data.map(({ resolved_at }) => resolved_at) ?? [];
+  assert(ends.includes(open), 'no open alert');
+  const resolved = ends.filter((end) => end !== open);
+  assert(resolved.length > 0, 'no resolved alert');
+  assert(resolved.every((end) => new Date(end) <= new Date()));
+});
+
+await check('a null in a context', async () => {
+  const [added] = await findAlerts('alert.dns_record_changed');
+  assert.equal(added?.context['previous_value'], null);
+});
+
+await check('an unknown alert type', async () => {
+  const [notice] = await findAlerts('alert.sandbox_notice');
+  assert.deepEqual(Object.keys(notice?.context ?? {}), ['note']);
+  assert.equal(typeof notice?.context['note'], 'string');
+});
+
+await check('a typed context', async () => {
+  const alerts = await findAlerts('alert.alignment_regression');
+  const contexts = alerts.map(({ context }) => context as AlignmentRegressionContext);
+  assert(contexts.every(({ drop_pct }) => drop_pct >= 10));
+});
+
+await check('only what is new', async () => {
+  const { id } = await findDomain('example.com');
+  const ids: string[] = [];
+  let cursor = 'start';
+  for (let isNew = true; isNew; ) {
+    const { data, response } = await listReports(id, { limit: 200, received_after: cursor });
+    ids.push(...(data?.data.map((report) => report.id) ?? []));
+    cursor = response.headers.get('Plumbline-Cursor') ?? assert.fail('no cursor');
+    isNew = data !== undefined && data.data.length > 0;
+  }
+  assert.equal(ids.length, (await listReports(id)).data?.total);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+await check('304', async () => {
+  const { response } = await plumbline.GET('/v1/external/domains');
+  const header = { 'If-None-Match': response.headers.get('ETag') ?? '' };
+  const again = await plumbline.GET('/v1/external/domains', { params: { header } });
+  assert.equal(again.response.status, 304);
+  assert.equal(again.data, undefined);
+});
+
+await check('401', async () => {
+  const { error, response } = await connect('plb_live_wrong').GET('/v1/external/domains');
+  assert.deepEqual([response.status, error?.error.code], [401, 'unauthorized']);
+});
+
+await check('404', async () => {
+  const { error, response } = await listReports(nobodys);
+  assert.deepEqual([response.status, error?.error.code], [404, 'not_found']);
+});
+
+await check('422', async () => {
+  const { error, response } = await listReports(nobodys, { limit: 201 });
+  assert.deepEqual([response.status, error?.error.code], [422, 'validation_error']);
+  assert.match(error?.error.message ?? '', /"limit"/);
+});
+
+await check('429', async () => {
+  for (let sent = 0; sent <= 60; sent++) {
+    const { error, response } = await plumbline.GET('/v1/external/domains');
+    if (response.status === 200) continue;
+    assert.deepEqual([response.status, error?.error.code], [429, 'rate_limited']);
+    assert.equal(Number(response.headers.get('Retry-After')), 60);
+    return;
+  }
+  assert.fail('never refused');
+});
+
+/** Prints the result of a check; the text after `#` says what differs in this client. */
+async function check(name: string, body: () => Promise<void>): Promise<void> {
+  try {
+    await body();
+    print(`ok ${name}`);
+  } catch (error) {
+    print(`not ok ${name}: ${String(error).replaceAll('\n', ' ')}`);
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
