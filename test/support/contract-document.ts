@@ -35,6 +35,7 @@ const document = toResolved(
 
 export const { components } = document;
 export const operations = Object.values(document.paths).map(({ get }) => get);
+export const pathTemplates = Object.keys(document.paths);
 
 /** What is sent to endpoints, by the type of the event. */
 export const webhooks = new Map(
