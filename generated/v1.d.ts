@@ -813,6 +813,14 @@ export interface components {
         readonly AlertContext: {
             readonly [key: string]: unknown;
         };
+        /** @description The schema of an alert's `context`, under the alert's `type`. */
+        readonly AlertContextByType: {
+            readonly "alert.alignment_regression"?: components["schemas"]["AlignmentRegressionContext"];
+            readonly "alert.reports_missing"?: components["schemas"]["ReportsMissingContext"];
+            readonly "alert.new_failing_source"?: components["schemas"]["NewFailingSourceContext"];
+            readonly "alert.dns_record_changed"?: components["schemas"]["DnsRecordChangedContext"];
+            readonly "alert.policy_weakened"?: components["schemas"]["PolicyWeakenedContext"];
+        };
         /**
          * @description Why the alert has resolved; absent while it is open, and in alerts that resolved before contract 1.1.0. More
          *     reasons may be added.

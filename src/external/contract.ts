@@ -12,7 +12,7 @@ import {
   readContract,
   toDeprecationHeaders,
 } from './contract-document.ts';
-import { describeValue, type Parameters, parseQuery, toValues } from './parameters.ts';
+import { describeValue, type Pairs, type Parameters, parseQuery, toValues } from './parameters.ts';
 
 /** Valid paths whose operation is remembered. openapi-backend takes 45 µs to find one, as much as a whole 304. */
 const MAX_PATHS = 1_000;
@@ -61,14 +61,25 @@ export async function openContract(document?: ContractDocument) {
     if (method !== 'GET' && method !== 'HEAD')
       throw new Failure('method_not_allowed', 'This path answers only to GET and HEAD.');
     const { operation } = route;
-    const query = toValues('query', parseQuery(url.slice(path.length + 1)), operation.parameters);
+    const pairs = parseQuery(url.slice(path.length + 1));
+    const query = toValues('query', pairs, operation.parameters);
     const parameters = { path: route.path, query };
     const validators = api.validator.getRequestValidatorsForOperation(operation.operationId) ?? [];
     for (const validate of validators)
       if (!validate(parameters)) throw toFailure(operation, validate.errors);
+    holdCursors(pairs, operation);
     if (known === undefined) routes.set(path, route);
     return { operation, parameters };
   };
+}
+
+const CURSORS = ['received_after', 'changed_after'];
+
+/** A cursor's parameter of another list is no unknown one: ignored, the whole list would be the answer to each poll. */
+function holdCursors(pairs: Pairs, { parameters }: Operation): void {
+  for (const [key] of pairs)
+    if (CURSORS.includes(key) && !parameters.some(({ name }) => name === key))
+      throw new Failure('validation_error', `"${key}" is no parameter of this operation.`);
 }
 
 /** openapi-backend would enable Ajv's coercion. Here values have their type already (parameters.ts). */

@@ -24,7 +24,7 @@ export interface Parameters {
   readonly query: Values;
 }
 
-type Pairs = readonly (readonly [name: string, text: string])[];
+export type Pairs = readonly (readonly [name: string, text: string])[];
 
 export function parseQuery(search: string): Pairs {
   // URLSearchParams removes one leading `?`. Without the added one, it would remove a `?` that is part of a name.

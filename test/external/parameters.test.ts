@@ -214,6 +214,19 @@ describe('other parameters', () => {
     }
   });
 
+  test.each([
+    ['/v1/external/alerts', 'received_after'],
+    ['/v1/external/reports', 'changed_after'],
+    ['/v1/external/domains', 'received_after'],
+  ])(
+    '%s?%s=start was ignored, and answered with the whole list: it is a 422',
+    async (path, name) => {
+      const { status, body } = await api.get(`${path}?${name}=start`, { key });
+      const message = `"${name}" is no parameter of this operation.`;
+      expect([status, body.error]).toEqual([422, { code: 'validation_error', message }]);
+    },
+  );
+
   test('of two invalid parameters one is named', async () => {
     for (const { status, body } of await askAll('limit=0&offset=-1')) {
       expect(status).toBe(422);
