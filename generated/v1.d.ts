@@ -377,7 +377,7 @@ export interface components {
         };
         /**
          * @description The service that sends, by what reports say of its mail; null where nothing names one. A newer version of
-         *     Plumbline may know more services.
+         *     Plumbline may know more services, and its pages name some by the name of the address in DNS, which is left out here.
          */
         readonly SourceService: {
             /**
@@ -796,6 +796,7 @@ export interface components {
         /**
          * @description Figures that belong to the alert's type. Read them by the schema that `type` names; further keys may be
          *     added, and a value may be null. A type that is not listed has keys that this contract does not know.
+         *     `AlertContextByType` has the same schemas as references.
          *
          *     | type | schema |
          *     |---|---|
@@ -813,7 +814,10 @@ export interface components {
         readonly AlertContext: {
             readonly [key: string]: unknown;
         };
-        /** @description The schema of an alert's `context`, under the alert's `type`. */
+        /**
+         * @description No answer has this object. Its properties are the schemas of an alert's `context`, each under the alert's `type`, so
+         *     that generated clients have them and tools find them.
+         */
         readonly AlertContextByType: {
             readonly "alert.alignment_regression"?: components["schemas"]["AlignmentRegressionContext"];
             readonly "alert.reports_missing"?: components["schemas"]["ReportsMissingContext"];
@@ -1276,7 +1280,7 @@ export interface components {
             };
         };
         /**
-         * @description A parameter is malformed, out of range or given twice. The message names it and says what is allowed. The first
+         * @description A parameter is malformed, out of range or given twice, or takes a cursor of another list. The message names it and says what is allowed. The first
          *     example names none, for mock servers, which do not know which parameter was wrong.
          */
         readonly ValidationError: {

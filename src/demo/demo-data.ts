@@ -46,17 +46,19 @@ async function requireEmpty(db: Db): Promise<void> {
 
 interface DemoAccountOptions {
   readonly today: Date;
-  /** The key and the domains' ids, when they must not be random. */
+  /** The account's id, the key and the domains' ids, when they must not be random. */
+  readonly id?: string;
   readonly key?: string;
   readonly ids?: Readonly<Record<string, string>>;
 }
 
 export async function insertDemoAccount(
   db: Db,
-  { today, key: fixedKey, ids }: DemoAccountOptions,
+  { today, id, key: fixedKey, ids }: DemoAccountOptions,
 ): Promise<DemoAccount> {
   const now = toInstant(toFirstDay(today));
-  const { id: accountId } = await insertAccount(db, { name: 'Demo account', plan: 'pro', now });
+  const named = { name: 'Demo account', plan: 'pro' } as const;
+  const { id: accountId } = await insertAccount(db, { ...named, now, id });
   const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: fixedKey });
   const domains: { id: string; domain: string }[] = [];
   for (const { name } of DOMAINS) {

@@ -1,5 +1,5 @@
 import { type Instant, toInstant } from '../domain/instant.ts';
-import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
+import { SANDBOX_ACCOUNT_ID, SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import type { Db } from '../store/engine/database.ts';
@@ -20,16 +20,18 @@ export interface Sandbox {
 export async function openSandbox(today: Date, database = ':memory:'): Promise<Sandbox> {
   const store = await openEmpty(database);
   const ids = SANDBOX_DOMAIN_IDS;
-  const account = await insertDemoAccount(store.db, { today, key: SANDBOX_KEY, ids });
+  const [id, key] = [SANDBOX_ACCOUNT_ID, SANDBOX_KEY];
+  const account = await insertDemoAccount(store.db, { today, id, key, ids });
   await ingestDemo(store, account, today);
   const [accountId, now] = [account.account_id, toInstant(today)];
-  const { id } = await insertDomain(store.db, { accountId, name: WAITING, now, id: ids[WAITING] });
+  const waiting = { accountId, name: WAITING, now, id: ids[WAITING] as string };
+  await insertDomain(store.db, waiting);
   const owner = { accountId, domainId: account.domains[0]?.id as string };
   await insertUnlistedAlert(store.db, owner, now);
   await insertAddedRecord(store.db, owner, today);
   return {
     store,
-    account: { ...account, domains: [...account.domains, { id, domain: WAITING }] },
+    account: { ...account, domains: [...account.domains, { id: waiting.id, domain: WAITING }] },
   };
 }
 

@@ -3,6 +3,9 @@
 /** The published key of every `plumbline serve --sandbox`. */
 export const SANDBOX_KEY = 'plb_live_SandboxSandboxSandboxSandbox0046a8Kd';
 
+/** The same in every run: a cursor of an earlier one is then no longer good, and not of another account's list. */
+export const SANDBOX_ACCOUNT_ID = '9c2f4b1e-7d35-4a86-8e0b-3f6d5a1c7e92';
+
 /** The same in every run, so that the documentation's commands work unchanged. */
 export const SANDBOX_DOMAIN_IDS: Readonly<Record<string, string>> = {
   'example.com': '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSandbox } from '../../src/demo/sandbox.ts';
 import { isApiKey } from '../../src/domain/access/api-key.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
@@ -26,6 +26,21 @@ describe('the sandbox', () => {
     const { body } = await get('/domains');
     const listed = body.data.map(({ id, domain }: Record<string, string>) => [domain, id]);
     expect(Object.fromEntries(listed)).toEqual(SANDBOX_DOMAIN_IDS);
+  });
+
+  test('answers cursors of an earlier run with 410: they were called another list’s, and no client began again', async () => {
+    const { store } = await openSandbox(TODAY);
+    const earlier = await startApi({ store });
+    onTestFinished(() => earlier.close());
+    for (const list of [
+      '/reports?received_after=',
+      `/domains/${EXAMPLE}/reports?received_after=`,
+      '/alerts?changed_after=',
+    ]) {
+      const { headers } = await earlier.get(`/v1/external${list}start`, { key: SANDBOX_KEY });
+      const { status, body } = await get(list + headers['plumbline-cursor']);
+      expect([status, body.error.code]).toEqual([410, 'cursor_expired']);
+    }
   });
 
   test('has an audit whose first entries are those of its account, key and domains', async () => {

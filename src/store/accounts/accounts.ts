@@ -23,6 +23,8 @@ interface NewAccount {
   readonly plan: Plan;
   readonly now: Instant;
   readonly allowDuplicate?: boolean | undefined;
+  /** For an account that has the same id in every run. */
+  readonly id?: string | undefined;
 }
 
 /**
@@ -30,9 +32,9 @@ interface NewAccount {
  */
 export async function insertAccount(
   db: Db,
-  { name, plan, now, allowDuplicate = false }: NewAccount,
+  { name, plan, now, allowDuplicate = false, id = randomUUID() }: NewAccount,
 ): Promise<Account> {
-  const account = { id: randomUUID(), name: parseDisplayName(name, 'An account'), plan };
+  const account = { id, name: parseDisplayName(name, 'An account'), plan };
   const nonce = newNonce();
   await db.write(async (tx) => {
     if (!allowDuplicate) await requireNewName(tx, account.name);
