@@ -41,8 +41,15 @@ export interface Postfix {
   readonly list: (status: 'sent' | 'deferred' | 'bounced') => readonly string[];
 }
 
+/** By which a mail comes into the queue. */
+interface Inbound {
+  readonly port: number;
+  /** Of a server of Postfix's policy protocol, which is asked after the last byte of each mail. */
+  readonly policyPort: number;
+}
+
 /** A mail server of a test, with default settings, which passes all mail on to this port. As root. */
-export async function aPostfix(port: number): Promise<Postfix> {
+export async function aPostfix(port: number, inbound?: Inbound): Promise<Postfix> {
   const folder = await aFolder();
   const [config, queue, data, log] = ['config', 'queue', 'data', 'log'].map((name) =>
     join(folder, name),
@@ -55,10 +62,16 @@ export async function aPostfix(port: number): Promise<Postfix> {
     ...{ queue_directory: queue, data_directory: data, inet_interfaces: '127.0.0.1' },
     ...{ relayhost: `[127.0.0.1]:${port}`, disable_dns_lookups: 'yes' },
     ...{ maillog_file: log, maillog_file_prefixes: folder },
+    ...(inbound && {
+      smtpd_end_of_data_restrictions: `check_policy_service inet:127.0.0.1:${inbound.policyPort}`,
+    }),
   };
+  const services = inbound
+    ? [...SERVICES, `127.0.0.1:${inbound.port} inet n - n - - smtpd`]
+    : SERVICES;
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   writeFileSync(join(config, 'main.cf'), lines.join(''));
-  writeFileSync(join(config, 'master.cf'), SERVICES.map((line) => `${line}\n`).join(''));
+  writeFileSync(join(config, 'master.cf'), services.map((line) => `${line}\n`).join(''));
   const postfix = (command: string) => run('postfix', ['-c', config, command]);
   // Makes the folders of the queue.
   await postfix('check');
