@@ -12,7 +12,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import { joinDomains } from '../store/account-reports/joining.ts';
 import type { Store } from '../store/engine/store.ts';
-import { deleteOldEvents } from '../store/notify/tidy.ts';
+import { deleteOldEvents } from '../store/notify/events.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';

@@ -69,6 +69,8 @@ describe('mails about alerts', () => {
       expect(part).toContain('from 98.74% to 67.34%');
       expect(part).toContain('find out who fails since');
       expect(part).toContain(`${BASE_URL}/settings/domains/${domainId}#alerts`);
+      expect(part).toContain(`${BASE_URL}/settings/mail`);
+      expect(part).toContain(`${BASE_URL}/settings/unsubscribe?token=alerts.`);
     }
     expect(received[1]?.text).toContain('This alert is resolved.');
     expect(first?.html).not.toMatch(/<(img|link|script|iframe)|src=|url\(|@import/);

@@ -67,6 +67,14 @@ test('a mail has the fields of a thread, of an automatic mail and of one-click u
   );
 });
 
+test('a link by plain HTTP ends a subscription by its page only (RFC 8058, 3.1)', async () => {
+  const { config, received } = await aMailServer();
+  await aMailer(config).send(aMail({ unsubscribe: 'http://localhost/settings/unsubscribe' }));
+  const fields = listFields(received[0]?.raw ?? '');
+  expect(fields).toContain('List-Unsubscribe: <http://localhost/settings/unsubscribe>');
+  expect(fields.join()).not.toContain('List-Unsubscribe-Post');
+});
+
 describe('what comes from outside never adds a header field or a recipient', () => {
   const ATTACKS = [
     'x\r\nBcc: eve@example.net',

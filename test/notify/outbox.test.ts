@@ -7,7 +7,7 @@ import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { findFollowedHead } from '../../src/store/lists/followed.ts';
 import { claimReceivers, listDue, recordResults } from '../../src/store/notify/claims.ts';
-import { deleteOldEvents } from '../../src/store/notify/tidy.ts';
+import { deleteOldEvents } from '../../src/store/notify/events.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import {
   aBareAccount,

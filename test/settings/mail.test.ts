@@ -164,6 +164,13 @@ describe('the link that ends a subscription', () => {
     expect((await postOneClick(token)).status).toBe(200);
   });
 
+  test('ends it by a POST with a multipart form, as RFC 8058 prefers', async () => {
+    const { id, token } = await aSubscriber();
+    const { status } = await send('post', token).field('List-Unsubscribe', 'One-Click');
+    expect(status).toBe(200);
+    expect(await findPersonMail(api.db, id)).toMatchObject({ alerts: 'none', hasSummary: true });
+  });
+
   test('shows a page, and ends nothing, when a program opens it', async () => {
     const { id, token } = await aSubscriber();
     const { status, text } = await send('get', token);

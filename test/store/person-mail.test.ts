@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { listMailedEvents } from '../../src/domain/mail-choice.ts';
+import { isTold } from '../../src/store/notify/events.ts';
 import {
   insertPersonMail,
   refreshReceiver,
@@ -52,10 +53,9 @@ test('a person who is added while a server is first configured is told', async (
   });
   await added.promise;
   const configuring = updateMailServer(db, 'relay.example.com');
-  // Until it waits for the person, or has missed them.
   await sleep(200);
   mayEnd.resolve();
   await Promise.all([adding, configuring]);
-  const told = db.selectFrom('receiver').select('id').where('enabled', '=', 1);
+  const told = db.selectFrom('receiver').select('id').where(isTold);
   expect((await told.execute()).map(({ id }) => id).sort()).toEqual([known.id, person.id].sort());
 });

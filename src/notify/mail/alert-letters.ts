@@ -42,7 +42,7 @@ export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
       },
       ...(frame.isLastToday ? [LAST] : []),
     ],
-    reason: toReason(frame),
+    reason: `You get mail about alerts of the account “${frame.account}”.`,
   };
 }
 
@@ -59,10 +59,6 @@ export function toListLetter(changes: readonly AlertChange[], frame: Frame): Let
       { link: `${frame.baseUrl}/settings/overview`, text: 'Open the overview' },
       ...(frame.isLastToday ? [LAST] : []),
     ],
-    reason: toReason(frame),
+    reason: `You get mail about alerts of the account “${frame.account}”.`,
   };
-}
-
-function toReason({ baseUrl, account }: Frame): string {
-  return `You get mail about alerts of the account “${account}”. Choose what you get: ${baseUrl}/settings/mail`;
 }

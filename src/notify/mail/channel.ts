@@ -1,15 +1,17 @@
+import { ignoreNotFound } from '../../domain/failure.ts';
 import { END_OF_TIME, later } from '../../domain/instant.ts';
 import { toUnsubscribeToken } from '../../domain/mail-choice.ts';
+import { findDomainName } from '../../store/accounts/domains.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
 import {
-  findDomainNames,
-  findMailbox,
-  type Mailbox,
+  confirmAddress,
+  findPersonMail,
+  listLeftOut,
   type Pace,
+  type PersonMail,
   recordRefusal,
   updatePace,
-} from '../../store/notify/mailbox.ts';
-import { confirmAddress } from '../../store/people/person-mail.ts';
+} from '../../store/people/person-mail.ts';
 import type { Batch, Channel, Outcome } from '../channel.ts';
 import { type Alert, type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
 import { findSending, type LetterDeps, type Sending } from './event-letters.ts';
@@ -36,9 +38,8 @@ export function createMailChannel(deps: MailDeps): Channel {
   return {
     ...{ name: 'mail', atOnce: 200, waitsMs: WAITS_MS },
     deliver: async (batch) => {
-      const mailbox = await findMailbox(deps.store.db, batch.receiverId);
-      if (mailbox === undefined) return;
-      await new MailBatch(deps, batch, mailbox).deliver();
+      const person = await findPersonMail(deps.store.db, batch.receiverId).catch(ignoreNotFound);
+      if (person !== undefined) await new MailBatch(deps, batch, person).deliver();
     },
   };
 }
@@ -46,28 +47,34 @@ export function createMailChannel(deps: MailDeps): Channel {
 class MailBatch {
   readonly #deps: MailDeps;
   readonly #batch: Batch;
-  readonly #mailbox: Mailbox;
+  readonly #person: PersonMail;
   /** Set by a failure that is not about one mail: the others would fail as well. */
   #isEnded = false;
 
-  constructor(deps: MailDeps, batch: Batch, mailbox: Mailbox) {
+  constructor(deps: MailDeps, batch: Batch, person: PersonMail) {
     this.#deps = deps;
     this.#batch = batch;
-    this.#mailbox = mailbox;
+    this.#person = person;
   }
 
   async deliver(): Promise<void> {
-    const oldest = later(this.#deps.now(), -MAX_AGE_MS);
-    const groups = Object.groupBy(this.#batch.deliveries, ({ at, type }) => {
-      if (at < oldest) return 'old';
-      return type === 'alert.fired' || type === 'alert.resolved' ? 'alerts' : 'others';
+    const { alerts, personId } = this.#person;
+    const now = this.#deps.now();
+    const oldest = later(now, -MAX_AGE_MS);
+    const daily = alerts === 'daily' ? findDailyTime(now) : END_OF_TIME;
+    const domains = await listLeftOut(this.#deps.store.db, personId);
+    const leftOut = new Set(domains.map(({ id }) => id));
+    const groups = Object.groupBy(this.#batch.deliveries, (due) => {
+      if (due.at < oldest) return 'old';
+      if (due.type !== 'alert.fired' && due.type !== 'alert.resolved') return 'others';
+      if (alerts === 'none' || leftOut.has(parse(due).domain_id)) return 'unwanted';
+      return due.at < daily ? 'alerts' : 'early';
     });
     await this.#drop(groups.old, 'It waited for too long.');
-    for (const due of groups.others ?? []) {
-      if (this.#mustEnd()) return;
-      await this.#sendOther(due);
-    }
-    await this.#deliverAlerts(groups.alerts ?? []);
+    await this.#drop(groups.unwanted, 'The person wants no mail about it.');
+    await this.#record(groups.early, { kind: 'postponed', atLeastMs: msUntilDaily(now) });
+    for (const due of groups.others ?? []) if (!this.#mustEnd()) await this.#sendOther(due);
+    await this.#sendAlerts(groups.alerts ?? []);
   }
 
   #mustEnd(): boolean {
@@ -85,56 +92,43 @@ class MailBatch {
   }
 
   async #sendOther(due: DueDelivery): Promise<void> {
-    const sending = await findSending(this.#deps, this.#mailbox, due);
+    const sending = await findSending(this.#deps, this.#person, due);
     if (sending === undefined) await this.#drop([due], 'There is nothing to say any more.');
     else await this.#send([due], sending);
   }
 
-  async #deliverAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
-    const { alerts, leftOut } = this.#mailbox;
-    const now = this.#deps.now();
-    const until = alerts === 'daily' ? findDailyTime(now) : END_OF_TIME;
-    const groups = Object.groupBy(deliveries, (due) => {
-      if (alerts === 'none' || leftOut.has(parse(due).domain_id)) return 'unwanted';
-      return due.at < until ? 'wanted' : 'early';
-    });
-    await this.#drop(groups.unwanted, 'The person wants no mail about it.');
-    await this.#record(groups.early, { kind: 'postponed', atLeastMs: msUntilDaily(now) });
-    await this.#sendAlerts(groups.wanted ?? []);
-  }
-
   async #sendAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
-    const changes = await this.#toChanges(deliveries);
-    let pace: Pace = this.#mailbox;
+    const changes: AlertChange[] = [];
+    for (const due of deliveries) changes.push(await this.#toChange(due));
+    let pace: Pace = this.#person;
     for (let at = 0; at < deliveries.length && !this.#mustEnd(); ) {
       const rest = deliveries.slice(at);
       const plan = planMail(pace, rest.length, this.#deps.now());
       if (plan.kind === 'wait')
         return await this.#record(rest, { kind: 'postponed', atLeastMs: plan.ms });
-      const isList = plan.kind === 'list' || this.#mailbox.alerts === 'daily';
+      const isList = plan.kind === 'list' || this.#person.alerts === 'daily';
       const end = isList ? deliveries.length : at + 1;
       const sending = this.#toSending(changes.slice(at, end), plan.isLastToday);
       await this.#send(deliveries.slice(at, end), sending);
       if (this.#isEnded) return;
-      await updatePace(this.#deps.store.db, this.#mailbox.personId, plan.pace);
+      await updatePace(this.#deps.store.db, this.#person.personId, plan.pace);
       pace = plan.pace;
       at = end;
     }
   }
 
-  async #toChanges(deliveries: readonly DueDelivery[]): Promise<AlertChange[]> {
-    const ids = new Set(deliveries.map((due) => parse(due).domain_id));
-    const names = await findDomainNames(this.#deps.store.db, [...ids]);
-    return deliveries.map((due) => {
-      const alert = parse(due);
-      const domain = names.get(alert.domain_id) ?? 'a domain that was removed';
-      return { ...alert, eventId: due.id, isResolved: due.type === 'alert.resolved', domain };
-    });
+  async #toChange(due: DueDelivery): Promise<AlertChange> {
+    const alert = parse(due);
+    const { accountId } = this.#person;
+    const found = { domainId: alert.domain_id, accountId };
+    const domain = await findDomainName(this.#deps.store.db, found);
+    const isResolved = due.type === 'alert.resolved';
+    return { ...alert, eventId: due.id, isResolved, domain: domain ?? 'a domain that was removed' };
   }
 
   /** The id of a list has its first and its last event: one with more is another mail. */
   #toSending(changes: readonly AlertChange[], isLastToday: boolean): Sending {
-    const { accountName: account, personId } = this.#mailbox;
+    const { accountName: account, personId } = this.#person;
     const frame = { baseUrl: this.#deps.baseUrl, account, isLastToday };
     const [first, last] = [changes[0], changes.at(-1)] as [AlertChange, AlertChange];
     const subscription = 'alerts';
@@ -153,17 +147,20 @@ class MailBatch {
     const outcome = await this.#try(sending);
     await this.#record(deliveries, { ...outcome, tookMs: performance.now() - started });
     // After that: a process that dies between sending and recording sends again.
-    if (outcome.kind === 'delivered' && this.#mailbox.refusals > 0)
-      await confirmAddress(this.#deps.store.db, this.#mailbox.personId);
+    if (outcome.kind === 'delivered' && this.#person.refusals > 0)
+      await confirmAddress(this.#deps.store.db, this.#person.personId);
   }
 
   async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<Outcome> {
     const { mailer, store, baseUrl } = this.#deps;
-    const { email: to, personId, linkKey } = this.#mailbox;
+    const { email: to, personId, linkKey } = this.#person;
     const token = subscription && toUnsubscribeToken(subscription, personId, linkKey);
     const unsubscribe = token && `${baseUrl}/settings/unsubscribe?token=${token}`;
+    const choose = { link: `${baseUrl}/settings/mail`, text: 'Choose what you get' };
+    const links = unsubscribe ? [choose, { link: unsubscribe, text: 'Get no more of it' }] : [];
+    const rendered = renderLetter(letter, links);
     try {
-      const answer = await mailer.send({ to, id, inReplyTo, unsubscribe, ...renderLetter(letter) });
+      const answer = await mailer.send({ to, id, inReplyTo, unsubscribe, ...rendered });
       return { kind: 'delivered', status: Number(answer.slice(0, 3)), answer };
     } catch (error) {
       const { responseCode: status = null, message } = error as Error & { responseCode?: number };

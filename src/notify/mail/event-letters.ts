@@ -2,10 +2,10 @@ import { type Day, type Instant, later } from '../../domain/instant.ts';
 import type { Subscription } from '../../domain/mail-choice.ts';
 import type { Store } from '../../store/engine/store.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
-import type { Mailbox } from '../../store/notify/mailbox.ts';
 import type { Notice } from '../../store/notify/notices.ts';
 import { readWeek } from '../../store/notify/week.ts';
 import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
+import type { PersonMail } from '../../store/people/person-mail.ts';
 import type { Letter } from './letter.ts';
 import {
   toChangeLetter,
@@ -36,12 +36,12 @@ export interface Sending {
 /** The mail for an event that is no alert; undefined when there is nothing to say any more. */
 export async function findSending(
   deps: LetterDeps,
-  mailbox: Mailbox,
+  person: PersonMail,
   due: DueDelivery,
 ): Promise<Sending | undefined> {
   const isSummary = due.type === 'summary.due';
-  const letter = await (isSummary ? findSummary : findNotice)(deps, mailbox, due);
-  const id = `${due.id}.${mailbox.personId}`;
+  const letter = await (isSummary ? findSummary : findNotice)(deps, person, due);
+  const id = `${due.id}.${person.personId}`;
   return letter && { letter, id, ...(isSummary && { subscription: 'summary' }) };
 }
 
@@ -50,10 +50,10 @@ const MAX_DOMAINS = 25;
 
 async function findSummary(
   { store, baseUrl, listWork }: LetterDeps,
-  { accountId, accountName: account, summary }: Mailbox,
+  { accountId, accountName: account, hasSummary }: PersonMail,
   { data }: DueDelivery,
 ): Promise<Letter | undefined> {
-  if (summary === 0) return undefined;
+  if (!hasSummary) return undefined;
   const { monday } = JSON.parse(data) as { monday: Day };
   const work = await listWork(accountId);
   const domains: DomainWeek[] = [];
@@ -64,7 +64,7 @@ async function findSummary(
 
 async function findNotice(
   { store, baseUrl, now }: LetterDeps,
-  { accountName: account, personId }: Mailbox,
+  { accountName: account, personId }: PersonMail,
   { type, data, at }: DueDelivery,
 ): Promise<Letter | undefined> {
   const frame = { baseUrl, account, at };

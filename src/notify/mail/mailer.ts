@@ -104,6 +104,9 @@ function toMessage(from: MailServer['from'], mail: Mail) {
       'X-Auto-Response-Suppress': 'All',
       ...(unsubscribe && {
         'List-Unsubscribe': { prepared: true, value: `<${unsubscribe}>` },
+      }),
+      // One click needs HTTPS (RFC 8058, 3.1).
+      ...(unsubscribe?.startsWith('https:') && {
         'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
       }),
     },

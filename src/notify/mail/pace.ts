@@ -1,5 +1,5 @@
 import { type Day, type Instant, later, toDay, toMonday } from '../../domain/instant.ts';
-import type { Pace } from '../../store/notify/mailbox.ts';
+import type { Pace } from '../../store/people/person-mail.ts';
 
 /* When mails about alerts go: nobody gets more than they can read, and nothing is left out. */
 

@@ -46,7 +46,7 @@ export function toSummaryLetter(summary: Summary): Letter {
       ...(more > 0 ? [`And ${pluralize(more, 'domain')} more.`] : []),
       { link: `${baseUrl}/settings/overview`, text: 'Open the overview' },
     ],
-    reason: `You get a summary of the account “${account}” on Mondays. Choose what you get: ${baseUrl}/settings/mail`,
+    reason: `You get a summary of the account “${account}” on Mondays.`,
   };
 }
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
-import type { EventType } from '../../domain/events.ts';
-import type { Instant } from '../../domain/instant.ts';
+import { type EventType, KEPT_DAYS } from '../../domain/events.ts';
+import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
+import { readNow } from '../work/clock.ts';
 
 export interface NewEvent {
   readonly accountId: string;
@@ -16,11 +17,15 @@ export interface NewEvent {
   readonly data: string;
 }
 
+/** Of a receiver: people are told while there is a mail server. */
+export const isTold = sql<SqlBool>`receiver.enabled = 1
+  and (receiver.channel = 'webhook' or exists (select 1 from mail_server))`;
+
 /** Whether an account has a receiver of types that begin so, as a part of a statement that has its row in hand anyway. */
 export function hasReceivers(accountId: Expression<unknown>, types: 'alert.' | 'report.') {
   const pattern = sql.lit(`%${types}%`);
   return sql<SqlBool>`exists (select 1 from receiver
-    where account_id = ${accountId} and enabled = 1 and event_types like ${pattern})`;
+    where account_id = ${accountId} and ${isTold} and event_types like ${pattern})`;
 }
 
 /** In the transaction of what happened, which pays for one row, however many are told of it: `writeDeliveries`. */
@@ -93,7 +98,7 @@ async function lockReceivers(tx: Tx, events: readonly Told[]) {
     .selectFrom('receiver')
     .select(['id', 'account_id', 'event_types'])
     .where('account_id', 'in', accounts)
-    .where('enabled', '=', 1)
+    .where(isTold)
     .orderBy('id');
   return await receivers.$call(dialectOf(tx).locked).execute();
 }
@@ -135,4 +140,23 @@ export async function deleteEvents(tx: Tx, seqs: readonly number[]): Promise<voi
   if (seqs.length === 0) return;
   await tx.deleteFrom('event').where('seq', 'in', seqs).execute();
   await tx.deleteFrom('delivery').where('event_seq', 'in', seqs).execute();
+}
+
+const DELETED_AT_ONCE = 200;
+const DAY_MS = 86_400_000;
+
+/** Deletes old events with their deliveries, in bounded transactions. Returns whether it came to the end. */
+export async function deleteOldEvents(
+  db: Db,
+  mayGoOn: () => Promise<boolean> = async () => true,
+): Promise<boolean> {
+  const before = later(await readNow(db), -KEPT_DAYS * DAY_MS);
+  while (await mayGoOn()) {
+    const first = db.selectFrom('event').select(['seq', 'at']).orderBy('seq');
+    const rows = await first.limit(DELETED_AT_ONCE).execute();
+    const old = rows.filter(({ at }) => at < before).map(({ seq }) => seq);
+    if (old.length === 0) return true;
+    await db.write((tx) => deleteEvents(tx, old));
+  }
+  return false;
 }

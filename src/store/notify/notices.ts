@@ -2,7 +2,7 @@ import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import type { EventType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
-import { insertEventFor, insertEvents } from './events.ts';
+import { insertEventFor, insertEvents, isTold } from './events.ts';
 
 /** What the person is told to whom it was done. */
 const TOLD: ReadonlySet<AuditAction> = new Set([
@@ -40,8 +40,8 @@ export async function insertNotice(
     .selectFrom('person')
     .innerJoin('receiver', 'receiver.id', 'person.id')
     .select('receiver.id')
-    .where(({ and }) => and({ email: notice.subject, enabled: 1 }))
-    .where('person.account_id', '=', accountId)
+    .where(({ and }) => and({ email: notice.subject, 'person.account_id': accountId }))
+    .where(isTold)
     .executeTakeFirst();
   if (receiver !== undefined)
     await insertEventFor(tx, receiver.id, { ...event, type: 'person.changed' });

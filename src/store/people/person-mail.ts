@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { UpdateObject } from 'kysely';
+import { sql, type UpdateObject } from 'kysely';
 import type { Role } from '../../domain/access/person.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -16,8 +16,6 @@ import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
 
 /* What mail a person gets. The person's row of `receiver` follows from it: what changes it ends with `refreshReceiver`. */
-
-const LOCK = 'receivers of mail';
 
 interface NewPersonMail {
   readonly id: string;
@@ -42,58 +40,51 @@ export async function deletePersonMail(tx: Tx, personId: string): Promise<void> 
   await tx.deleteFrom('person_mail').where('person_id', '=', personId).execute();
 }
 
-/**
- * After a change of the person, or of what the person wants. Another change at the same time, of the server as well, is
- * waited for, and then seen.
- */
+/** After a change of the person, or of what the person wants. Another change at the same time is waited for, and then seen. */
 export async function refreshReceiver(tx: Tx, personId: string): Promise<void> {
-  await dialectOf(tx).lockName(tx, LOCK);
-  const { role, alerts, ...state } = await tx
+  const receivers = tx.selectFrom('receiver').select('id').where('id', '=', personId);
+  await receivers.$call(dialectOf(tx).locked).execute();
+  const { role, alerts, disabled, refusals } = await tx
     .selectFrom('person_mail')
     .innerJoin('person', 'person.id', 'person_id')
-    .leftJoin('mail_server', (join) => join.onTrue())
-    .select(['role', 'alerts', 'disabled', 'refusals', 'host'])
+    .select(['role', 'alerts', 'disabled', 'refusals'])
     .where('person_id', '=', personId)
     .executeTakeFirstOrThrow();
   const event_types = listMailedEvents(role, alerts).join(' ');
-  const isTold = state.host !== null && state.disabled === 0 && state.refusals < MAX_REFUSALS;
-  const receiver = { event_types, enabled: isTold ? 1 : 0 } as const;
-  await tx.updateTable('receiver').set(receiver).where('id', '=', personId).execute();
+  const enabled = disabled === 0 && refusals < MAX_REFUSALS ? 1 : 0;
+  await tx
+    .updateTable('receiver')
+    .set({ event_types, enabled })
+    .where('id', '=', personId)
+    .execute();
 }
 
-/** People are receivers while there is a server. Called when the jobs start; writes only when it has changed. */
+/** People are told while there is a server (`isTold` in notify/events.ts). Called when the jobs start. */
 export async function updateMailServer(db: Db, host: string | undefined): Promise<void> {
-  const isKnown = async (queries: Queries) => {
-    const row = await queries.selectFrom('mail_server').select('host').executeTakeFirst();
-    return row?.host === host;
-  };
-  if (await isKnown(db)) return;
+  const known = await db.selectFrom('mail_server').select('host').execute();
+  if (known.map((row) => row.host).join() === (host ?? '')) return;
   await db.write(async (tx) => {
-    await dialectOf(tx).lockName(tx, LOCK);
-    if (await isKnown(tx)) return;
     await tx.deleteFrom('mail_server').execute();
-    if (host !== undefined) await tx.insertInto('mail_server').values({ host }).execute();
-    const people = tx.selectFrom('person_mail').innerJoin('person', 'person.id', 'person_id');
-    const told = people.where('disabled', '=', 0).where('refusals', '<', MAX_REFUSALS);
-    await tx
-      .updateTable('receiver')
-      .set({ enabled: host === undefined ? 0 : 1 })
-      .where('channel', '=', 'mail')
-      .where('id', 'in', told.select('person_id'))
-      .execute();
+    if (host === undefined) return;
+    const server = tx.insertInto('mail_server').values({ host });
+    await server.onConflict((oc) => oc.doNothing()).execute();
   });
 }
 
 export type PersonMail = Awaited<ReturnType<typeof findPersonMail>>;
 
+/** Throws `not_found` for a person who has been deleted. */
 export async function findPersonMail(db: Queries, personId: string) {
   const row = await db
     .selectFrom('person_mail')
-    .select(['alerts', 'summary', 'refusals', 'refusal'])
+    .innerJoin('person', 'person.id', 'person_id')
+    .innerJoin('account', 'account.id', 'person.account_id')
+    .select(['person_id as personId', 'email', 'account_id as accountId', 'name as accountName'])
+    .select(['alerts', 'summary', 'link_key as linkKey', 'refusals', 'refusal'])
+    .select(['sent_on as sentOn', 'sent', 'burst_since as burstSince', 'burst'])
     .where('person_id', '=', personId)
-    .executeTakeFirstOrThrow();
-  const { alerts, summary, refusals, refusal } = row;
-  return { alerts, hasSummary: summary === 1, refusal, isStopped: refusals >= MAX_REFUSALS };
+    .executeTakeFirstOrThrow(() => new Failure('not_found', 'This person has been deleted.'));
+  return { ...row, hasSummary: row.summary === 1, isStopped: row.refusals >= MAX_REFUSALS };
 }
 
 /** Of what the person wants, or of what became of their mail. */
@@ -111,6 +102,23 @@ export async function updatePersonMail(
 /** The address takes mail again: the person has said so, or it has taken one. */
 export async function confirmAddress(db: Db, personId: string): Promise<void> {
   await updatePersonMail(db, personId, { refusals: 0, refusal: null });
+}
+
+/** The server has refused the address for good: shown at the person, and after MAX_REFUSALS it gets no more mail. */
+export async function recordRefusal(db: Db, personId: string, refusal: string): Promise<void> {
+  await updatePersonMail(db, personId, { refusals: sql<number>`refusals + 1`, refusal });
+}
+
+/** How many mails about alerts a person has got. */
+export type Pace = Pick<PersonMail, 'sentOn' | 'sent' | 'burstSince' | 'burst'>;
+
+/** After a mail: when the process dies in between, it is not counted. */
+export async function updatePace(db: Db, personId: string, pace: Pace): Promise<void> {
+  const { sentOn: sent_on, sent, burstSince: burst_since, burst } = pace;
+  const row = { sent_on, sent, burst_since, burst };
+  await db.write((tx) =>
+    tx.updateTable('person_mail').set(row).where('person_id', '=', personId).execute(),
+  );
 }
 
 /** The domains that a person has left out, by name. */
