@@ -135,6 +135,7 @@ describe('the page of a person’s mail', () => {
     await api.db.write((tx) => tx.updateTable('person_mail').set(refused).execute());
     const { text } = await browser.get(MAIL);
     expect(text).toContain('550 &lt;b&gt;No such person');
+    expect(text).toContain('You get no more mail');
     await browser.post(`${MAIL}/confirm`);
     expect(await findPersonMail(api.db, personId)).toMatchObject({ isStopped: false });
   });

@@ -1,6 +1,11 @@
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
-import { ALERT_MAILS, type AlertMail, MAX_LEFT_OUT } from '../../domain/mail-choice.ts';
+import {
+  ALERT_MAILS,
+  type AlertMail,
+  MAX_LEFT_OUT,
+  MAX_REFUSALS,
+} from '../../domain/mail-choice.ts';
 import {
   confirmAddress,
   deleteLeftOut,
@@ -76,7 +81,7 @@ function renderRefusal({ refusal, isStopped }: PersonMail, visitor: Visitor): Ht
   return html`<section class="card refusal" aria-labelledby="refusal">
     <h2 id="refusal">${isStopped ? 'You get no more mail' : 'A mail to you was refused'}</h2>
     <p>The mail server said of ${renderText(visitor.email, 254)}: ${renderText(refusal, 500)}</p>
-    ${isStopped ? renderAction(visitor, { path: `${PATH}/confirm`, text: 'My address works again' }) : ''}
+    ${isStopped ? renderAction(visitor, { path: `${PATH}/confirm`, text: 'My address works again' }) : html`<p>After ${MAX_REFUSALS} refusals in a row nothing more is sent to you.</p>`}
   </section>`;
 }
 

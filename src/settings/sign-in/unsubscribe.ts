@@ -22,7 +22,7 @@ export const showUnsubscribe: PageHandler = async (deps, req, res) => {
   const { subscription, email } = await findNamed(deps, req);
   const main = html`<section class="card">
     <h1>End ${NAMES[subscription]}?</h1>
-    <p>${renderText(email, 254)} then gets no more of it. Other mail stays as it is.</p>
+    <p>${renderText(email, 254)} then does not get it any more. Other mail stays as it is.</p>
     <form method="post" action="/settings/unsubscribe?token=${encodeURIComponent(readQuery(req, 'token'))}">
       <button>End it</button>
     </form>
@@ -36,7 +36,7 @@ export const unsubscribe: PageHandler = async (deps, req, res) => {
   await updatePersonMail(deps.store.db, personId, ENDED[subscription]);
   const main: Html = html`<section class="card">
     <h1>It is ended</h1>
-    <p>${renderText(email, 254)} gets no more of ${NAMES[subscription]}.</p>
+    <p>${renderText(email, 254)} does not get ${NAMES[subscription]} any more.</p>
     <p><a href="/settings/mail">Choose again</a></p>
   </section>`;
   await sendPage(res, { title: 'It is ended', main });
