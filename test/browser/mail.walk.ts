@@ -59,11 +59,16 @@ const LETTERS: Readonly<Record<string, Letter>> = {
   }),
 };
 
+const LINKS = [
+  { link: `${BASE_URL}/settings/mail`, text: 'Choose what you get' },
+  { link: `${BASE_URL}/settings/unsubscribe?token=${'x'.repeat(86)}`, text: 'Get no more of it' },
+];
+
 describe.each([360, 1440])('mails at %i pixels', (width) => {
   test.each(Object.keys(LETTERS))(
     '%s is accessible, fits, and needs nothing from elsewhere',
     async (name) => {
-      const { html } = renderLetter(LETTERS[name] as Letter);
+      const { html } = renderLetter(LETTERS[name] as Letter, LINKS);
       const context = await browser.newContext({ viewport: { width, height: 900 } });
       const page = await context.newPage();
       const wrong: string[] = [];

@@ -12,6 +12,7 @@ import {
   rotateWebhook,
   updateWebhook,
 } from '../../src/store/notify/webhooks.ts';
+import { updateMailServer } from '../../src/store/people/person-mail.ts';
 import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { aReceiver, deliverAll, forgetWaits, tellReceivers } from '../support/outbox.ts';
 import { aStore } from '../support/store.ts';
@@ -84,6 +85,7 @@ describe('a delivery', () => {
     ['a redirect', 302, 'waiting'],
     ['a fault', 500, 'waiting'],
     ['too many', 429, 'waiting'],
+    ['not now', 503, 'waiting'],
     ['created', 201, 'delivered'],
     ['gone', 410, 'failed'],
   ])('that is answered with %s, %i, is %s', async (_what, status, state) => {
@@ -98,10 +100,35 @@ describe('a delivery', () => {
     const [delivery] = await listDeliveries(db, id, { limit: 9 });
     expect(delivery).toMatchObject({ state, status, tries: 1, answer: 'x'.repeat(500) });
     const waitMs = (delivery?.due_at_ms ?? 0) - Date.now();
-    if (status === 429) expect(waitMs).toBeGreaterThan(3_500_000);
-    if (status === 302) expect(waitMs).toBeLessThan(60_000);
+    if (status === 429 || status === 503) expect(waitMs).toBeGreaterThan(3_500_000);
+    if (status === 302 || status === 500) expect(waitMs).toBeLessThan(60_000);
     expect(target.got).toEqual([]);
     expect((await findWebhook(db, id)).enabled).toBe(status !== 410);
+  });
+
+  test('waits until the day and hour that a Retry-After names, and a day at most', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const until = new Date(Date.now() + 7_200_000).toUTCString();
+    const given = [until, '999999999', 'soon'].values();
+    const { url } = await anEndpoint((res) =>
+      res.writeHead(503, { 'retry-after': given.next().value }).end(),
+    );
+    const { id } = await aWebhook(db, accountId, url);
+    const waits: number[] = [];
+    for (const type of ['alert.a', 'alert.b', 'alert.c']) {
+      await anAlert(db, owner, { type });
+      await deliverAll(db, channel);
+      await db.write((tx) => tx.updateTable('receiver').set({ free_at_ms: 0 }).execute());
+      const [latest] = await listDeliveries(db, id, { limit: 1 });
+      waits.push(((latest?.due_at_ms ?? 0) - Date.now()) / 3_600_000);
+    }
+    expect(waits.map((hours) => Math.round(hours))).toEqual([2, 24, 0]);
+  });
+
+  test('is tried ten times within three days, at the times that Standard Webhooks recommends', () => {
+    const { waitsMs } = aWebhookChannel({} as Store['db']);
+    const hours = [2, 5, 10, 14, 20, 24].map((hour) => hour * 3_600);
+    expect(waitsMs.map((ms) => ms / 1_000)).toEqual([5, 300, 1_800, ...hours]);
   });
 
   test.each([
@@ -231,6 +258,7 @@ describe('an endpoint', () => {
     const { db, accountId, owner, channel } = await aWorld();
     const { url } = await anEndpoint((res) => res.writeHead(500).end());
     const { id } = await aWebhook(db, accountId, url);
+    await updateMailServer(db, 'relay.example.com');
     await aReceiver(db, accountId, { channel: 'mail', types: ['webhook.disabled'] });
     await anAlert(db, owner);
     const since = { failing_since_ms: Date.now() - 5 * 864e5 };
