@@ -70,7 +70,7 @@ function startWebhooks(config: Config, deps: JobsDeps): Running | undefined {
   const lookUp = createHostLookUp(dnsServers);
   const given = { now: () => new Date(), openSealing, allowed, lookUp, baseUrl };
   const channel = createWebhookChannel({ db: deps.store.db, ...given });
-  return startOutbox(async () => ({ channel }), deps);
+  return startOutbox(async () => channel, deps);
 }
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */

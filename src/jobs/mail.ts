@@ -29,11 +29,10 @@ async function openMail(server: MailServer, deps: MailDeps) {
   const { store, baseUrl } = deps;
   await updateMailServer(store.db, server.host);
   const mailer = createMailer(server);
-  const channel = createMailChannel({
+  return createMailChannel({
     ...{ store, mailer, baseUrl, now },
     listWork: (accountId) => listWork(deps, accountId),
   });
-  return { channel, close: mailer.close };
 }
 
 /**

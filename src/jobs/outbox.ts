@@ -14,22 +14,17 @@ export interface OutboxDeps {
   readonly metrics?: Metrics | undefined;
 }
 
-interface Opened {
-  readonly channel: Channel;
-  readonly close?: () => void;
-}
-
 /**
  * Delivers by a channel that the first step opens. A delivery that was begun is finished and recorded before the process
  * ends: else it would be made again.
  */
-export function startOutbox(open: () => Promise<Opened>, deps: OutboxDeps): Running {
+export function startOutbox(open: () => Promise<Channel>, deps: OutboxDeps): Running {
   const { store, log, metrics } = deps;
   const logError = (error: unknown) => log.error({ err: error }, 'deliveries failed');
   const start = async () => {
-    const { channel, close } = await open();
+    const channel = await open();
     const given = { db: store.db, channel, logError, observe: metrics?.observeDelivery };
-    return { ...createOutbox(given), close };
+    return { ...createOutbox(given), close: channel.close };
   };
   let outbox: Awaited<ReturnType<typeof start>> | undefined;
   const loop = keepRunning(async (signal) => {

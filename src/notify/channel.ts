@@ -31,4 +31,6 @@ export interface Channel {
   readonly deliver: (batch: Batch) => Promise<void>;
   /** Told after a batch with failures for how long the receiver has done nothing but fail. */
   readonly onFailing?: (receiverId: string, failingMs: number) => Promise<void>;
+  /** Called when nothing more is delivered. */
+  readonly close?: () => void;
 }

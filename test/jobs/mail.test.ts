@@ -2,6 +2,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { toInstant } from '../../src/domain/instant.ts';
 import { startMail, tidyMail } from '../../src/jobs/mail.ts';
+import { isTold } from '../../src/store/notify/events.ts';
 import { insertSummaries } from '../../src/store/notify/summaries.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
 import { updatePersonMail } from '../../src/store/people/person-mail.ts';
@@ -26,8 +27,8 @@ async function aWorld() {
     return mail;
   };
   const isReceiver = async () => {
-    const row = db.selectFrom('receiver').select('enabled').where('id', '=', id);
-    return (await row.executeTakeFirstOrThrow()).enabled === 1;
+    const told = db.selectFrom('receiver').select('id').where('id', '=', id).where(isTold);
+    return (await told.execute()).length === 1;
   };
   return { store, db, accountId, ownerId: id, received, config, start, isReceiver };
 }

@@ -193,6 +193,19 @@ describe('a delivery', () => {
     expect(written).toBeLessThan(100e6);
   });
 
+  test('is recorded whatever bytes answer it', async () => {
+    const { db, accountId, owner, channel } = await aWorld();
+    const bytes = Buffer.from([0, 0xff, 0xed, 0xa0, 0x80, 0x1b, ...Buffer.from('é'.repeat(300))]);
+    const { url, got } = await anEndpoint((res) => res.writeHead(200).end(bytes));
+    const { id } = await aWebhook(db, accountId, url);
+    await anAlert(db, owner);
+    await deliverAll(db, channel);
+    expect(await listDeliveries(db, id, { limit: 9 })).toMatchObject([
+      { state: 'delivered', answer: expect.stringContaining('éé') },
+    ]);
+    expect(got).toHaveLength(1);
+  });
+
   test('in the format of chats is a sentence with a link, which calls nobody', async () => {
     const { db, accountId, owner, channel } = await aWorld();
     const { url, got } = await anEndpoint();

@@ -20,7 +20,7 @@ import { findRefusal, type Mailer } from './mailer.ts';
 import { findDailyTime, msUntilDaily, planMail } from './pace.ts';
 
 interface MailDeps extends LetterDeps {
-  readonly mailer: Pick<Mailer, 'send'>;
+  readonly mailer: Pick<Mailer, 'send' | 'close'>;
 }
 
 const SECOND = 1_000;
@@ -36,7 +36,7 @@ const MAX_AGE_MS = 5 * 24 * HOUR;
 /** Tells people by mail. The deliveries of one person come together, so several can be one mail. */
 export function createMailChannel(deps: MailDeps): Channel {
   return {
-    ...{ name: 'mail', atOnce: 200, waitsMs: WAITS_MS },
+    ...{ name: 'mail', atOnce: 200, waitsMs: WAITS_MS, close: deps.mailer.close },
     deliver: async (batch) => {
       const person = await findPersonMail(deps.store.db, batch.receiverId).catch(ignoreNotFound);
       if (person !== undefined) await new MailBatch(deps, batch, person).deliver();
