@@ -28,10 +28,11 @@ test('open alerts count by type, and the oldest mail, delivery and evaluation ha
   }
   await deliverMail(db, { receivedAt: `${hoursAgo(3).slice(0, 19)}Z` });
   await deliverMail(db, { receivedAt: `${hoursAgo(9).slice(0, 19)}Z` });
-  const [read, paused, late] = [
+  const [read, paused, late, mailed] = [
     await aReceiver(db, accountId),
     await aReceiver(db, accountId),
     await aReceiver(db, accountId),
+    await aReceiver(db, accountId, { channel: 'mail' }),
   ];
   await db.write(async (tx) => {
     const due = (hours: number) => ({ due_at_ms: Date.now() - hours * HOUR_MS });
@@ -39,6 +40,8 @@ test('open alerts count by type, and the oldest mail, delivery and evaluation ha
     const off = { ...due(7), enabled: 0 as const };
     await tx.updateTable('receiver').set(off).where('id', '=', paused).execute();
     await tx.updateTable('receiver').set(due(2)).where('id', '=', late).execute();
+    // There is no mail server any more.
+    await tx.updateTable('receiver').set(due(6)).where('id', '=', mailed).execute();
     for (const [name, hours] of [
       ['alerts:0', 1],
       ['alerts:1', 4],

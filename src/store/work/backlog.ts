@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../engine/database.ts';
+import { isTold } from '../notify/events.ts';
 import { readClockMs } from './clock.ts';
 
 /** What is to be done, for monitors. Ages are by the database's clock; 0 when nothing waits. */
@@ -23,7 +24,7 @@ export async function readBacklog(db: Db): Promise<Backlog> {
     .selectFrom('receiver')
     .select((eb) => eb.fn.min('due_at_ms').as('ms'))
     .where('due_at_ms', 'is not', null)
-    .where('enabled', '=', 1)
+    .where(isTold)
     .executeTakeFirst();
   const evaluatedAt = await findEvaluatedAt(db);
   return {
