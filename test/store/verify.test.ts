@@ -81,6 +81,10 @@ const PLANTED: readonly (readonly [Plant, string, string | null, string])[] = [
     `update domain_day set sources = null where day = '2026-03-10'`,
     ...(['domain_day', '2026-03-10', 'sources'] as const),
   ],
+  [
+    `update domain_day set policy = 'p=reject' where day = '2026-03-10'`,
+    ...(['domain_day', '2026-03-10', 'policy'] as const),
+  ],
   ['update domain_receipt set bytes = bytes - 1', 'domain_receipt', '2026-03-15', 'bytes'],
   [
     'update domain_receipt set doubtful = 0',

@@ -5,6 +5,7 @@ import { toStanding } from '../../domain/reports/authentication.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import { recountAlertDays } from '../documents/alert-days.ts';
 import { judgeSenders } from '../documents/senders.ts';
+import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { exchange } from './corrections.ts';
 import { lockReport, type ReportRow, toKey } from './rows.ts';
@@ -54,8 +55,12 @@ async function noteAuthenticated(
   const { domain_id: domainId, begin_date } = report;
   const rows = tx.updateTable('report').set({ authenticated });
   await rows.where(({ and }) => and(toKey(report))).execute();
-  if (toStanding(authenticated) === 2) await countEstablished(tx, report);
-  await recountAlertDays(tx, { domainId, day: toDay(begin_date) });
+  const at = { domainId, day: toDay(begin_date) };
+  if (toStanding(authenticated) === 2) {
+    await countEstablished(tx, report);
+    await restatePolicy(tx, at);
+  }
+  await recountAlertDays(tx, at);
 }
 
 function countEstablished(tx: Tx, { domain_id: domainId, received_at }: ReportRow) {

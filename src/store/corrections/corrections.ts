@@ -1,4 +1,3 @@
-import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
@@ -154,8 +153,7 @@ export async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow)
     .where(({ and }) => and(toKey(conflict)))
     .execute();
   await uncountReport(tx, report, { replacedAt: conflict.received_at, bytes });
-  const policy = toPolicyTags(policyPublished);
-  const content = { sources: countSources(records), policy, bytes };
+  const content = { sources: countSources(records), policyPublished, bytes };
   arrivals.add(domain, { ...report, ...exchanged }, content);
   await countArrivals(tx, arrivals);
 }

@@ -9,6 +9,7 @@ import { isIntact, isKept, unpackSources } from '../../domain/sources/packed-sou
 import { removeArrivals } from '../account-reports/removals.ts';
 import { deleteAlertDays, recountAlertDays } from '../documents/alert-days.ts';
 import { sourcesOfDay } from '../documents/arrival-counts.ts';
+import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Measured } from '../documents/stored-bytes.ts';
 import type { Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
@@ -54,12 +55,10 @@ export async function uncountReports(
   if (newest === undefined) return;
   const at = { domainId: newest.domain_id, day: toDay(newest.begin_date) };
   if (await uncountDay(tx, at, reports)) {
+    const seqs = reports.map(({ seq }) => seq);
     await uncountSources(tx, at, reports);
-    await recountAlertDays(
-      tx,
-      at,
-      reports.map(({ seq }) => seq),
-    );
+    await restatePolicy(tx, at, seqs);
+    await recountAlertDays(tx, at, seqs);
   } else await deleteAlertDays(tx, at);
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest, replacedAt);

@@ -125,7 +125,7 @@ const alertDayUpserts = prepareRows<AlertDay, never>(
 );
 
 /** Whether a view counts a row of `report`. */
-function isCounted(view: View): Expression<SqlBool> {
+export function isCounted(view: View): Expression<SqlBool> {
   return view === 'established'
     ? sql<SqlBool>`(authenticated is null or (authenticated not in ('', 'disputed')
         and authenticated not like 'new %'))`

@@ -1,5 +1,6 @@
+import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
-import type { SourceTally } from '../../domain/reports/aggregate-report.ts';
+import type { PolicyPublished, SourceTally } from '../../domain/reports/aggregate-report.ts';
 import { isInView, VIEWS, type View } from '../../domain/reports/authentication.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
@@ -36,7 +37,7 @@ export interface ReportSum {
 
 /** What reports of one transaction add to a day of a domain. */
 export interface DayCount extends ReportSum {
-  /** Of the last report that states one. */
+  /** Of the last report that states one: see stated-policy.ts. */
   policy: string | null;
   /** What of it the views of alerts do not count. */
   readonly hidden: Map<View, ReportSum>;
@@ -46,8 +47,7 @@ const NOTHING = { reports: 0, messages: 0, aligned: 0 };
 
 interface ArrivedContent {
   readonly sources?: readonly SourceTally[] | undefined;
-  /** As tags of a record. */
-  readonly policy: string | null;
+  readonly policyPublished: PolicyPublished;
   readonly bytes: number;
 }
 
@@ -119,7 +119,7 @@ export class Arrivals {
   add(
     domain: ReportedDomain,
     report: ArrivedReport,
-    { sources = [], policy, bytes }: ArrivedContent,
+    { sources = [], policyPublished, bytes }: ArrivedContent,
   ): void {
     const added = this.#findAdded(domain);
     const { days } = added;
@@ -134,10 +134,12 @@ export class Arrivals {
       hidden: new Map(),
     };
     days.set(day, count);
-    count.policy = policy ?? count.policy;
     addTo(count, report, sources);
     this.countCost += sources.length;
-    if (isInView('established', report.authenticated)) return;
+    if (isInView('established', report.authenticated)) {
+      count.policy = toPolicyTags(policyPublished) ?? count.policy;
+      return;
+    }
     added.doubtful += 1;
     for (const view of VIEWS.filter((view) => !isInView(view, report.authenticated))) {
       const hidden = count.hidden.get(view) ?? { ...NOTHING, sources: new Map() };

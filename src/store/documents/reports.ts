@@ -1,8 +1,7 @@
-import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import { toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import { isInView, toStanding } from '../../domain/reports/authentication.ts';
+import { toStanding } from '../../domain/reports/authentication.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ReportedDomain } from '../accounts/reported-domains.ts';
 import type { Queries, Tx } from '../engine/database.ts';
@@ -175,12 +174,8 @@ export async function insertPlanned(
   const reports = added.filter(({ isConflict }) => !isConflict);
   const rows = reports.map(({ row, domain, report, documentSeq, authenticated, bytes }) => {
     const position = arrivals.nextPosition(domain);
-    // Anybody can send a mail that states a policy.
-    const policy = isInView('established', authenticated)
-      ? toPolicyTags(report.policyPublished)
-      : null;
-    const { sources } = report;
-    arrivals.add(domain, { ...row, authenticated }, { sources, policy, bytes });
+    const { sources, policyPublished } = report;
+    arrivals.add(domain, { ...row, authenticated }, { sources, policyPublished, bytes });
     const stored = { document_seq: documentSeq, authenticated, account_key: domain.accountKey };
     return { ...row, ...stored, position, nonce: arrivals.nonce };
   });

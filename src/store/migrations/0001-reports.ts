@@ -170,7 +170,7 @@ export const REPORTS = {
       reports: number(),
       messages: count(),
       aligned: count(),
-      /** That a report of the day stated, as tags of a DMARC record (domain/dns/dns-record.ts); null when none did. */
+      /** What its reports state (documents/stated-policy.ts), as tags of a DMARC record; null when none does. */
       policy: orNull(text()),
       /** What addresses sent, packed (domain/sources/packed-sources.ts); null when no report of the day named a source. */
       sources: orNull(bytes()),

@@ -1,8 +1,12 @@
 import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
+import { isKept } from '../../domain/sources/packed-sources.ts';
 import { remakeAccountList } from '../account-reports/membership.ts';
 import { recountAlertDays } from '../documents/alert-days.ts';
+import { sourcesOfDay } from '../documents/arrival-counts.ts';
+import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { runPrepared } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
 import { repairDay } from '../sources/recount.ts';
 import { change, lockOwner, type Mending, type Owner, touchOwner } from './change.ts';
@@ -118,11 +122,13 @@ async function upsertRow(tx: Tx, table: string, { key, row }: Stored): Promise<v
     do update set ${sql.join(toPairs(row))}`.execute(tx);
 }
 
-export async function mendSources(db: Db, owner: Owner, day: Day): Promise<void> {
+export async function mendDay(db: Db, owner: Owner, day: Day): Promise<void> {
   const at = { domainId: owner.id, day };
   await db.write(async (tx) => {
     await lockOwner(tx, owner);
-    await repairDay(tx, at);
+    await restatePolicy(tx, at);
+    const [sources = null] = await runPrepared(tx, sourcesOfDay(at));
+    if (isKept(sources)) await repairDay(tx, at);
     await touchOwner(tx, owner);
   });
 }

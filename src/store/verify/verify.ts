@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import { type Selectable, sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
 import { toAddress } from '../../domain/sources/address-key.ts';
 import type { DaySources } from '../../domain/sources/day-sources.ts';
@@ -8,10 +9,12 @@ import {
   MAX_SOURCES,
   unpackSources,
 } from '../../domain/sources/packed-sources.ts';
+import { findStatedPolicy } from '../documents/stated-policy.ts';
 import type { Queries } from '../engine/database.ts';
 import { askAll, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainDay } from '../sources/days.ts';
 import { MAX_RECORDS, recountDay } from '../sources/recount.ts';
+import type { Tables } from '../tables.ts';
 import type { Mending, Owner } from './change.ts';
 import {
   type Figure,
@@ -21,7 +24,7 @@ import {
   pairRows,
   toParams,
 } from './figures.ts';
-import { mendFigures, mendSources } from './mend.ts';
+import { mendDay, mendFigures } from './mend.ts';
 
 export interface Difference {
   readonly table: string;
@@ -93,8 +96,8 @@ async function* listChecks(store: Verified): AsyncGenerator<Check> {
     yield checkFigures(store, OF_DOMAIN, owner);
     for (const day of await listDays(db, id))
       yield {
-        compare: () => compareSources(db, owner, day),
-        mend: (mending) => mendSources(mending.db, owner, day),
+        compare: () => compareDay(db, owner, day),
+        mend: (mending) => mendDay(mending.db, owner, day),
       };
   }
   // After the domains, whose reports they list.
@@ -150,34 +153,50 @@ function compareRows(stored: readonly FigureRow[], right: readonly FigureRow[]):
 /** How often a day is read again that changed while it was counted. */
 const MAX_TRIES = 5;
 
-/** One difference for a day at most: the first address. A day that keeps changing is left out. */
-async function compareSources(db: Queries, { id, of }: Owner, day: Day): Promise<Difference[]> {
+/** What is computed from the contents of a day's reports. A day that keeps changing is left out. */
+async function compareDay(db: Queries, { id, of }: Owner, day: Day): Promise<Difference[]> {
   const at = { domainId: id, day };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const stored = await readSources(db, at);
+    const stored = await readDay(db, at);
     if (stored === undefined) return [];
-    const right = await recountDay(db, at);
-    const again = await readSources(db, at);
-    if (stored.reports !== again?.reports || !isSame(stored.sources, again.sources)) continue;
-    const found = { table: 'domain_day', of, at: day, figure: 'sources' };
-    if (!isIntact(stored.sources)) return [{ ...found, stored: 'damaged', right: 'intact' }];
-    // Of a day with more records, only the first are counted again.
-    if ((await countRecords(db, at)) > MAX_RECORDS) return [];
-    const wrong = findWrong(unpackSources(stored.sources), right);
-    return wrong === undefined ? [] : [{ ...found, ...wrong }];
+    const wrong = await findWrongOfDay(db, at, stored);
+    if (!isDeepStrictEqual(stored, await readDay(db, at))) continue;
+    return wrong.map((one) => ({ table: 'domain_day', of, at: day, ...one }));
   }
   return [];
 }
 
-/** undefined also when they are not kept any more. */
-async function readSources(db: Queries, { domainId: domain_id, day }: DomainDay) {
-  const rows = db.selectFrom('domain_day').select(['reports', 'sources']);
-  const stored = await rows.where(({ and }) => and({ domain_id, day })).executeTakeFirst();
-  return stored && isKept(stored.sources) ? stored : undefined;
+type StoredDay = Pick<Selectable<Tables['domain_day']>, 'reports' | 'policy' | 'sources'>;
+
+async function findWrongOfDay(
+  db: Queries,
+  at: DomainDay,
+  { policy: stored, sources }: StoredDay,
+): Promise<Omit<Compared, 'at'>[]> {
+  const right = await findStatedPolicy(db, at);
+  const wrong = await compareSources(db, at, sources);
+  return [
+    ...(right === undefined || right === stored ? [] : [{ figure: 'policy', stored, right }]),
+    ...(wrong === undefined ? [] : [{ figure: 'sources', ...wrong }]),
+  ];
 }
 
-const isSame = (one: Uint8Array | null, other: Uint8Array | null) =>
-  one === other || (one !== null && other !== null && Buffer.compare(one, other) === 0);
+async function readDay(
+  db: Queries,
+  { domainId: domain_id, day }: DomainDay,
+): Promise<StoredDay | undefined> {
+  const rows = db.selectFrom('domain_day').select(['reports', 'policy', 'sources']);
+  return await rows.where(({ and }) => and({ domain_id, day })).executeTakeFirst();
+}
+
+/** The first address that is wrong. */
+async function compareSources(db: Queries, at: DomainDay, stored: Uint8Array | null) {
+  if (!isKept(stored)) return undefined;
+  if (!isIntact(stored)) return { stored: 'damaged', right: 'intact' };
+  // Of a day with more records, only the first are counted again.
+  if ((await countRecords(db, at)) > MAX_RECORDS) return undefined;
+  return findWrong(unpackSources(stored), await recountDay(db, at));
+}
 
 async function countRecords(db: Queries, { domainId, day }: DomainDay): Promise<number> {
   const { records } = await db

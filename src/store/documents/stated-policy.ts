@@ -1,0 +1,66 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { toPolicyTags } from '../../domain/dns/dns-record.ts';
+import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
+import type { Queries, Tx } from '../engine/database.ts';
+import type { DomainDay } from '../sources/days.ts';
+import { isCounted } from './alert-days.ts';
+
+/*
+ * The policy of a day: that of its last report, in the order of arrival and correction, that states one. Anybody can send
+ * a mail that states a policy, so only reports of established reporters and files count.
+ */
+
+/** Reporters of a day state the same policy, or none. Of a day on which so many of the last state none, it is unknown. */
+const MAX_REPORTS = 100;
+
+/** What a day's reports state, without some that leave; undefined when it is unknown. */
+export async function findStatedPolicy(
+  db: Queries,
+  { domainId, day }: DomainDay,
+  without: readonly number[] = [],
+): Promise<string | null | undefined> {
+  const last = db
+    .selectFrom('report')
+    .select('content')
+    .where('domain_id', '=', domainId)
+    .where('begin_date', '>=', `${day}T00:00:00Z`)
+    .where('begin_date', '<=', `${day}T23:59:59Z`)
+    .where(isCounted('established'))
+    .where(isOther(without))
+    // Of the day's reports, by the index of days: that of positions would be read from the newest report of all.
+    .orderBy(sql`position + 0`, 'desc');
+  // Nearly always, the last one states it.
+  for (const limit of [1, MAX_REPORTS]) {
+    const rows = await last.limit(limit).execute();
+    const stated = rows.map(({ content }) => readPolicy(content)).find((one) => one !== null);
+    if (stated !== undefined || rows.length < limit) return stated ?? null;
+  }
+  return undefined;
+}
+
+/** 0 is the number of no report. */
+const isOther = (without: readonly number[]): Expression<SqlBool> =>
+  sql<SqlBool>`seq not in (${sql.join([0, ...without])})`;
+
+/** What is damaged states nothing. */
+function readPolicy(content: Uint8Array): string | null {
+  let unpacked: ReportContent;
+  try {
+    unpacked = unpackContent(content);
+  } catch {
+    return null;
+  }
+  return toPolicyTags(unpacked.policyPublished);
+}
+
+/** Of a day that has reports beside those that leave. */
+export async function restatePolicy(
+  tx: Tx,
+  at: DomainDay,
+  without: readonly number[] = [],
+): Promise<void> {
+  const policy = await findStatedPolicy(tx, at, without);
+  if (policy === undefined) return;
+  const days = tx.updateTable('domain_day').set({ policy }).where('domain_id', '=', at.domainId);
+  await days.where('day', '=', at.day).execute();
+}
