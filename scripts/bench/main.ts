@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
  * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside`,
- * `-- doors`, `-- folder`, `-- mail`, `-- notify`, `-- pages`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot
- * and root, doors, folder, notify, pages, storage and `-- hostile fairness`, which take long, and versus, which needs another checkout.
+ * `-- doors`, `-- folder`, `-- mail`, `-- notify`, `-- pages`, `-- pruning`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot
+ * and root, doors, folder, notify, pages, pruning, storage and `-- hostile fairness`, which take long, and versus, which needs another checkout.
  */
 import { benchApi } from './api.ts';
 import { benchBeside } from './beside/main.ts';
@@ -14,6 +14,7 @@ import { benchIntake } from './intake.ts';
 import { benchMail } from './mail/main.ts';
 import { benchNotify } from './notify/main.ts';
 import { benchPages } from './pages.ts';
+import { benchPruning } from './pruning/main.ts';
 import { benchStart } from './start.ts';
 import { benchStorage } from './storage/main.ts';
 import { benchVersus } from './versus/main.ts';
@@ -32,6 +33,7 @@ if (part === 'folder') await benchFolder(kind === undefined ? undefined : Number
 if (part === 'mail') await benchMail(kind);
 if (part === 'notify') await benchNotify();
 if (part === 'pages') await benchPages(args);
+if (part === 'pruning') await benchPruning(kind === undefined ? undefined : Number(kind));
 if (part === 'doors') await benchDoors(args);
 if (part === 'storage') await benchStorage(args);
 if (part === 'versus') await benchVersus(args);

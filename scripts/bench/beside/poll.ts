@@ -1,4 +1,5 @@
 import { Agent, get } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A request that is sent again and again. */
@@ -6,6 +7,8 @@ export interface Polled {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
+  /** Throws when the body is wrong. */
+  readonly check?: (body: string) => void;
 }
 
 /** Milliseconds from when each request was due until its answer was complete, in ascending order. */
@@ -39,11 +42,12 @@ export async function poll(
   return latencies.map((all) => all.sort((a, b) => a - b));
 }
 
-function send({ url, headers, status }: Polled, agent: Agent): Promise<void> {
+function send({ url, headers, status, check }: Polled, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
     const sent = get(url, { headers, agent }, (answer) => {
       if (answer.statusCode !== status) reject(new Error(`${url} answered ${answer.statusCode}`));
-      answer.resume().once('end', resolve);
+      if (check === undefined) answer.resume().once('end', resolve);
+      else text(answer).then(check).then(resolve, reject);
     });
     sent.once('error', reject);
   });
