@@ -82,14 +82,15 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const values = environment.read(VARIABLES);
   const others = environment.read(OTHER_VARIABLES);
   const { database = findDefaultDatabase(env), databaseOptions } = readDatabase(environment);
+  const backups = readBackups(environment, database);
   const config = Object.freeze({
     ...values,
     ...readMail(environment),
     mailServer: readMailServer(environment, values.baseUrl),
     /** The path of a SQLite database, or the URL of a PostgreSQL database. */
     database,
-    databaseOptions,
-    backups: readBackups(environment, database),
+    databaseOptions: { ...databaseOptions, backupFolder: backups?.folder },
+    backups,
     secretsKeyFile: findSecretsKeyFile(others.secretsKeyFile, database),
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     /** The bounds of reports of domains that no account has, and of rejected documents. */

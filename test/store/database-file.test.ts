@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -52,6 +60,23 @@ describe('a new database', () => {
     });
     expect(readdirSync(dirname(path))).toEqual([]);
   });
+});
+
+test('an empty database is not made where a database was that has backups', async () => {
+  const path = aDatabasePath();
+  const backupFolder = join(dirname(path), 'backups');
+  await (await openStore(path, { backupFolder })).close();
+  rmSync(path);
+  mkdirSync(backupFolder);
+  const backup = join(backupFolder, 'plumbline-2026-03-15.db');
+  writeFileSync(backup, '');
+  await expect(openStore(path, { backupFolder })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining(`plumbline restore ${backup}`),
+  });
+  expect(readdirSync(dirname(path))).toEqual(['backups']);
+  rmSync(backup);
+  await (await openStore(path, { backupFolder })).close();
 });
 
 describe('a database that cannot be opened is named, with what to do', () => {

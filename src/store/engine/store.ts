@@ -15,6 +15,8 @@ export interface Store {
 export interface StoreOptions extends MigrateOptions {
   /** A database that is not there is an error; otherwise it is made. */
   readonly mustExist?: boolean;
+  /** SQLite: none is made while this folder has a backup of one. */
+  readonly backupFolder?: string | undefined;
   /** The password when the URL has none, asked for at each new connection. */
   readonly password?: (() => string) | undefined;
   /** The URL of a replica that pages are read from. */

@@ -1,5 +1,6 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findNewestBackup } from '../../../domain/backup-names.ts';
 import { Failure } from '../../../domain/failure.ts';
 
 /** Only the user that makes the database reads it: it holds reports, addresses and hashes of passwords. */
@@ -7,8 +8,9 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /** Makes an empty file, which is an empty database, and the folders to it, unless it is there. */
-export function createDatabaseFile(path: string): void {
+export function createDatabaseFile(path: string, backupFolder?: string): void {
   if (isThere(path)) return;
+  if (backupFolder !== undefined) requireNoBackup(path, backupFolder);
   createFolder(dirname(path));
   try {
     closeSync(openSync(path, 'wx', FILE_MODE));
@@ -17,6 +19,21 @@ export function createDatabaseFile(path: string): void {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
+
+/** A database was lost, or its disk is not mounted. Backups of an empty one would take the place of those that are there. */
+function requireNoBackup(path: string, folder: string): void {
+  const newest = findNewestBackup(isFolder(folder) ? readdirSync(folder) : []);
+  if (newest === undefined) return;
+  throw new Failure(
+    'conflict',
+    `There is no database at ${path}, and ${folder} has a backup of one. Is its disk mounted? ` +
+      `“plumbline restore ${join(folder, newest)}” puts the backup in its place. To begin with an empty database, move the ` +
+      'backups to another folder.',
+  );
+}
+
+const isFolder = (path: string) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Throws `not_found` when there is no file. */
 export function requireDatabaseFile(path: string): void {

@@ -20,12 +20,12 @@ const READ_TIMEOUT_MS = 200;
  */
 export async function openSqlite(
   path: string,
-  { mustExist = false, ...options }: StoreOptions = {},
+  { mustExist = false, backupFolder, ...options }: StoreOptions = {},
 ): Promise<Store> {
   if (path === IN_MEMORY) return await open(path, options);
   try {
     if (mustExist) requireDatabaseFile(path);
-    else createDatabaseFile(path);
+    else createDatabaseFile(path, backupFolder);
     return await open(path, options);
   } catch (error) {
     throw toOpenError(path, error);
