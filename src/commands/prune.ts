@@ -26,10 +26,12 @@ export function define(command: Command): void {
         if (dryRun) {
           const measured = await measurePrune(deps);
           const { reports, bytes, originals, originalBytes, sourceDays, sourceBytes } = measured;
+          const { auditEntries } = measured;
           const lines = [
             `Reports that would go: ${reports}, with about ${toMb(bytes)}.`,
             `Originals that would go: ${originals}, with ${toMb(originalBytes)}, some of them with their reports.`,
             `Days whose sources would go: ${sourceDays}, with ${toMb(sourceBytes)}, the same.`,
+            `Entries of the audit that would go: ${auditEntries}.`,
           ];
           printResult(measured, lines, output);
           return;

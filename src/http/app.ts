@@ -179,9 +179,17 @@ function answerReady(
     sendStatus(req, res, isReady ? 'ready' : 'unavailable', {
       ...details,
       ...(isShort && { disk: 'short' }),
+      ...toForwarding(req),
       ...(doors.length > 0 && { failing_doors: doors }),
     });
   };
+}
+
+/** Says whether somebody who is not trusted passes on requests for others: they all count as one. */
+function toForwarding({ app, headers, socket }: Request): object {
+  const isTrusted: IsTrusted = (address) => app.get('trust proxy fn')(address, 0);
+  if (headers['x-forwarded-for'] === undefined || isTrusted(socket.remoteAddress ?? '')) return {};
+  return { forwarded_for: 'ignored' };
 }
 
 function sendStatus(

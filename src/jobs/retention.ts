@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
+import type { Day } from '../domain/instant.ts';
 import { toFirstKept } from '../domain/retention.ts';
-import { deleteOldAudit } from '../store/accounts/audit.ts';
+import { countOldAudit, deleteOldAudit } from '../store/accounts/audit.ts';
 import type { Db } from '../store/engine/database.ts';
 import {
   measureOldOriginals,
@@ -25,10 +26,10 @@ interface RetentionDeps {
 }
 
 /** What goes, or would go. */
-type Measured = Pruned & PrunedOriginals & PrunedSources;
+type OfKinds = Pruned & PrunedOriginals & PrunedSources;
+type Measured = OfKinds & { readonly auditEntries: number };
 
 export interface Retained extends Measured {
-  readonly auditEntries: number;
   /** By which the file is smaller. */
   readonly fileBytes: number;
 }
@@ -40,7 +41,7 @@ const KINDS = [
   { days: 'originalsDays', prune: pruneOriginals, measure: measureOldOriginals },
 ] as const;
 
-const NOTHING: Measured = {
+const NOTHING: OfKinds = {
   ...{ reports: 0, bytes: 0, originals: 0, originalBytes: 0 },
   ...{ sourceDays: 0, sourceBytes: 0 },
 };
@@ -51,19 +52,24 @@ export async function prune(deps: RetentionDeps): Promise<Retained> {
   const pruned = await addUpKinds(deps, 'prune');
   const audited = toFirstKept(now(), kept.auditDays);
   const auditEntries =
-    audited === undefined ? 0 : await deleteOldAudit(db, `${audited}T00:00:00Z`, mayGoOn);
+    audited === undefined ? 0 : await deleteOldAudit(db, toInstantOf(audited), mayGoOn);
   return { ...pruned, auditEntries, fileBytes: await giveBackSpace(db, mayGoOn) };
 }
 
 /** What would go, before anything has gone. */
-export function measurePrune(deps: RetentionDeps): Promise<Measured> {
-  return addUpKinds(deps, 'measure');
+export async function measurePrune(deps: RetentionDeps): Promise<Measured> {
+  const { db, now, kept } = deps;
+  const audited = toFirstKept(now(), kept.auditDays);
+  const auditEntries = audited === undefined ? 0 : await countOldAudit(db, toInstantOf(audited));
+  return { ...(await addUpKinds(deps, 'measure')), auditEntries };
 }
+
+const toInstantOf = (day: Day) => `${day}T00:00:00Z`;
 
 async function addUpKinds(
   { db, kept, thresholds, now, mayGoOn }: RetentionDeps,
   what: 'prune' | 'measure',
-): Promise<Measured> {
+): Promise<OfKinds> {
   const sum = { ...NOTHING };
   // Alerts compare with these days, whatever their age.
   const daysKept = daysNeeded(thresholds);

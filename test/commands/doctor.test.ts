@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { mkdirSync, openSync, statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
@@ -107,6 +110,24 @@ test('each thing that is wrong is named, and the worst gives the exit status', a
   });
   expect(find('doors')).toContain('the password is wrong');
   expect(find('certificate')).toContain('expired on 2024-12-31');
+});
+
+test('a proxy that is not the one that is trusted is an error', async () => {
+  const database = await aDatabase(1);
+  const { server } = await runServer({ PLUMBLINE_DATABASE: database });
+  const proxy = createServer(async (req, res) => {
+    const headers = { 'X-Forwarded-For': '192.0.2.1' };
+    res.end(await (await fetch(`${server.url}${req.url}`, { headers })).text());
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void proxy.close());
+  await once(proxy, 'listening');
+  const { levels, find } = await examine({
+    PLUMBLINE_DATABASE: database,
+    PLUMBLINE_BASE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    PLUMBLINE_TRUSTED_PROXIES: '192.0.2.7',
+  });
+  expect([levels['address'], levels['proxy']]).toEqual(['ok', 'error']);
+  expect(find('proxy')).toContain('not trusted');
 });
 
 test('too little free space is an error', async () => {

@@ -37,12 +37,10 @@ test('plumbline prune deletes what is older than it is kept, and such a report d
     originalBytes: 0,
     sourceDays: 0,
     sourceBytes: 0,
+    auditEntries: 0,
   };
   expect(await json('prune', '--dry-run')).toEqual(wanted);
-  expect(await json('prune')).toEqual({
-    ...wanted,
-    ...{ auditEntries: 0, fileBytes: expect.any(Number) },
-  });
+  expect(await json('prune')).toEqual({ ...wanted, fileBytes: expect.any(Number) });
   const nothing = { reports: 0, bytes: 0, auditEntries: 0, fileBytes: 0 };
   expect(await json('prune')).toMatchObject(nothing);
   const left = await store.db.selectFrom('report').select('id').execute();
@@ -78,6 +76,7 @@ test('plumbline prune deletes originals before their reports, and says how many'
     originalBytes: expect.any(Number),
     sourceDays: 0,
     sourceBytes: 0,
+    auditEntries: 0,
   };
   expect(await json('prune', '--dry-run')).toEqual(wanted);
   expect((await run(['prune'])).stdout).toMatch(/^Originals that went before their reports: 1, /m);

@@ -67,7 +67,7 @@ export async function checkDoors(_config: Config, { db }: Store): Promise<Findin
       failing.map((door) => `${door.door}: ${door.fault}`).join('; '),
       'Correct that. plumbline inbox doors --forget is for a door that is not configured any more.',
     );
-  return ok(doors.length === 0 ? 'No door was ever open.' : `All ${doors.length} doors work.`);
+  return ok(doors.length === 0 ? 'No door was ever open.' : `Doors that work: ${doors.length}.`);
 }
 
 export async function checkWork(_config: Config, { db }: Store): Promise<Finding> {

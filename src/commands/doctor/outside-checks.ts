@@ -59,12 +59,19 @@ export async function checkDocs(): Promise<Finding> {
   );
 }
 
-/** As others reach it: by a proxy with a certificate, where one is configured. */
-export async function checkAddress({ baseUrl, host, port }: Config): Promise<Finding> {
-  const url = baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+const toAddress = ({ baseUrl, host, port }: Config) =>
+  baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function askReady(url: string): Promise<Response> {
   const signal = AbortSignal.timeout(ANSWER_MS);
+  return fetch(`${url}/readyz`, { signal, redirect: 'error' });
+}
+
+/** As others reach it: by a proxy with a certificate, where one is configured. */
+export async function checkAddress(config: Config): Promise<Finding> {
+  const url = toAddress(config);
   try {
-    const { status } = await fetch(`${url}/readyz`, { signal, redirect: 'error' });
+    const { status } = await askReady(url);
     if (status === 200) return ok(`${url} is ready.`);
     return error(`${url}/readyz answers ${status}.`, 'Look at the log of serve, and at the proxy.');
   } catch (fault) {
@@ -78,13 +85,30 @@ export async function checkAddress({ baseUrl, host, port }: Config): Promise<Fin
 }
 
 /** Plumbline speaks no TLS, so there is a proxy in front of an https address. */
-export async function checkProxy({ baseUrl = '', trustedProxies }: Config): Promise<Finding> {
+export async function checkProxy(config: Config): Promise<Finding> {
+  const { baseUrl = '', trustedProxies } = config;
+  const advice = 'Set PLUMBLINE_TRUSTED_PROXIES to its address.';
+  if (await isForwardingIgnored(config))
+    return error(
+      'A proxy that is not trusted passes on requests: all clients count as one.',
+      advice,
+    );
   if (trustedProxies.length > 0) return ok(`Trusted: ${trustedProxies.join(', ')}.`);
   if (!baseUrl.startsWith('https:')) return ok('None is trusted, and none is needed.');
   return warning(
     `A proxy serves ${baseUrl}, and none is trusted: all clients count as one.`,
-    'Set PLUMBLINE_TRUSTED_PROXIES to its address.',
+    advice,
   );
+}
+
+/** `/readyz` says so of its own request. No answer, and one of something else, is for the check of the address. */
+async function isForwardingIgnored(config: Config): Promise<boolean> {
+  try {
+    const body = await (await askReady(toAddress(config))).json();
+    return (body as { forwarded_for?: unknown }).forwarded_for === 'ignored';
+  } catch {
+    return false;
+  }
 }
 
 export async function checkMailServer({ mailServer }: Config): Promise<Finding> {

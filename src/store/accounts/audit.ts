@@ -93,6 +93,12 @@ export async function deleteOldAudit(
   return deleted;
 }
 
+export async function countOldAudit(db: Db, before: Instant): Promise<number> {
+  const old = db.selectFrom('audit').where('at', '<', before);
+  const counted = old.select(({ fn }) => fn.countAll<number>().as('entries'));
+  return Number((await counted.executeTakeFirstOrThrow()).entries);
+}
+
 /** Latest first. */
 export function listAudit(
   db: Db,

@@ -95,8 +95,8 @@ export const PEOPLE = {
   },
 
   /**
-   * What was done in an account. What it was done to may be gone since; its name stays. An alert adds
-   * two rows, a change by a person or an operator one, and nothing deletes old rows yet.
+   * What was done in an account. What it was done to may be gone since; its name stays. An alert adds two rows, a change
+   * by a person or an operator one. They go by age (`PLUMBLINE_KEEP_AUDIT_DAYS`), and with the account.
    */
   audit: {
     columns: {

@@ -154,9 +154,9 @@ export const TABLES = {
   },
 
   /**
-   * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. An
-   * account gets more with each day on which something is wrong: they go when their domain is removed from it, and
-   * nothing deletes old ones yet.
+   * Each rule fires at most once for a day or a subject of a domain, and at most one alert for each is open. An account
+   * gets more with each day on which something is wrong. They go when their domain is removed from it, and stay otherwise:
+   * clients have copies of them, and what they say outlives the reports that they are about.
    */
   alert: {
     columns: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config/config.ts';
-import { prune } from '../../../src/jobs/retention.ts';
+import { measurePrune, prune } from '../../../src/jobs/retention.ts';
 import { insertAudit, listAudit, operator } from '../../../src/store/accounts/audit.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import type { Reader } from '../../../src/store/engine/reader.ts';
@@ -165,7 +165,9 @@ test('the audit is kept for so many days', async () => {
   const config = readConfig({ PLUMBLINE_KEEP_AUDIT_DAYS: '30' });
   const { kept, alertThresholds: thresholds } = config;
   const now = () => new Date('2026-02-05T00:00:00Z');
-  const pruned = await prune({ db, kept, thresholds, now, mayGoOn });
+  const deps = { db, kept, thresholds, now, mayGoOn };
+  expect(await measurePrune(deps)).toMatchObject({ auditEntries: 1 });
+  const pruned = await prune(deps);
   expect(pruned).toMatchObject({ reports: 0, bytes: 0, auditEntries: 1, fileBytes: 0 });
   const left = await listAudit(db, accountId, { limit: 9 });
   expect(left.map(({ subject }) => subject)).toEqual([`${day(9)}T00:00:00Z`, 'Example']);
