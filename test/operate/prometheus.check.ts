@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { rmdir, writeFile } from 'node:fs/promises';
+import { rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -86,8 +86,18 @@ test('a Prometheus that asks a server and a worker fires when a door stops, the 
   await rmdir(door);
   await expect.poll(() => isFiring(failing), PATIENCE).toBe(1);
 
-  await writeFile(join(disk, 'filling'), Buffer.alloc(300_000_000));
+  const filling = join(disk, 'filling');
+  await writeFile(filling, Buffer.alloc(300_000_000));
   await expect.poll(() => isFiring(low), PATIENCE).toBe(1);
+  // Until nothing more can be written.
+  const full = await writeFile(join(disk, 'rest'), Buffer.alloc(1_200_000_000)).catch(
+    ({ code }) => code,
+  );
+  expect(full).toBe('ENOSPC');
+  await expect.poll(() => count('plumbline_disk_free_bytes < 1e6'), PATIENCE).toBe(2);
+  expect(await Promise.all([low, failing].map(isFiring))).toEqual([1, 1]);
+  for (const name of ['filling', 'rest']) await rm(join(disk, name));
+  await expect.poll(() => isFiring(low), PATIENCE).toBe(0);
 
   worker.kill('SIGKILL');
   const down = `alertname="PlumblineDown",instance="127.0.0.1:${workPort}"`;
