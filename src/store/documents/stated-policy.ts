@@ -11,7 +11,7 @@ import { isCounted } from './alert-days.ts';
  */
 
 /** Reporters of a day state the same policy, or none. Of a day on which so many of the last state none, it is unknown. */
-const MAX_REPORTS = 100;
+const MAX_REPORTS = 20;
 
 /** What a day's reports state, without some that leave; undefined when it is unknown. */
 export async function findStatedPolicy(
@@ -53,14 +53,13 @@ function readPolicy(content: Uint8Array): string | null {
   return toPolicyTags(unpacked.policyPublished);
 }
 
-/** Of a day that has reports beside those that leave. */
+/** Of a day that has reports beside those that leave. What is unknown is not stated. */
 export async function restatePolicy(
   tx: Tx,
   at: DomainDay,
   without: readonly number[] = [],
 ): Promise<void> {
-  const policy = await findStatedPolicy(tx, at, without);
-  if (policy === undefined) return;
+  const policy = (await findStatedPolicy(tx, at, without)) ?? null;
   const days = tx.updateTable('domain_day').set({ policy }).where('domain_id', '=', at.domainId);
   await days.where('day', '=', at.day).execute();
 }
