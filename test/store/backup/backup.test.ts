@@ -160,10 +160,13 @@ describe('restoring', () => {
     await store.close();
     expect(await countReports(used)).toBe(51);
     copyFileSync(to, replaced);
-    await expect(openStore(replaced)).rejects.toMatchObject({
+    const refused = {
       code: 'conflict',
       message: expect.stringContaining(`${replaced}-wal is the log of another database`),
-    });
+    };
+    await expect(openStore(replaced)).rejects.toMatchObject(refused);
+    const another = `${replaced}.copy`;
+    await expect(backUp({ from: replaced, to: another })).rejects.toMatchObject(refused);
     for (const end of ['-wal', '-shm']) rmSync(`${replaced}${end}`);
     expect(await countReports(replaced)).toBe(1);
   });
