@@ -1,26 +1,33 @@
 import { addTo, addUp, type Counts } from './alerts/rate.ts';
 import { type DomainFacts, findTooFewData, isGood } from './next-step.ts';
 import type { Mark } from './sources/source.ts';
+import { MIN_MESSAGES, type Verdict } from './sources/verdict.ts';
 
 /*
  * Whether a domain can have a stronger policy: only mail of its owner counts, because failures of others are what the
  * policy is for (decision 125).
  */
 
-/** Whose messages of a source are that fail. */
-export type Standing = 'own' | 'undecided' | 'foreign';
+/** Whose messages of a source are that fail. `stranger`: probably not the owner's. */
+export type Standing = 'own' | 'undecided' | 'forwarded' | 'stranger' | 'foreign';
 
 /**
  * A mark decides. Without one, a source is the owner's when some of its messages pass: nobody else can sign as the
- * domain, or sends from where its SPF record allows it.
+ * domain, or sends from where its SPF record allows it. Who forges from thousands of addresses sends a few messages from
+ * each: nobody can be asked about every one of them.
  */
-function toStanding({ mark, aligned }: JudgedSource): Standing {
+function toStanding({ mark, aligned, messages, verdict }: JudgedSource): Standing {
   if (mark !== undefined) return mark === 'legitimate' ? 'own' : 'foreign';
-  return aligned > 0 ? 'own' : 'undecided';
+  if (verdict === 'forwarder') return 'forwarded';
+  if (aligned > 0) return 'own';
+  const isFew = messages < MIN_MESSAGES && verdict !== 'service';
+  return verdict === 'forger' || isFew ? 'stranger' : 'undecided';
 }
 
 export interface JudgedSource extends Counts {
   readonly mark: Mark | undefined;
+  /** undefined where nobody judged it. */
+  readonly verdict?: Verdict | undefined;
 }
 
 export interface MailOfStanding extends Counts {
@@ -32,7 +39,10 @@ export type MailByStanding = Readonly<Record<Standing, MailOfStanding>>;
 
 /** Of the messages in `all` that belong to no source, those that passed are the owner's. */
 export function judgeMail(sources: readonly JudgedSource[], all: Counts): MailByStanding {
-  const sums = { own: toSum(), undecided: toSum(), foreign: toSum() };
+  const sums = {
+    ...{ own: toSum(), undecided: toSum() },
+    ...{ forwarded: toSum(), stranger: toSum(), foreign: toSum() },
+  };
   for (const source of sources) {
     const sum = sums[toStanding(source)];
     addTo(sum, source);
@@ -52,10 +62,9 @@ function subtract(all: Counts, some: Counts): Counts {
   return { messages: Math.max(aligned, all.messages - some.messages), aligned };
 }
 
-/** Without the failures of senders that people do not know: what a stronger policy can harm. */
-export function toOwnCounts(all: Counts, { messages, aligned }: Counts): Counts {
-  const forged = messages - aligned;
-  return { messages: Math.max(all.aligned, all.messages - forged), aligned: all.aligned };
+/** Without the failures of some: what a stronger policy can harm. */
+export function toOwnCounts(all: Counts, some: Counts): Counts {
+  return { messages: Math.max(all.aligned, all.messages - failedOf(some)), aligned: all.aligned };
 }
 
 /** Why not, the most important reason first. */
@@ -63,15 +72,20 @@ export type Obstacle =
   | { readonly kind: 'own' | 'undecided'; readonly mail: MailOfStanding }
   | { readonly kind: 'few_data'; readonly dataDays: number; readonly messages: number };
 
-/** What keeps a domain from a stronger policy; empty when nothing does. `facts.counts` are `toOwnCounts`. */
-export function listObstacles(facts: DomainFacts, mail: MailByStanding): readonly Obstacle[] {
+/**
+ * What keeps a domain from a stronger policy; empty when nothing does. `facts.counts` are `toOwnCounts` without what is
+ * marked as unknown. What is forwarded, and what strangers send, keeps nobody from it.
+ */
+export function listObstacles(of: DomainFacts, mail: MailByStanding): readonly Obstacle[] {
+  const counts = toOwnCounts(of.counts, addUp([mail.forwarded, mail.stranger]));
+  const facts = { ...of, counts };
   const few = findTooFewData(facts);
   const failing = (['own', 'undecided'] as const)
     .filter((kind) => mail[kind].messages > mail[kind].aligned)
     .map((kind) => ({ kind, mail: mail[kind] }))
     .sort((a, b) => failedOf(b.mail) - failedOf(a.mail));
   return [
-    ...(isGood(facts.counts) ? [] : failing),
+    ...(isGood(counts) ? [] : failing),
     ...(few === undefined ? [] : [{ ...few, kind: 'few_data' as const }]),
   ];
 }

@@ -155,7 +155,7 @@ describe.each(LOOKS)('the sources at $width pixels, scripts: $javaScriptEnabled'
     await page.getByRole('link', { name: MAILER }).click();
     await page.getByRole('heading', { name: MAILER }).waitFor();
     await check('source');
-    await page.getByRole('button', { name: 'Known and legitimate' }).click();
+    await page.getByRole('button', { name: 'Yes: legitimate' }).click();
     await page.getByText(/@\S+ marked it as/).waitFor();
     await check('source-marked');
     await visit('source-hostile', `${path}/${encodeURIComponent(V6)}`);

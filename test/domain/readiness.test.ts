@@ -8,6 +8,7 @@ import {
   toOwnCounts,
 } from '../../src/domain/readiness.ts';
 import type { Mark } from '../../src/domain/sources/source.ts';
+import type { Verdict } from '../../src/domain/sources/verdict.ts';
 
 const FACTS: DomainFacts = {
   status: 'active',
@@ -23,6 +24,10 @@ const FACTS: DomainFacts = {
 
 const source = (messages: number, aligned: number, mark?: Mark): JudgedSource => ({
   ...{ messages, aligned, mark },
+});
+
+const judged = (messages: number, verdict: Verdict | undefined): JudgedSource => ({
+  ...{ messages, aligned: 0, mark: undefined, verdict },
 });
 
 function judge(sources: readonly JudgedSource[], all = addUp(sources)) {
@@ -68,6 +73,33 @@ describe('what keeps a domain from a stronger policy', () => {
     expect(obstacles).toEqual(wanted);
     // The next step never says something else.
     expect(step === 'stronger').toBe(wanted.length === 0);
+  });
+
+  test.each<[string, JudgedSource, readonly string[]]>([
+    ['who is authenticated as somebody else', judged(600, 'forger'), []],
+    ['what others forward', judged(600, 'forwarder'), []],
+    ['a service that nobody marked', judged(600, 'service'), ['undecided']],
+    ['what may be a forgotten server', judged(600, 'unclear'), ['undecided']],
+    ['what nobody judged', judged(600, undefined), ['undecided']],
+    [
+      'a forger who is marked as legitimate',
+      { ...judged(600, 'forger'), mark: 'legitimate' },
+      ['own'],
+    ],
+  ])('%s', (_, failing, wanted) => {
+    expect(judge([source(15_000, 15_000), failing]).obstacles).toEqual(wanted);
+  });
+
+  test('thousands of addresses with a few messages each, as forgers use them, are none', () => {
+    const few = Array.from({ length: 3_000 }, () => judged(9, undefined));
+    const { obstacles, mail } = judge([source(15_000, 15_000), ...few]);
+    expect(obstacles).toEqual([]);
+    expect(mail.stranger).toEqual({ messages: 27_000, aligned: 0, sources: 3_000 });
+  });
+
+  test('a few messages of a service count', () => {
+    const few = Array.from({ length: 3_000 }, () => judged(9, 'service'));
+    expect(judge([source(15_000, 15_000), ...few]).obstacles).toEqual(['undecided']);
   });
 
   test('failures of addresses that were not kept are undecided', () => {

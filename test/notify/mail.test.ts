@@ -50,7 +50,7 @@ async function aWorld(given: Parameters<typeof aMailChannel>[1] = {}) {
   return { ...mail, store, db, accountId, domainId, name, owner, member, fire };
 }
 
-const ALERT = 'Alignment regression on mail.example';
+const ALERT = 'Pass rate fell on mail.example';
 
 describe('mails about alerts', () => {
   test('come at once to owners and not to members, a resolution in the thread of its firing', async () => {
@@ -169,9 +169,7 @@ describe('mails about alerts', () => {
     await fire(1);
     await anAlert(db, { accountId, domainId: other.id });
     await deliver();
-    expect(received.map(({ subject }) => subject)).toEqual([
-      'Alignment regression on other.example',
-    ]);
+    expect(received.map(({ subject }) => subject)).toEqual(['Pass rate fell on other.example']);
   });
 
   test('a domain of another account cannot be left out', async () => {
@@ -364,7 +362,7 @@ describe('the summary on Mondays', () => {
     expect(text).toContain(
       '100 messages, 90% passed, 10 points less than in the week before. 1 source sent for the first time in a month.',
     );
-    expect(text).toContain('Open: Alignment regression.');
+    expect(text).toContain('Open: Pass rate fell.');
     expect(text).toContain('The pass rate fell: find out who fails since.');
     expect(raw).toContain('unsubscribe?token=summary.');
   });

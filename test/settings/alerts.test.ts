@@ -71,9 +71,7 @@ describe('the alerts of an account', () => {
     const file = await browser.download(link.replaceAll('&amp;', '&'));
     const [head, first, second, end] = file.text.split('\r\n');
     expect(head).toBe('\ufeffType,Domain,Fired (UTC),Resolved (UTC),What happened');
-    expect(first).toMatch(
-      /^Alignment regression,two\.example,2026-03-02T23:59:59Z,,"The pass rate fell/,
-    );
+    expect(first).toMatch(/^Pass rate fell,two\.example,2026-03-02T23:59:59Z,,"The pass rate fell/);
     expect(second).toMatch(
       /^DNS record changed,one\.example,2026-03-03T00:00:00Z,,"?The spf record/,
     );
@@ -111,6 +109,8 @@ test('an open alert says on the domain’s page who fails since its day, and sho
   const [, link = ''] = /Most of it is from <a href="([^"]+)">/.exec(text) ?? [];
   const source = toReadable((await browser.get(link.replaceAll('&amp;', '&'))).text);
   expect(source).toContain('0% of 60 messages passed');
+  const alerts = (await browser.get('/settings/alerts')).text.replaceAll('&amp;', '&');
+  expect(alerts).toContain(`/settings/domains/${id}/sources?failing=1&from=2026-03-14&to=`);
 });
 
 test('an alert whose day is before the newest thirty names its cause, and its next step leads to its days', async () => {

@@ -232,7 +232,7 @@ describe("another account's things", () => {
     for (const path of ['overview', 'integrations/api-keys', 'account', 'security', 'audit']) {
       const { text, status } = await browser.get(`/settings/${path}`);
       expect(status).toBe(200);
-      for (const word of ['secret plan', 'theirs.example', email, 'Alignment regression']) {
+      for (const word of ['secret plan', 'theirs.example', email, 'Pass rate fell']) {
         expect(text).not.toContain(word);
       }
     }

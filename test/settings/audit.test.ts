@@ -31,8 +31,8 @@ describe('the audit', () => {
       'The operator created the account “Example” (Pro)',
       `The operator added “${email}” (owner)`,
       'The operator added the domain “audited.example”',
-      'Plumbline fired an alert of “audited.example” : Alignment regression',
-      'Plumbline resolved an alert of “audited.example” : Alignment regression',
+      'Plumbline fired an alert of “audited.example” : Pass rate fell',
+      'Plumbline resolved an alert of “audited.example” : Pass rate fell',
       '17 Mar 2026, 23:59:59 UTC The operator paused the domain “audited.example” by command',
       'The operator changed the plan of “Example” (Free)',
     ])

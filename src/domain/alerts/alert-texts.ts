@@ -22,9 +22,9 @@ export interface AlertText {
 /** The title and text of each alert type (`Alert.type` in openapi/v1.yaml). A type without them does not compile. */
 const TEXTS: Readonly<Record<AlertType, AlertText>> = {
   'alert.alignment_regression': {
-    title: 'Alignment regression',
+    title: 'Pass rate fell',
     describe: describeRegression,
-    advice: 'The pass rate fell: find out who fails since.',
+    advice: 'The pass rate fell: find out whose messages fail since then.',
   },
   'alert.reports_missing': {
     title: 'Reports missing',

@@ -133,9 +133,14 @@ function tellStrict({ ownSpf, ownSignature, from }: Facts, { modes }: AdviceCont
 }
 
 /** SPF of another domain shows who sent the message on. */
-function tellBroken({ brokenSignature: broken, foreignSpf }: Facts): Phrase {
-  const cause =
-    foreignSpf === undefined
+function tellBroken(
+  { brokenSignature: broken, foreignSpf }: Facts,
+  { verdict }: AdviceContext,
+): Phrase {
+  const isOwn = verdict === 'yours' || verdict === 'service';
+  const cause = isOwn
+    ? phrase`this is a sender of yours, so the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.`
+    : foreignSpf === undefined
       ? phrase`either the messages are forwarded and changed on the way, as mailing lists do, or the key in DNS is not the one that signs. If this is a server of yours, compare the key.`
       : phrase`SPF passes for ${foreignSpf}, so the messages are probably forwarded there and changed on the way, as mailing lists do. If ${foreignSpf} sends for you, compare the key in DNS with the one that signs.`;
   return [

@@ -113,6 +113,18 @@ export function labelOf(labels: Readonly<Record<string, string>>, value: string)
   return Object.hasOwn(labels, value) ? (labels[value] as string) : value;
 }
 
+const DISPOSITIONS: Readonly<Record<string, string>> = {
+  none: 'no action',
+  pass: 'no action',
+  quarantine: 'quarantined',
+  reject: 'rejected',
+};
+
+/** What a receiver did with messages because of DMARC; others are named as they were reported. */
+export function describeDisposition(disposition: string | null): string {
+  return disposition === null ? 'not stated' : labelOf(DISPOSITIONS, disposition);
+}
+
 /** Like `toSafeText`, and isolated: text from right to left cannot reorder the page around it. */
 export function renderText(text: string, maxLength?: number): Html {
   return html`<bdi>${toSafeText(text, maxLength)}</bdi>`;

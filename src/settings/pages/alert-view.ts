@@ -35,14 +35,24 @@ export function renderAlert(
       ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
     </h3>
     <p>${renderText(describe(alert.context), MAX_TEXT)}</p>
-    ${alert.type === 'alert.new_failing_source' ? renderSourceLinks(alert, toGroup) : ''}
-    ${alert.type === 'alert.alignment_regression' ? html`${cause}${renderDaysLink(alert, now)}` : ''}
+    ${alert.type === 'alert.alignment_regression' ? cause : ''}
+    ${renderLinks(alert, now, toGroup)}
     <p class="when">Fired ${renderTime(alert.fired_at, now)}${
       alert.resolved_at === null
         ? ''
         : html`, resolved ${renderTime(alert.resolved_at, now)}; its figures are as known then`
     }</p>
   </li>`;
+}
+
+/** To the sources that caused an alert, in its own days. */
+export function renderLinks(
+  alert: ShownAlert,
+  now: Date,
+  toGroup?: KnownMail['toGroup'],
+): Html | '' {
+  if (alert.type === 'alert.new_failing_source') return renderSourceLinks(alert, toGroup);
+  return alert.type === 'alert.alignment_regression' ? renderDaysLink(alert, now) : '';
 }
 
 /** To the sources that failed from the alert's day until it resolved: the names of sources are of a month. */

@@ -27,6 +27,7 @@ import {
   toSortParameters,
 } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
+import { renderLinks } from './alert-view.ts';
 
 const PATH = '/settings/alerts';
 const PER_PAGE = 50;
@@ -144,8 +145,9 @@ function renderAlerts(alerts: readonly AlertOfAccount[], form: AlertForm, now: D
 function renderRow(alert: AlertOfAccount, now: Date): Html {
   const { type, domain_id, domain, fired_at, resolved_at, context } = alert;
   const { title, describe } = findAlertText(type);
+  const told = JSON.parse(context);
   return html`<tr role="row">
-    <th role="rowheader" scope="row">${title}<p class="muted">${renderText(describe(JSON.parse(context)), MAX_TEXT)}</p></th>
+    <th role="rowheader" scope="row">${title}<div class="muted"><p>${renderText(describe(told), MAX_TEXT)}</p>${renderLinks({ ...alert, context: told }, now)}</div></th>
     <td role="cell" data-label="Domain" class="name"><a href="/settings/domains/${domain_id}">${renderDomainName(domain)}</a></td>
     <td role="cell" data-label="Fired">${renderTime(fired_at, now)}</td>
     <td role="cell" data-label="Resolved">${resolved_at === null ? html`<span class="badge warn">Open</span>` : renderTime(resolved_at, now)}</td>

@@ -4,6 +4,8 @@ import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { judgeMail, listObstacles, toOwnCounts } from '../../domain/readiness.ts';
+import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.ts';
+import type { Verdict } from '../../domain/sources/verdict.ts';
 import { findDataDays } from '../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -45,7 +47,11 @@ import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
 import { nameSenders } from './sources/service-groups.ts';
-import { findStopped, renderStoppedSenders } from './sources/stopped-senders.ts';
+import {
+  findStopped,
+  renderStoppedSenders,
+  type StoppedSources,
+} from './sources/stopped-senders.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
@@ -71,7 +77,8 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const toGroup = named.length > 0 ? await loadGroups(deps, domain, { mail, named }) : undefined;
   const senders = toGroup === undefined ? '' : renderStoppedSenders(stopped, toGroup, domain.id);
   const cause = await renderCause(deps, read, window);
-  const judged = judge(read, mail, { range, window, now: at });
+  const verdicts = toVerdicts(stopped, toGroup);
+  const judged = judge(read, mail, { range, window, now: at, verdicts });
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}
     ${renderTabs(domain.id, 'Summary', range)}
@@ -98,13 +105,21 @@ interface Judged {
   /** The last thirty days; those before are for comparison. */
   readonly window: DayRange;
   readonly now: Date;
+  /** Of the sources with most failures. */
+  readonly verdicts: ReadonlyMap<AddressKey, Verdict | undefined>;
+}
+
+function toVerdicts({ most }: StoppedSources, toGroup: Senders['toGroup'] | undefined) {
+  return new Map(
+    most.map(({ address }) => [toAddressKey(address), toGroup?.(address).verdict] as const),
+  );
 }
 
 /** What the next step and the readiness depend on: both count the same mail. */
 function judge(
   { domain: { status }, latest, openAlerts, record }: Read,
   { sources, marks }: SummedMail,
-  { range: { oldest, newest }, window, now }: Judged,
+  { range: { oldest, newest }, window, now, verdicts }: Judged,
 ) {
   const { true: days = [], false: earlier = [] } = Object.groupBy(latest, ({ day }) =>
     day >= window.from ? 'true' : 'false',
@@ -113,7 +128,7 @@ function judge(
   const before = addUp(earlier);
   const markOf = toMarkOf(marks);
   const marked = sources.map(({ key, messages, aligned }) => {
-    return { messages, aligned, mark: markOf(key) };
+    return { messages, aligned, mark: markOf(key), verdict: verdicts.get(key) };
   });
   const mail = judgeMail(marked, all);
   const today = toDay(toInstant(now));

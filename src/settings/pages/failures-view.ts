@@ -3,7 +3,7 @@ import type { Counts } from '../../domain/alerts/rate.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { MailResults, SignatureResults } from '../../domain/sources/mail-results.ts';
 import { renderTable } from '../frame/elements.ts';
-import { formatCount, formatPassRate, type Html, renderText } from '../frame/text.ts';
+import { formatCount, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
 import { renderName } from './sources/source-labels.ts';
 
 /** Which signatures did not verify, and who reported failures. */
@@ -61,6 +61,6 @@ function renderFailureRow({ name, messages, aligned }: FailureRow): Html {
     <th role="rowheader" scope="row">${name}</th>
     <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
     <td role="cell" class="number wrong" data-label="Failed">${formatCount(messages - aligned)}</td>
-    <td role="cell" class="number" data-label="Passed">${formatPassRate({ messages, aligned })}</td>
+    <td role="cell" class="number" data-label="Passed">${formatRateInColumn({ messages, aligned })}</td>
   </tr>`;
 }

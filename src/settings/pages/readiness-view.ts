@@ -9,7 +9,15 @@ import type { Day } from '../../domain/instant.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { MailByStanding, MailOfStanding, Obstacle, Standing } from '../../domain/readiness.ts';
 import { renderTable } from '../frame/elements.ts';
-import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
+import {
+  describeDisposition,
+  formatCount,
+  formatDay,
+  formatRateInColumn,
+  type Html,
+  pluralize,
+  renderText,
+} from '../frame/text.ts';
 
 interface Known {
   readonly record: string | null | undefined;
@@ -55,7 +63,9 @@ export function renderReadiness(readiness: Readiness): Html {
         ['Passed', 'number'],
         ['Would be stopped', 'number'],
       ],
-      STANDINGS.map((standing) => renderMail(standing, mail[standing])),
+      STANDINGS.filter((standing) => !OPTIONAL.has(standing) || mail[standing].messages > 0).map(
+        (standing) => renderMail(standing, mail[standing]),
+      ),
     )}
     <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject.</p>
     ${senders}
@@ -63,12 +73,28 @@ export function renderReadiness(readiness: Readiness): Html {
   </section>`;
 }
 
-function renderAnswer({ record, obstacles, domainId }: Readiness): Html {
+function renderAnswer({ record, obstacles, domainId, mail }: Readiness): Html {
   const policy = record === undefined ? undefined : toPolicies(record).p;
   if (policy === 'reject' && findTestTags(record ?? null).length === 0)
     return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, so a forger gets nothing through. Keep an eye on your own mail below.`;
-  if (obstacles.length === 0) return html`<b>Yes.</b> ${describeWay(policy, record)}`;
+  if (obstacles.length === 0)
+    return html`${renderYes(mail, toFailingPath(domainId))} ${describeWay(policy, record)}`;
   return html`<b>Not yet.</b> ${obstacles.map((one, i) => html`${i === 0 ? '' : ' '}${renderObstacle(one, domainId)}`)}`;
+}
+
+/** What nobody marked is stopped, too: the owner looks at it before. */
+function renderYes({ stranger, forwarded }: MailByStanding, failing: string): Html {
+  const [failed, sent] = [stranger, forwarded].map((one) => one.messages - one.aligned);
+  const more = sent
+    ? ` ${pluralize(sent, 'message')} that others forwarded would be stopped, too; the domain’s owner cannot mend that.`
+    : '';
+  return failed
+    ? html`<b>Yes, if these are not yours:</b> ${pluralize(failed, 'message')} from ${pluralize(stranger.sources, 'sender')} that nothing shows to be yours. <a href="${failing}&mark=unmarked">Look at them</a>, and mark as legitimate those that are.${more}`
+    : html`<b>Yes.</b>${more}`;
+}
+
+function toFailingPath(domainId: string): string {
+  return `/settings/domains/${domainId}/sources?days=${WINDOW_DAYS}&failing=1`;
 }
 
 function describeWay(policy: Policy | undefined, record: Known['record']): string {
@@ -82,7 +108,7 @@ function describeWay(policy: Policy | undefined, record: Known['record']): strin
 }
 
 function renderObstacle(obstacle: Obstacle, domainId: string): Html {
-  const sources = `/settings/domains/${domainId}/sources?days=${WINDOW_DAYS}&failing=1`;
+  const sources = toFailingPath(domainId);
   if (obstacle.kind === 'few_data')
     return html`There are too few reports to say so: ${pluralize(obstacle.dataDays, 'day')} of ${WINDOW_DAYS}, with ${pluralize(obstacle.messages, 'message')}.`;
   const { mail } = obstacle;
@@ -93,31 +119,35 @@ function renderObstacle(obstacle: Obstacle, domainId: string): Html {
   return html`${failed} messages failed${from} of which nobody has said whether they are yours: <a href="${sources}&mark=unmarked">say it</a>.`;
 }
 
-const STANDINGS = ['own', 'undecided', 'foreign'] as const satisfies readonly Standing[];
+/** Shown where there is such mail. */
+const OPTIONAL: ReadonlySet<Standing> = new Set(['forwarded', 'stranger']);
 const LABELS: Readonly<Record<Standing, readonly [string, string]>> = {
   own: ['Yours', 'some of it passes, or you marked it as legitimate'],
   undecided: ['Not decided', 'nothing passes, and nobody marked it'],
+  forwarded: ['Forwarded', 'somebody else sent it on: the owner cannot mend that'],
+  stranger: [
+    'Probably not yours',
+    'authenticated as somebody else, not allowed by SPF, or a few messages of which none passes',
+  ],
   foreign: ['Not yours', 'you marked it as unknown: the policy is there to stop it'],
 };
+
+const STANDINGS = Object.keys(LABELS) as Standing[];
 
 function renderMail(standing: Standing, { messages, aligned, sources }: MailOfStanding): Html {
   const [label, meaning] = LABELS[standing];
   const failed = formatCount(messages - aligned);
-  const wrong = standing !== 'foreign' && messages > aligned ? ' wrong' : '';
+  const counts = standing === 'own' || standing === 'undecided';
+  const wrong = counts && messages > aligned ? ' wrong' : '';
   return html`<tr role="row">
     <th role="rowheader" scope="row">${label} <small>${meaning}; ${pluralize(sources, 'sender')}</small></th>
     <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
-    <td role="cell" class="number" data-label="Passed">${formatPassRate({ messages, aligned })}</td>
+    <td role="cell" class="number" data-label="Passed">${formatRateInColumn({ messages, aligned })}</td>
     <td role="cell" class="number${wrong}" data-label="Would be stopped">${failed}</td>
   </tr>`;
 }
 
-const DONE: readonly (readonly [disposition: string, text: string])[] = [
-  ['none', 'delivered'],
-  ['pass', 'delivered'],
-  ['quarantine', 'put into quarantine'],
-  ['reject', 'refused'],
-];
+const MAX_DONE = 200;
 
 /** Receivers may do other than the policy asks: for forwarded mail, or by rules of their own. */
 function renderApplied(applied: Readiness['applied'], record: Known['record']): Html | '' {
@@ -125,14 +155,14 @@ function renderApplied(applied: Readiness['applied'], record: Known['record']): 
   if (total === 0) return '';
   const sums = new Map<string, number>();
   for (const [disposition, messages] of applied) {
-    const text = DONE.find(([known]) => known === disposition)?.[1] ?? 'not stated';
+    const text = describeDisposition(disposition);
     sums.set(text, (sums.get(text) ?? 0) + messages);
   }
-  const parts = [...sums].map(([text, messages]) => `${formatCount(messages)} ${text}`);
+  const parts = [...sums].map(([text, messages]) => `${text} (${formatCount(messages)})`);
   const policy = findPolicyTag(record ?? null, 'p');
-  const delivered = sums.get('delivered') ?? 0;
+  const delivered = sums.get(describeDisposition('none')) ?? 0;
   const differs = (policy === 'reject' || policy === 'quarantine') && delivered > 0;
-  return html`<p class="muted">What receivers did with the messages that failed: ${parts.join(', ')}.${
+  return html`<p class="muted">What receivers did with the messages that failed: ${renderText(parts.join(', '), MAX_DONE)}.${
     differs
       ? ` The policy asked for ${policy} when they were last reported; receivers may deliver mail that was forwarded, and a policy counts from the day it is published.`
       : ''

@@ -7,7 +7,7 @@ import {
   formatCount,
   formatDay,
   formatDomainName,
-  formatPassRate,
+  formatRateInColumn,
   type Html,
   renderDomainName,
   renderTime,
@@ -50,7 +50,8 @@ function renderLastReport({ lastReportAt, newest }: WorkItem, now: Date): Html {
 export function renderChange(of: { readonly counts: Counts; readonly before: Counts }): Html {
   const change = toChange(of);
   if (change === undefined) return html`${of.counts.messages === 0 ? '–' : 'new'}`;
-  const text = change === 0 ? '0' : `${change > 0 ? '+' : '−'}${Math.abs(change)}`;
+  const sign = change === 0 ? '' : change > 0 ? '+' : '−';
+  const text = `${sign}${Math.abs(change).toFixed(2)}`;
   return html`<span ${change < 0 ? html`class="wrong"` : ''}>${text}</span>`;
 }
 
@@ -60,7 +61,7 @@ function renderPolicy({ record }: WorkItem): Html | string {
 }
 
 function renderRate(columns: readonly Column[], { name, counts }: WorkItem): Html {
-  return html`<span class="rate">${renderSparkline(columns, formatDomainName(name))}<b>${formatPassRate(counts)}</b></span>`;
+  return html`<span class="rate">${renderSparkline(columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`;
 }
 
 /** The least height of failures in a column, in hundredths, so that one in a thousand is visible. */

@@ -75,6 +75,18 @@ const tell = (given: Results, situation?: Situation) => {
   return advice && [advice.tone, advice.title, toText(advice)];
 };
 
+test.each<Verdict>(['yours', 'service'])(
+  'a signature that breaks at a sender of the owner’s (%s) is no forwarding',
+  (verdict) => {
+    const broken: Results = {
+      ...{ spf: ['mailer.example', 'pass'], dkim: [['example.com', 's1', 'fail']] },
+    };
+    expect(tell(broken, { verdict })?.[2]).toBe(
+      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”): this is a sender of yours, so the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.',
+    );
+  },
+);
+
 describe('advice on messages that fail', () => {
   test.each<[string, Results, string, string]>([
     [

@@ -45,6 +45,10 @@ addEventListener('pagehide', () => {
 
 prepare(document);
 giveBack();
+// On a phone the menu is one line, which scrolls.
+document
+  .querySelector('nav [aria-current=page]')
+  ?.scrollIntoView({ block: 'nearest', inline: 'center' });
 
 /** What was typed in a form whose session had ended. */
 function giveBack() {

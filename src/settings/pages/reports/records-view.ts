@@ -11,7 +11,13 @@ import type { KeptRecord } from '../../../domain/reports/record-text.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
 import { renderTable } from '../../frame/elements.ts';
-import { formatCount, type Html, labelOf, pluralize, renderText } from '../../frame/text.ts';
+import {
+  describeDisposition,
+  formatCount,
+  type Html,
+  pluralize,
+  renderText,
+} from '../../frame/text.ts';
 import { toSourcePath } from '../sources/source-labels.ts';
 
 /** How much a page shows, in records and in characters of their texts. Only hostile records have so many. */
@@ -99,17 +105,10 @@ function renderIdentifiers({ headerFrom, envelopeFrom, envelopeTo }: Identifiers
   );
 }
 
-const DISPOSITIONS: Readonly<Record<string, string>> = {
-  none: 'no action',
-  pass: 'no action',
-  quarantine: 'quarantined',
-  reject: 'rejected',
-};
-
 function renderOutcome(evaluated: PolicyEvaluated): Html {
   const { disposition, reasons } = evaluated;
-  const label =
-    disposition === null ? 'disposition not stated' : labelOf(DISPOSITIONS, disposition);
+  const done = describeDisposition(disposition);
+  const label = disposition === null ? `disposition ${done}` : done;
   return html`${passesDmarc(evaluated) ? html`<span class="badge good">Passed</span>` : html`<span class="badge warn">Failed</span>`}
     ${renderList([
       renderText(label),

@@ -44,7 +44,8 @@ function describeShare(listed: Counts, all: Counts): Html {
   const [own, total] = [listed, all].map(({ messages, aligned }) =>
     formatCount(messages - aligned),
   );
-  return html`<p class="muted">${own} of the ${total} messages that failed are from these addresses.</p>`;
+  const which = own === total ? `All ${total}` : `${own} of the ${total}`;
+  return html`<p class="muted">${which} messages that failed are from these addresses.</p>`;
 }
 
 function shorten(range: DomainRange): DomainRange {

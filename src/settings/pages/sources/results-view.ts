@@ -3,8 +3,9 @@ import type { Results, Signature } from '../../../domain/sources/evidence.ts';
 import type { Reporter } from '../../../store/sources/source.ts';
 import { renderTable } from '../../frame/elements.ts';
 import {
+  describeDisposition,
   formatCount,
-  formatPassRate,
+  formatRateInColumn,
   type Html,
   pluralize,
   renderDomainName,
@@ -41,7 +42,7 @@ function renderResult(result: Results): Html {
     <th role="rowheader" scope="row">${headerFrom ? renderDomainName(headerFrom) : 'Not stated'}</th>
     <td role="cell" data-label="SPF"><div>${renderReported(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
     <td role="cell" data-label="DKIM"><div>${renderSignatures(result)}</div></td>
-    <td role="cell" data-label="Disposition"><div>${renderReported(disposition)}${isForwarded ? html` <small>forwarded, says the receiver</small>` : ''}</div></td>
+    <td role="cell" data-label="Disposition"><div>${renderText(describeDisposition(disposition), MAX_REPORTED)}${isForwarded ? html` <small>forwarded, says the receiver</small>` : ''}</div></td>
     <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
     <td role="cell" data-label="DMARC"><span class="badge ${tone}">${label}</span></td>
   </tr>`;
@@ -91,6 +92,6 @@ function renderReporter({ name, messages, aligned }: Reporter): Html {
     <th scope="row">${name ? renderText(name, MAX_REPORTER) : 'Unnamed reporter'}</th>
     <td class="number">${formatCount(messages)}</td>
     <td class="number">${formatCount(messages - aligned)}</td>
-    <td class="number">${formatPassRate({ messages, aligned })}</td>
+    <td class="number">${formatRateInColumn({ messages, aligned })}</td>
   </tr>`;
 }

@@ -91,8 +91,8 @@ export const showSource: PageHandler = async (deps, req, res) => {
 };
 
 const MARKS = {
-  legitimate: { button: 'Known and legitimate', notice: 'is marked as legitimate.' },
-  unknown: { button: 'Unknown', notice: 'is marked as unknown.' },
+  legitimate: { button: 'Yes: legitimate', notice: 'is marked as legitimate.' },
+  unknown: { button: 'No: unknown', notice: 'is marked as unknown.' },
   none: { button: 'Take the mark away', notice: 'has no mark any more.' },
 } as const satisfies Record<Mark | 'none', { readonly button: string; readonly notice: string }>;
 
@@ -210,7 +210,7 @@ function renderNoTraffic(path: string, newest: Day | null): Html {
 
 function describeMark(mark: SourceMark | undefined, now: Date): Html | string {
   if (mark === undefined)
-    return 'Nobody has marked it yet. A mark is for the people of your account; it changes no alert.';
+    return 'Nobody has marked it yet. A mark says to everybody of your account whose mail this is. It decides the verdict above and counts for a stronger policy; it changes no alert.';
   return html`${renderText(mark.markedBy, 254)} marked it as <strong>${mark.mark}</strong> ${renderTime(mark.markedAt, now)}.`;
 }
 

@@ -9,7 +9,7 @@ import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import {
   formatCount,
   formatDay,
-  formatPassRate,
+  formatRateInColumn,
   type Html,
   pluralize,
   renderText,
@@ -174,8 +174,8 @@ function renderCounts(counts: Counts, total?: number): Html {
   return html`<td role="cell" class="number" data-label="Messages">${formatCount(messages)}${total ? renderShare(counts, total) : ''}</td>
     <td role="cell" class="number" data-label="Passed">${formatCount(aligned)}</td>
     <td role="cell" class="number${failed > 0 ? ' wrong' : ''}" data-label="Failed">${formatCount(failed)}</td>
-    <td role="cell" class="number" data-label="DKIM aligned">${formatPassRate({ messages, aligned: dkimAligned })}</td>
-    <td role="cell" class="number" data-label="SPF aligned">${formatPassRate({ messages, aligned: spfAligned })}</td>`;
+    <td role="cell" class="number" data-label="DKIM aligned">${formatRateInColumn({ messages, aligned: dkimAligned })}</td>
+    <td role="cell" class="number" data-label="SPF aligned">${formatRateInColumn({ messages, aligned: spfAligned })}</td>`;
 }
 
 function renderShare({ messages, aligned }: Counts, total: number): Html {
