@@ -4,7 +4,7 @@ import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { judgeMail, listObstacles, toOwnCounts } from '../../domain/readiness.ts';
-import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.ts';
+import type { AddressKey } from '../../domain/sources/address-key.ts';
 import type { Verdict } from '../../domain/sources/verdict.ts';
 import { findDataDays } from '../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
@@ -47,11 +47,8 @@ import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
 import { nameSenders } from './sources/service-groups.ts';
-import {
-  findStopped,
-  renderStoppedSenders,
-  type StoppedSources,
-} from './sources/stopped-senders.ts';
+import { findStopped, renderStoppedSenders, toVerdicts } from './sources/stopped-senders.ts';
+import { renderWords } from './words.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
@@ -90,7 +87,8 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderFailures(mail.results)}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
-    ${await renderRoute(deps, domain, visitor)}`;
+    ${await renderRoute(deps, domain, visitor)}
+    ${renderWords()}`;
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
 
@@ -107,12 +105,6 @@ interface Judged {
   readonly now: Date;
   /** Of the sources with most failures. */
   readonly verdicts: ReadonlyMap<AddressKey, Verdict | undefined>;
-}
-
-function toVerdicts({ most }: StoppedSources, toGroup: Senders['toGroup'] | undefined) {
-  return new Map(
-    most.map(({ address }) => [toAddressKey(address), toGroup?.(address).verdict] as const),
-  );
 }
 
 /** What the next step and the readiness depend on: both count the same mail. */

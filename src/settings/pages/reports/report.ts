@@ -18,6 +18,7 @@ import {
 } from '../../frame/text.ts';
 import { idOf, readQuery } from '../../request.ts';
 import { domainScopeOf } from '../../visitor.ts';
+import { renderWords } from '../words.ts';
 import { renderRecords } from './records-view.ts';
 import { nameReporter, renderReporter } from './report-table.ts';
 import { renderMetadata, renderPolicy, renderWarnings } from './report-view.ts';
@@ -30,7 +31,8 @@ export const showReport: PageHandler = async ({ store: { reader }, now }, req, r
     ${renderMetadata(report, context, { content, now: now() })}
     ${renderPolicy(content.policyPublished)}
     ${renderRecords(report, content, parseFirstRecord(readQuery(req, 'from')))}
-    ${renderWarnings(report.warnings)}`;
+    ${renderWarnings(report.warnings)}
+    ${renderWords()}`;
   const reporter = toSafeText(nameReporter(report), MAX_TITLE);
   const title = `${reporter}, ${formatDay(report.begin_date)} · ${formatDomainName(report.domain)}`;
   await sendPage(res, { title, current: 'overview', main });

@@ -47,10 +47,9 @@ interface SourceQuery {
   readonly perPage?: number;
 }
 
-export interface Found {
+export interface Found extends Pick<SourceList, 'sources' | 'marks'> {
   /** How many there are on all pages. */
   readonly total: number;
-  readonly sources: readonly Source[];
   readonly groups: readonly SourceGroup[] | undefined;
   /** The title of the one group that is shown. */
   readonly groupTitle: string | undefined;
@@ -88,16 +87,12 @@ async function findPage(
     },
     deps.keptSums,
   );
-  const sources = await describe(deps, scope, found);
-  return { ...found, sources, groups: undefined, groupTitle: undefined, cutAt: undefined };
+  return { ...found, groups: undefined, groupTitle: undefined, cutAt: undefined };
 }
 
 async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
   const found = await readForGroups(deps, query);
-  const sources = await describe(deps, query.scope, {
-    ...found,
-    sources: sliceOf(found.sources, query),
-  });
+  const sources = sliceOf(found.sources, query);
   const shown = { sources, groups: undefined, groupTitle: undefined };
   return { ...found, ...shown, total: found.sources.length };
 }
@@ -126,7 +121,7 @@ async function findWithin(
   const found = await readForGroups(deps, query);
   const toName = await NAMERS[group](deps, query, found);
   const own = found.sources.filter(({ address }) => toName(address).key === within);
-  const sources = await describe(deps, query.scope, { ...found, sources: sliceOf(own, query) });
+  const sources = sliceOf(own, query);
   const groupTitle = own[0] && toName(own[0].address).title;
   const shown = { sources, groups: undefined, groupTitle };
   return { ...found, ...shown, total: own.length };

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Grouping } from '../../../domain/sources/groups.ts';
+import type { Source } from '../../../domain/sources/source.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { renderHiddenFields, renderSearch } from '../../frame/forms.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
@@ -12,7 +13,7 @@ export interface ListView {
   readonly domainId: string;
   readonly range: DomainRange;
   readonly choice: Choice;
-  readonly found: Found;
+  readonly found: Omit<Found, 'sources'> & { readonly sources: readonly Source[] };
 }
 
 /** Begins with the first page. */

@@ -6,7 +6,7 @@ import type { PageHandler } from '../../deps.ts';
 import { type Cell, MAX_ROWS, sendCsv } from '../../frame/csv.ts';
 import { ONE_YEAR, readRange } from '../../frame/range.ts';
 import { domainScopeOf } from '../../visitor.ts';
-import { findSources } from './find-sources.ts';
+import { describe, findSources } from './find-sources.ts';
 import { readChoice } from './sources.ts';
 import { toVerdictCells } from './verdict-view.ts';
 
@@ -16,6 +16,9 @@ const HEADS = {
   sources: ['Address', 'Name', 'Network', 'Mark', ...COUNTS, 'First day', 'Last day'],
 };
 
+/** Names and networks are looked up for so many addresses at once. */
+const ROWS_AT_ONCE = 500;
+
 /** What the list with the same query shows, all pages of it. */
 export const exportSources: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
@@ -23,13 +26,16 @@ export const exportSources: PageHandler = async (deps, req, res) => {
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), deps.now(), ONE_YEAR);
   const choice = { ...readChoice(req), page: 1 };
-  const { groups, sources, total } = await findSources(deps, {
+  const { groups, sources, marks, total } = await findSources(deps, {
     ...{ scope, domain, range, choice },
     perPage: MAX_ROWS,
   });
   const rows = async function* () {
     for (const group of groups ?? []) yield toGroupRow(group);
-    for (const source of sources) yield toSourceRow(source);
+    for (let i = 0; i < sources.length; i += ROWS_AT_ONCE) {
+      const some = { sources: sources.slice(i, i + ROWS_AT_ONCE), marks };
+      yield* (await describe(deps, scope, some)).map(toSourceRow);
+    }
   };
   await sendCsv(res, {
     fileName: `${domain.name.slice(0, 100)}-sources-${range.from}-${range.to}`,

@@ -36,6 +36,7 @@ import {
 import { idOf, readField, readQuery } from '../../request.ts';
 import { findGuide, loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
+import { renderWords } from '../words.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { toEvidenceRange } from './service-groups.ts';
 import {
@@ -85,6 +86,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
       ${days.length === 0 ? renderNoTraffic(path, await findLastDay(reader, { domainId: domain.id, address })) : renderTraffic(days, range)}
     </section>
     ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
+    ${renderWords()}
     ${renderNetworkCredit(deps)}`;
   const title = `${address} · ${formatDomainName(domain.name)}`;
   await sendPage(res, { title, current: 'overview', main });

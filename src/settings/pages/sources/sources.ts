@@ -13,7 +13,8 @@ import { renderTabs } from '../../frame/tabs.ts';
 import { formatDomainName, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, readQuery, readSearch, readSort } from '../../request.ts';
 import { domainScopeOf, waitBriefly } from '../../visitor.ts';
-import { type Choice, findSources } from './find-sources.ts';
+import { renderWords } from '../words.ts';
+import { type Choice, describe, findSources } from './find-sources.ts';
 import { renderFilters, toParameters } from './list-filters.ts';
 import { renderNetworkCredit, toSourcePath } from './source-labels.ts';
 import { renderFound } from './sources-view.ts';
@@ -26,9 +27,10 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const range = readRange(req, dataDays, deps.now(), ONE_YEAR);
   const choice = readChoice(req);
   const found = await findSources(deps, { scope, domain, range, choice });
+  const sources = await describe(deps, scope, found);
   await repair(deps, req, { domainId: domain.id, days: found.damaged });
   const path = toSourcePath(domain.id);
-  const view = { path, range, choice, found, domainId: domain.id };
+  const view = { path, range, choice, found: { ...found, sources }, domainId: domain.id };
   const { page: _, ...parameters } = toParameters(choice);
   const main = html`${renderTrail(domain, 'Sources')}
     <h1>Sources</h1>
@@ -42,6 +44,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
           : renderEmptyRange(path, range, parameters)
       }
     </section>
+    ${renderWords()}
     ${renderNetworkCredit(deps)}`;
   await sendPage(res, {
     title: `Sources of ${formatDomainName(domain.name)}`,

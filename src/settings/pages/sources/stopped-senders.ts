@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
 import { sortFirst } from '../../../domain/sort.ts';
+import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
 import { type KeyedSum, type SourceSum, toSourceSum } from '../../../store/sources/days.ts';
 import { renderTable } from '../../frame/elements.ts';
@@ -30,6 +31,13 @@ export function findStopped(sources: readonly KeyedSum[]): StoppedSources {
   const all = sources.filter((source) => failedOf(source) > 0);
   const most = sortFirst(all, (a, b) => failedOf(b) - failedOf(a), MAX_JUDGED);
   return { most: most.map(toSourceSum), count: all.length };
+}
+
+/** The verdicts on them, by the keys of their addresses. */
+export function toVerdicts({ most }: StoppedSources, toGroup: Senders['toGroup'] | undefined) {
+  return new Map(
+    most.map(({ address }) => [toAddressKey(address), toGroup?.(address).verdict] as const),
+  );
 }
 
 /** Whose messages a policy would stop, with the verdict on each sender: a forger is told apart from a forgotten server. */
