@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
+import { parsePattern } from '../../../src/domain/reports/source-pattern.ts';
 import { createNamer } from '../../../src/domain/sources/service-name.ts';
 import { parseServices } from '../../../src/domain/sources/services.ts';
+import { openSample, SAMPLES } from '../../support/corpus.ts';
+import { readAll } from '../../support/intake.ts';
 
 const TSV = new URL('../../../src/settings/services/services.tsv', import.meta.url);
 const SOURCES = 500;
@@ -76,3 +79,40 @@ test('of 500 made-up sources each that shows evidence is named by it, and no nam
     ...{ dkim: 16, spf: 14, dns: 14 },
   });
 });
+
+/** Each report once, with its sources. */
+async function* readSamples() {
+  const read = new Set<string>();
+  for (const sample of SAMPLES) {
+    if (sample.expect === 'reject' || read.has(sample.payload_sha256)) continue;
+    read.add(sample.payload_sha256);
+    for (const document of await readAll(openSample(sample)))
+      if (document.kind === 'report') yield document.report;
+  }
+}
+
+test.skipIf(SAMPLES.length === 0)(
+  'of 100 messages of the sample reports 20 get a service, by signatures of two services',
+  async () => {
+    const services = parseServices(readFileSync(TSV, 'utf8'));
+    const toOrganizationalDomain = await loadOrganizationalDomains();
+    const named = new Map<string, number>();
+    let all = 0;
+    for await (const { policyPublished, sources = [] } of readSamples()) {
+      const domain = policyPublished.domain ?? '';
+      const nameService = createNamer({ domain, services, toOrganizationalDomain });
+      for (const { messages, patterns = [] } of sources) {
+        const results = patterns.map((one) => ({ ...one, seen: parsePattern(one.pattern) }));
+        const found = nameService({ results, name: undefined });
+        const key = found ? `${found.name}, ${found.by} ${found.domain}` : 'none';
+        named.set(key, (named.get(key) ?? 0) + messages);
+        all += messages;
+      }
+    }
+    const shares = [...named].map(([key, messages]) => [key, Math.round((100 * messages) / all)]);
+    expect(Object.fromEntries(shares)).toEqual({
+      ...{ none: 80, 'Amazon SES, dkim amazonses.com': 20 },
+      'Google Workspace, dkim gappssmtp.com': 0,
+    });
+  },
+);
