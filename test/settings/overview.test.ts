@@ -291,6 +291,14 @@ describe('a domain’s page', () => {
     expect(page).toContain('1 sender 600 0.00% 600');
   });
 
+  test('names the services whose messages failed', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const signatures = [aSignature({ domain: 'sendgrid.net', result: 'pass' })];
+    const failing = aRecord({ sourceIp: '203.0.113.9', count: 20, signatures });
+    await receive(api.db, [aReportOf([failing], { begin: '2026-03-14T00:00:00Z' })]);
+    expect(await read(`/settings/domains/${id}`)).toContain('203.0.113.9 Twilio SendGrid 20 0 20');
+  });
+
   test('tells forwarders, forgers and who is not known apart among those whose messages fail', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     const failing = { spf: 'fail', dkim: 'fail' } as const;

@@ -10,6 +10,8 @@ export interface Source extends Counts {
   /** Its name in DNS, which leads back to it. */
   readonly name: string | undefined;
   readonly network: Network | undefined;
+  /** The name of the service that sends, where a page has looked for it. */
+  readonly service?: string | undefined;
   readonly mark: Mark | undefined;
 }
 

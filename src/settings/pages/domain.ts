@@ -83,7 +83,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderAlerts(read, { total: alerts.total, now: at, cause, toGroup })}
     ${renderTraffic(read, range)}
     ${renderReadiness({ ...read, ...judged, ...mail.results, senders, domainId: domain.id })}
-    ${await renderFailingSources(deps, scope, { range, days: read.days })}
+    ${await renderFailingSources(deps, scope, { range, days: read.days, toGroup })}
     ${renderFailures(mail.results)}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}

@@ -7,6 +7,7 @@ import type { SettingsDeps } from '../../deps.ts';
 import type { ChartDay } from '../../frame/charts/columns.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { formatCount, formatDay, type Html, pluralize } from '../../frame/text.ts';
+import type { Senders } from '../../senders.ts';
 import { describe } from './find-sources.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderSourceTable } from './sources-view.ts';
@@ -16,17 +17,27 @@ const SHOWN = 5;
 const MAX_DAYS = 31;
 const LAST_DAYS = 30;
 
+interface Failing {
+  readonly range: DomainRange;
+  readonly days: readonly ChartDay[];
+  /** undefined when no message failed. */
+  readonly toGroup: Senders['toGroup'] | undefined;
+}
+
 /** The caller has checked that the domain is the account's. */
 export async function renderFailingSources(
   deps: SettingsDeps,
   scope: DomainOfAccount,
-  { range: ofPage, days }: { readonly range: DomainRange; readonly days: readonly ChartDay[] },
+  { range: ofPage, days, toGroup }: Failing,
 ): Promise<Html> {
   const range = shorten(ofPage);
   const failed = addUp(days.filter(({ day }) => day >= range.from && day <= range.to));
   const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
   const found = await readSources(deps.store.reader, scope, wanted, deps.keptSums);
-  const sources = await describe(deps, scope, found);
+  const sources = (await describe(deps, scope, found)).map((source) => ({
+    ...source,
+    service: toGroup?.(source.address).service?.name,
+  }));
   const path = toSourcePath(scope.domainId);
   const more = found.total - sources.length;
   return html`<section class="card" aria-labelledby="failing">

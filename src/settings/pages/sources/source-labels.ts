@@ -29,10 +29,15 @@ export function renderMarkBadge(mark: Mark | undefined): Html | '' {
 /** A network can have any name. */
 export const MAX_TITLE = 80;
 
-export function listKnown({ name, network }: Pick<Source, 'name' | 'network'>): readonly Html[] {
+export function listKnown({
+  service,
+  name,
+  network,
+}: Pick<Source, 'service' | 'name' | 'network'>): readonly Html[] {
   const title = network && toNetworkTitle(network);
   const country = network && toCountry(network);
   return [
+    ...(service === undefined ? [] : [renderText(service, MAX_TITLE)]),
     ...(name === undefined ? [] : [renderDomainName(name)]),
     ...[title, country]
       .filter((text) => text !== undefined)
