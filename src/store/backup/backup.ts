@@ -5,7 +5,6 @@ import { copyPages } from '../engine/sqlite/copy-pages.ts';
 import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
 import { toSqliteError } from '../engine/sqlite/errors.ts';
 import { readDatabaseFile } from '../engine/sqlite/open.ts';
-import { requireOwnLog } from '../engine/sqlite/own-log.ts';
 import { findWrongHead } from '../verify/verify.ts';
 import { makeCopy } from './copy.ts';
 
@@ -28,7 +27,6 @@ interface BackupOptions {
 export async function backUp({ from, to, force, onProgress }: BackupOptions): Promise<Backup> {
   const path = resolve(to);
   requireDatabaseFile(from);
-  requireOwnLog(from);
   if (path === resolve(from)) throw new Failure('conflict', 'A backup needs a file of its own.');
   if (existsSync(path) && !force)
     throw new Failure('conflict', `${path} exists already. With --force it is replaced.`);

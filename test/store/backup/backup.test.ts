@@ -165,11 +165,28 @@ describe('restoring', () => {
       message: expect.stringContaining(`${replaced}-wal is the log of another database`),
     };
     await expect(openStore(replaced)).rejects.toMatchObject(refused);
-    const another = `${replaced}.copy`;
-    await expect(backUp({ from: replaced, to: another })).rejects.toMatchObject(refused);
+    // The second time as well: the first one has opened no connection.
+    await expect(openStore(replaced)).rejects.toMatchObject(refused);
     for (const end of ['-wal', '-shm']) rmSync(`${replaced}${end}`);
     expect(await countReports(replaced)).toBe(1);
   });
+
+  test.skipIf(!existsSync('/proc/locks'))(
+    'a process that opens a database twice, and backs it up, keeps its lock on the file',
+    async () => {
+      const { path, store, to } = await aDatabase();
+      const { ino } = statSync(path);
+      const hasLock = () =>
+        new RegExp(` ${process.pid} \\S+:${ino} `).test(readFileSync('/proc/locks', 'utf8'));
+      expect(hasLock()).toBe(true);
+      const again = await openStore(path);
+      await backUp({ from: path, to });
+      await again.close();
+      expect(hasLock()).toBe(true);
+      await store.close();
+      expect(hasLock()).toBe(false);
+    },
+  );
 
   test('over a database that is damaged is possible', async () => {
     const { path, store, to } = await aDatabase();

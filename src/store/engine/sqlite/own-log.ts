@@ -22,9 +22,23 @@ export function numberCopy(copy: Database.Database): void {
   copy.pragma(`user_version = ${randomInt(1, 2 ** 31)}`);
 }
 
-/** Throws `conflict` before SQLite has read the log of another database. */
+/** Device and inode of files that this process has looked at. */
+const seen = new Set<string>();
+
+/**
+ * Throws `conflict` before SQLite has read the log of another database. A file is looked at before the first connection
+ * of the process and never again: when a process closes any descriptor of a file, POSIX drops the locks of its others,
+ * SQLite's too, and another process could then remove the log. So no thread may call it beside one that has a connection.
+ */
 export function requireOwnLog(path: string): void {
-  const log = `${path}-wal`;
+  const { dev, ino } = statSync(path);
+  const id = `${dev} ${ino}`;
+  if (seen.has(id)) return;
+  requireSameNumber(path, `${path}-wal`);
+  seen.add(id);
+}
+
+function requireSameNumber(path: string, log: string): void {
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) <= LOG_HEADER) return;
   const number = withFile(path, (file) => findNumber(read(file, 0, NUMBER_AT + 4)));
   const found = withFile(log, findNumberInLog);
