@@ -66,9 +66,15 @@ async function goOn(tx: Tx, domainId: string, atOnce = KEYED_AT_ONCE): Promise<b
     .set({ unkeyed_until: isDone ? null : until - atOnce })
     .where('id', '=', domainId)
     .execute();
+  await noteJoining(tx, accountId);
   if (isDone) await joinAccountList(tx, { accountId, domainId });
-  else
-    await sql`update account set list_has_others = 1
-      where id = ${accountId} and list_has_others = 0`.execute(tx);
   return isDone;
+}
+
+/** Pages look up the domain of each report while one is joining. */
+async function noteJoining(tx: Tx, accountId: string): Promise<void> {
+  const others = sql`list_has_others & 1 | case when exists (select 1 from domain
+    where account_id = ${accountId} and unkeyed_until is not null) then 2 else 0 end`;
+  await sql`update account set list_has_others = ${others}
+    where id = ${accountId} and list_has_others <> (${others})`.execute(tx);
 }

@@ -39,8 +39,9 @@ export async function joinAccountList(tx: Tx, { accountId, domainId }: Change): 
 export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change): Promise<void> {
   const listId = accountReportList(accountId);
   // Also for reports that come while it is paused.
-  const others = tx.updateTable('account').set({ list_has_others: 1 });
-  await others.where('id', '=', accountId).execute();
+  await sql`update account set list_has_others = list_has_others | 1 where id = ${accountId}`.execute(
+    tx,
+  );
   const { reports_total, unkeyed_until } = await tx
     .selectFrom('domain')
     .select(['reports_total', 'unkeyed_until'])

@@ -59,8 +59,8 @@ export const TABLES = {
       domains_version: text(),
       /** That of its reports in an index: account-reports/. */
       list_key: number(),
-      /** Whether that index may have reports that the list has not: of a domain that was paused or removed, or is joining. */
-      list_has_others: orZero(flag()),
+      /** Whether that index may have reports that the list has not: 1 of a domain that was paused or removed, 2 of one that is joining. */
+      list_has_others: orZero(number()),
       reports_total: orZero(count()),
       reports_version: text(),
       /** The position before the first of the list. What is left of earlier ones nobody reads. */

@@ -176,7 +176,8 @@ export const OF_ACCOUNT: readonly Figure[] = [
       (select count(*) from report join account on account.list_key = report.account_key
         where account.id = ${id} and list_has_others = 0) as only_found`,
     ({ id }) => sql`select null as at, count(*) as found, count(*) as followed,
-      count(*) * (select 1 - list_has_others from account where id = ${id}) as only_found
+      count(*) * (select case when list_has_others = 0 then 1 else 0 end
+        from account where id = ${id}) as only_found
       from ${listed(id)}`,
     true,
   ),
