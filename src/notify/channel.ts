@@ -1,15 +1,5 @@
 import type { ChannelName } from '../domain/events.ts';
-import type { Answer, DueDelivery } from '../store/notify/claims.ts';
-
-/** What became of one try. */
-export interface Outcome extends Answer {
-  /**
-   * `failed` is tried again, `refused` never. A `postponed` one was not tried: the channel waits until its time comes.
-   */
-  readonly kind: 'delivered' | 'failed' | 'refused' | 'postponed';
-  /** Of `failed` and `postponed`: it is due after this time at the earliest. */
-  readonly atLeastMs?: number | undefined;
-}
+import type { DueDelivery, Outcome } from '../store/notify/claims.ts';
 
 export interface Batch {
   readonly receiverId: string;

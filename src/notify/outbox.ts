@@ -5,21 +5,20 @@ import {
   CLAIM_MS,
   type Claim,
   claimReceivers,
+  type DueDelivery,
   listDue,
-  type Result,
-  recordResults,
+  type Outcome,
+  recordOutcomes,
   releaseReceiver,
 } from '../store/notify/claims.ts';
 import { writeDeliveries } from '../store/notify/events.ts';
-import type { Channel, Outcome } from './channel.ts';
+import type { Channel } from './channel.ts';
 
 /** How many receivers one process delivers to at the same time. */
 const MAX_RECEIVERS = 32;
 const POLL_MS = 1_000;
 /** A batch ends well before its claim: after this part of it. */
 const BATCH_PART = 0.5;
-/** Waits are that much longer or shorter, so that what failed together is not tried together. */
-const SPREAD = 0.2;
 
 interface OutboxDeps {
   readonly db: Db;
@@ -75,11 +74,10 @@ async function deliverTo(
 ): Promise<void> {
   const { receiverId } = claim;
   const counts = { delivered: 0, failed: 0 };
-  const record = async (outcomes: ReadonlyMap<Due, Outcome>) => {
+  const record = async (outcomes: ReadonlyMap<DueDelivery, Outcome>) => {
     for (const { kind } of outcomes.values())
       if (kind !== 'postponed') counts[kind === 'delivered' ? 'delivered' : 'failed'] += 1;
-    const results = [...outcomes].map(([due, one]) => [due, toResult(channel, due, one)] as const);
-    await recordResults(db, claim, new Map(results));
+    await recordOutcomes(db, claim, outcomes, channel.waitsMs);
     for (const { kind } of outcomes.values()) observe?.(channel.name, kind);
   };
   const deliveries = await listDue(db, claim, channel.atOnce);
@@ -89,17 +87,4 @@ async function deliverTo(
   }
   const failingMs = await releaseReceiver(db, claim, counts);
   if (failingMs > 0) await channel.onFailing?.(receiverId, failingMs);
-}
-
-type Due = Awaited<ReturnType<typeof listDue>>[number];
-
-function toResult({ waitsMs }: Channel, { tries }: Due, outcome: Outcome): Result {
-  const { kind, atLeastMs = 0, ...answer } = outcome;
-  if (kind === 'postponed') return { state: 'waiting', waitMs: atLeastMs, isTry: false };
-  if (kind === 'delivered') return { state: 'delivered', isTry: true, ...answer };
-  const waitMs = waitsMs[tries];
-  if (kind === 'refused' || waitMs === undefined)
-    return { state: 'failed', isTry: true, ...answer };
-  const spread = waitMs * (1 + SPREAD * (2 * Math.random() - 1));
-  return { state: 'waiting', waitMs: Math.max(spread, atLeastMs), isTry: true, ...answer };
 }

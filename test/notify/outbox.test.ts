@@ -6,7 +6,7 @@ import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { findFollowedHead } from '../../src/store/lists/followed.ts';
-import { claimReceivers, listDue, recordResults } from '../../src/store/notify/claims.ts';
+import { claimReceivers, listDue, recordOutcomes } from '../../src/store/notify/claims.ts';
 import { deleteOldEvents } from '../../src/store/notify/events.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import {
@@ -221,7 +221,7 @@ describe('deliveries', () => {
     await db.write((tx) => tx.updateTable('receiver').set({ free_at_ms: 0 }).execute());
     const { channel, got } = aChannel(() => ({ kind: 'delivered' }));
     await deliverAll(db, channel);
-    await recordResults(db, dead, new Map([[due, { state: 'failed', isTry: true }]]));
+    await recordOutcomes(db, dead, new Map([[due, { kind: 'refused' }]]), []);
     expect(got).toHaveLength(1);
     expect(await listDeliveries(db)).toMatchObject([{ state: 'delivered', tries: 1 }]);
   });

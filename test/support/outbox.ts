@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ChannelName, EventType } from '../../src/domain/events.ts';
-import type { Batch, Channel, Outcome } from '../../src/notify/channel.ts';
+import type { Batch, Channel } from '../../src/notify/channel.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import type { DueDelivery } from '../../src/store/notify/claims.ts';
+import type { DueDelivery, Outcome } from '../../src/store/notify/claims.ts';
 import { writeDeliveries } from '../../src/store/notify/events.ts';
 
 type Db = Store['db'];

@@ -2,7 +2,7 @@ import { ignoreNotFound } from '../../domain/failure.ts';
 import { END_OF_TIME, later } from '../../domain/instant.ts';
 import { toUnsubscribeToken } from '../../domain/mail-choice.ts';
 import { findDomainName } from '../../store/accounts/domains.ts';
-import type { DueDelivery } from '../../store/notify/claims.ts';
+import type { DueDelivery, Outcome } from '../../store/notify/claims.ts';
 import {
   confirmAddress,
   findPersonMail,
@@ -12,7 +12,7 @@ import {
   recordRefusal,
   updatePace,
 } from '../../store/people/person-mail.ts';
-import type { Batch, Channel, Outcome } from '../channel.ts';
+import type { Batch, Channel } from '../channel.ts';
 import { type Alert, type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
 import { findSending, type LetterDeps, type Sending } from './event-letters.ts';
 import { renderLetter } from './letter.ts';

@@ -8,7 +8,7 @@ import {
   mayCall,
   toRefusal,
 } from '../../domain/webhooks/address.ts';
-import type { Outcome } from '../channel.ts';
+import type { Outcome } from '../../store/notify/claims.ts';
 
 /** For connecting and answering together. */
 const TIMEOUT_MS = 15_000;

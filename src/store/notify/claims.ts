@@ -14,6 +14,8 @@ import { readClockMs } from '../work/clock.ts';
 export const CLAIM_MS = 60_000;
 /** A receiver that only fails rests for as long as it has failed, at most this long. */
 const MAX_REST_MS = 300_000;
+/** Waits are that much longer or shorter, so that what failed together is not tried together. */
+const SPREAD = 0.2;
 /** None is claimed and none rests for longer: the clock was set back. */
 const LATEST_MS = 2 * MAX_REST_MS;
 
@@ -80,7 +82,14 @@ export function listDue(db: Queries, claim: Claim, limit: number) {
     .execute();
 }
 
-export interface Answer {
+/** What became of one try. */
+export interface Outcome {
+  /**
+   * `failed` is tried again, `refused` never. A `postponed` one was not tried: the channel waits until its time comes.
+   */
+  readonly kind: 'delivered' | 'failed' | 'refused' | 'postponed';
+  /** Of `failed` and `postponed`: it is due after this time at the earliest. */
+  readonly atLeastMs?: number | undefined;
   readonly tookMs?: number | undefined;
   /** Of HTTP or SMTP. */
   readonly status?: number | null | undefined;
@@ -88,37 +97,42 @@ export interface Answer {
   readonly answer?: string | null | undefined;
 }
 
-/** What became of one try. */
-export interface Result extends Answer {
-  readonly state: 'waiting' | 'delivered' | 'failed';
-  /** When it is tried again, while it waits. */
-  readonly waitMs?: number;
-  readonly isTry: boolean;
-}
-
-/** Changes nothing when another process has tried meanwhile, because this one was suspended for longer than its claim. */
-export async function recordResults(
+/**
+ * `waitsMs` are those after a first failure, a second one, and so on. Changes nothing when another process has tried
+ * meanwhile, because this one was suspended for longer than its claim.
+ */
+export async function recordOutcomes(
   db: Db,
   { receiverId }: Claim,
-  results: ReadonlyMap<DueDelivery, Result>,
+  outcomes: ReadonlyMap<DueDelivery, Outcome>,
+  waitsMs: readonly number[],
 ): Promise<void> {
   await db.write(async (tx) => {
     const nowMs = await readClockMs(tx);
-    for (const [{ event_seq, tries }, result] of results)
+    for (const [{ event_seq, tries }, outcome] of outcomes)
       await tx
         .updateTable('delivery')
-        .set(toRow(result, { nowMs, tries }))
+        .set(toRow(outcome, { nowMs, tries, waitMs: waitsMs[tries] }))
         .where(({ and }) => and({ event_seq, receiver_id: receiverId, tries, state: 'waiting' }))
         .execute();
   });
 }
 
+interface Try {
+  readonly nowMs: number;
+  readonly tries: number;
+  readonly waitMs: number | undefined;
+}
+
 function toRow(
-  { state, waitMs = 0, isTry, tookMs, status = null, answer = null }: Result,
-  { nowMs, tries }: { readonly nowMs: number; readonly tries: number },
+  { kind, atLeastMs = 0, tookMs, status = null, answer = null }: Outcome,
+  { nowMs, tries, waitMs }: Try,
 ) {
-  const due_at_ms = state === 'waiting' ? nowMs + Math.round(waitMs) : null;
-  if (!isTry) return { state, due_at_ms };
+  if (kind === 'postponed') return { due_at_ms: nowMs + Math.round(atLeastMs) };
+  const isAgain = kind === 'failed' && waitMs !== undefined;
+  const spread = isAgain ? waitMs * (1 + SPREAD * (2 * Math.random() - 1)) : 0;
+  const due_at_ms = isAgain ? nowMs + Math.round(Math.max(spread, atLeastMs)) : null;
+  const state = kind === 'delivered' ? kind : isAgain ? ('waiting' as const) : ('failed' as const);
   const tried_at = toInstant(new Date(nowMs));
   const took_ms = tookMs === undefined ? null : Math.round(tookMs);
   return { state, due_at_ms, tries: tries + 1, tried_at, took_ms, status, answer };
