@@ -9,7 +9,12 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { directFiles, type Files, pooledFiles } from '../../../src/intake/doors/folder/files.ts';
+import {
+  chooseFiles,
+  directFiles,
+  type Files,
+  pooledFiles,
+} from '../../../src/intake/doors/folder/files.ts';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
 import { createMoves } from '../../../src/intake/doors/folder/move.ts';
 import {
@@ -162,6 +167,14 @@ describe.each([
     expect(readdirSync(join(folder, 'cur'))).toEqual(['1.host:2,S']);
   });
 });
+
+test.runIf(process.platform === 'linux')(
+  'a file system that is not known to answer at once is asked by the thread pool',
+  async () => {
+    expect(await chooseFiles(Buffer.from('/proc'))).toBe(pooledFiles);
+    expect(await chooseFiles(Buffer.from('/dev/shm'))).toBe(directFiles);
+  },
+);
 
 async function aMaildir(): Promise<string> {
   const folder = await aFolder();

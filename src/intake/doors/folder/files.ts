@@ -33,7 +33,11 @@ export interface OpenFile {
 /** By the thread pool: a server of files may not answer for a long time, and all else goes on. */
 export const pooledFiles: Files = { lstat, open, link, rename, unlink };
 
-/** At once. A call by the thread pool costs five times as much CPU, and a mail needs ten. @internal Tests try both. */
+/**
+ * At once: a call by the thread pool costs several times as much CPU, and a mail needs ten.
+ *
+ * @internal Tests move files by both.
+ */
 export const directFiles: Files = {
   lstat: async (path) => lstatSync(path),
   open: async (path, flags) => toOpenFile(openSync(path, flags)),
