@@ -34,7 +34,8 @@ export const LISTS = {
   /**
    * Which positions of a domain's list of reports have which of its account's, up to `position` and `domain_position`. A
    * transaction that stores reports adds a row for each domain, or makes the last row longer, when that is of the same
-   * domain (account-reports/). The oldest go with their reports, and all are made anew when a domain leaves the list.
+   * domain (account-reports/). The oldest go with their reports, and all are made anew when a domain leaves the list: those
+   * up to the account's `reports_begin` nobody reads.
    */
   account_arrival: {
     columns: {
