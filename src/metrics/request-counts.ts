@@ -1,8 +1,9 @@
 import type { Metric, Registry } from 'prom-client';
 
 /*
- * What requests count by operation and status, and how long they took. prom-client's own counters take 3 µs for each
- * request, a tenth of a 304. So these are plain numbers, which become metrics when a monitor asks for them.
+ * What requests count by operation and status, and how long they took. prom-client's own counters take 1.2 µs for each
+ * request in a loop of their own, a twenty-fifth of a 304, and more between other work. These are plain numbers (0.02 µs),
+ * which become metrics when a monitor asks for them.
  */
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
