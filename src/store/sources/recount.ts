@@ -12,6 +12,7 @@ import {
 import { lockDomain } from '../accounts/domains.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
+import { newVersion } from '../lists/heads.ts';
 import { findReporterName } from '../reports/report-row.ts';
 import { type DomainDay, daysOf, updateSources } from './days.ts';
 
@@ -101,6 +102,10 @@ export async function repairDays(
     await db.write(async (tx) => {
       await lockDomain(tx, domainId);
       const [stored] = await runPrepared(tx, daysOf({ domainId, from: day, to: day }));
-      if (stored !== undefined && !isIntact(stored.sources)) await repairDay(tx, { domainId, day });
+      if (stored === undefined || isIntact(stored.sources)) return;
+      await repairDay(tx, { domainId, day });
+      // The list of sources has this version.
+      const domain = tx.updateTable('domain').set({ reports_version: newVersion() });
+      await domain.where('id', '=', domainId).execute();
     });
 }

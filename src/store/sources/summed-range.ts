@@ -68,7 +68,6 @@ export async function readRange(
   const { days, ...current } = await readDays(reader, scope, range);
   const { sums, damaged } = await sumSources(days);
   const summed = { version: current.version, days, sums, computed: new Map() };
-  // What is damaged is repaired without another version.
   if (damaged.length === 0) kept?.set(key, summed);
   return { ...current, ...summed, damaged };
 }
