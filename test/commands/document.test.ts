@@ -63,14 +63,15 @@ describe('correcting', () => {
   test('lists rejections and conflicts by reason and day, and removes a rejection', async () => {
     const { db } = await aForgery(BROKEN);
     const all = await listDocuments(db, { limit: 9 });
-    expect(all.map(({ id }) => id)).toEqual(['conflict-1', 'rejection-3']);
+    expect(all).toMatchObject([{ id: 'conflict-1' }, { id: expect.stringMatching(/^rejection-/) }]);
+    const seq = Number(all[1]?.id.slice('rejection-'.length));
     const limit = 9;
     expect(await listDocuments(db, { reason: 'bad_xml', limit })).toEqual([all[1]]);
     expect(await listDocuments(db, { outcome: 'conflict', limit })).toEqual([all[0]]);
     expect(await listDocuments(db, { since: '2026-03-16T00:00:00Z', limit })).toEqual([]);
-    await removeRejection(db, 3);
+    await removeRejection(db, seq);
     expect(await listDocuments(db, { outcome: 'rejected', limit })).toEqual([]);
-    const again = removeRejection(db, 3);
+    const again = removeRejection(db, seq);
     await expect(again).rejects.toMatchObject({ code: 'not_found' });
   });
 });
@@ -90,7 +91,7 @@ test('a genuine report that came second is found, compared, preferred and kept',
 
   const { stdout: list } = await run(['document', 'list']);
   expect(list).toMatch(/conflict-1 .*example\.com +- +genuine\.xml/);
-  expect(list).toMatch(/rejection-3 .*broken XML +- +broken\.xml/);
+  expect(list).toMatch(/rejection-\d .*broken XML +- +broken\.xml/);
   const [{ report }] = await json('document', 'list', '--outcome', 'conflict');
 
   const { stdout: shown } = await run(['document', 'show', 'conflict-1']);

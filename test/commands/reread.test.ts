@@ -72,7 +72,8 @@ async function ingestAll(
 
 test('a rejection that today’s parser can read becomes a report, received when its input was', async () => {
   const { lines, json, look } = await anOldDatabase([PLAIN, BROKEN]);
-  const [report, rejection, last] = await lines('--all');
+  const [last, ...read] = (await lines('--all')).reverse();
+  const [report, rejection] = read.sort((a, b) => (a.input < b.input ? -1 : 1));
   expect(report).toMatchObject({ input: '0.xml', outcome: 'stored', total_messages: 10 });
   expect(rejection).toMatchObject({ input: '1.xml', outcome: 'rejected', reason: 'bad_xml' });
   expect(last.summary).toMatchObject({ documents: 2, stored: 1, rejected: 1 });
@@ -109,22 +110,24 @@ test('of an input only the part is read again that was rejected, also when it ha
   ]);
   const parts = { 1: OTHER, 2: both, 20: 'nothing' };
   const { lines, json, look } = await anOldDatabase(['a mail'], olderParser(parts));
+  const found = await look((db) =>
+    db.selectFrom('document').select(['seq', 'path']).orderBy('path').execute(),
+  );
+  const [of1, of2, of20] = found.map(({ seq }) => `rejection-${seq}`);
   expect(await json('document', 'list')).toHaveLength(3);
-  const [a, b, last] = await lines('rejection-2');
+  const [a, b, last] = await lines(of2 as string);
   expect([a, b]).toMatchObject([
     { input: '0.xml', member: 'x > a.xml', outcome: 'stored' },
     { input: '0.xml', member: 'x > b.xml', outcome: 'rejected' },
   ]);
   expect(last.summary).toMatchObject({ documents: 2 });
-  expect(await json('document', 'list')).toMatchObject([
-    { member: 'x > b.xml', reason: 'bad_xml' },
-    { id: 'rejection-3', reason: 'bad_field' },
-    { id: 'rejection-1', reason: 'bad_field' },
-  ]);
+  const [first, ...others] = await json('document', 'list');
+  expect(first).toMatchObject({ member: 'x > b.xml', reason: 'bad_xml' });
+  expect(new Set(others.map(({ id }: { id: string }) => id))).toEqual(new Set([of1, of20]));
   await lines('--reason', 'bad_field');
   expect(await json('document', 'list')).toMatchObject([
     { reason: 'bad_xml' },
-    { id: 'rejection-3', reason: 'no_report' },
+    { id: of20, reason: 'no_report' },
   ]);
   const paths = await look((db) =>
     db

@@ -41,7 +41,7 @@ test('work fires the alerts that are due, and serve --only api does not', async 
   const worker = start('work', '--json');
   const worked = finish(worker);
   expect(JSON.parse(await printed(worker, /\n/))).toEqual({
-    jobs: ['alerts', 'unclaimed', 'events', 'outbox', 'inbox'],
+    jobs: ['alerts', 'joining', 'unclaimed', 'events', 'outbox', 'inbox'],
   });
   await expect.poll(async () => (await evaluated()).length, TIMEOUT).toBe(16);
   expect((await alerts()).map(({ type }) => type)).toEqual(['alert.alignment_regression']);
@@ -66,7 +66,7 @@ test('work says what it does', async () => {
   });
   const worker = start('work');
   expect(await printed(worker, /\n/)).toBe(
-    'Plumbline works on: alerts, dns, names, unclaimed, events, outbox, inbox\n',
+    'Plumbline works on: alerts, dns, names, joining, unclaimed, events, outbox, inbox\n',
   );
   const ended = finish(worker);
   worker.kill('SIGTERM');

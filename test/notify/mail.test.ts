@@ -67,7 +67,7 @@ describe('mails about alerts', () => {
     const [first] = received;
     for (const part of [first?.text, first?.html]) {
       expect(part).toContain('from 98.74% to 67.34%');
-      expect(part).toContain('find out who fails since');
+      expect(part).toContain('find out whose messages fail since then');
       expect(part).toContain(`${BASE_URL}/settings/domains/${domainId}#alerts`);
       expect(part).toContain(`${BASE_URL}/settings/mail`);
       expect(part).toContain(`${BASE_URL}/settings/unsubscribe?token=alerts.`);
@@ -363,7 +363,7 @@ describe('the summary on Mondays', () => {
       '100 messages, 90% passed, 10 points less than in the week before. 1 source sent for the first time in a month.',
     );
     expect(text).toContain('Open: Pass rate fell.');
-    expect(text).toContain('The pass rate fell: find out who fails since.');
+    expect(text).toContain('The pass rate fell: find out whose messages fail since then.');
     expect(raw).toContain('unsubscribe?token=summary.');
   });
 
