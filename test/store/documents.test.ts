@@ -341,25 +341,25 @@ describe('all or nothing', () => {
   });
 });
 
+/** What came compressed is stored as it is, so these are the sizes of the rows' contents. */
+const toInputsOf = (sizes: readonly number[]) =>
+  sizes.map((size) => ({
+    name: `${size}`,
+    bytes: Buffer.concat([Buffer.from('PK'), randomBytes(size)]),
+    documents: [{ member: [], content: new Refusal('empty', 'empty') }],
+  }));
+
 test('documents that come in together are inserted in the order of their sizes', async () => {
   const { db } = await aStore();
   const sizes = [900, 100, 700, 300, 500];
-  const inputs = sizes.map((size) => {
-    return {
-      name: `${size}`,
-      bytes: Buffer.concat([Buffer.from('PK'), randomBytes(size)]),
-      documents: [{ member: [], content: new Refusal('empty', 'empty') }],
-    };
-  });
-  await receiveInputs(db, inputs, NOW);
+  await receiveInputs(db, toInputsOf(sizes), NOW);
   const rows = await db.selectFrom('document').select('input_name').orderBy('seq').execute();
   expect(rows.map(({ input_name }) => Number(input_name))).toEqual(sizes.toSorted((a, b) => a - b));
 });
 
 test('documents of one size are inserted in the order of their hashes, as in every transaction', async () => {
   const { db } = await aStore();
-  const contents = Array.from({ length: 20 }, (_, i) => new Refusal('no_report', `${i}`));
-  await receive(db, contents);
+  await receiveInputs(db, toInputsOf(Array(20).fill(500)), NOW);
   const rows = await db.selectFrom('document').select('input_sha256').orderBy('seq').execute();
   const hashes = rows.map(({ input_sha256 }) => toHex(input_sha256));
   expect(hashes).toHaveLength(20);
