@@ -80,7 +80,7 @@ describe('a reference in a comment or a document', () => {
   });
 });
 
-/** Where the links of a document lead to another document's headings, or to a file: `../x.md#heading`. */
+/** Where the links of a document lead to another document's headings, or to a file: `#heading`, `../path#heading`. */
 function* listLinks(file: string, text: string) {
   for (const [, target = ''] of text.matchAll(/\]\((?!https?:|mailto:|\/)([^)\s]*)\)/g)) {
     const [path = '', heading] = target.split('#');

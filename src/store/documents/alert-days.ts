@@ -132,6 +132,12 @@ export function isCounted(view: View): Expression<SqlBool> {
     : sql<SqlBool>`(authenticated is null or authenticated <> 'disputed')`;
 }
 
+/** Whether a row of `report` is none of those with these numbers. */
+export function isOther(without: readonly number[]): Expression<SqlBool> {
+  // 0 is the number of no report.
+  return sql<SqlBool>`seq not in (${sql.join([0, ...without])})`;
+}
+
 /**
  * Counts a day's rows again, without some reports: those that leave, or are exchanged and added afterwards. Without a
  * report that is left there are no rows.
@@ -143,8 +149,7 @@ export async function recountAlertDays(
 ): Promise<void> {
   const { domainId: domain_id, day } = at;
   for (const { view, sources: known } of await runPrepared(tx, alertDaysOf(at))) {
-    // 0 is the number of no report.
-    const isOther = sql<SqlBool>`${isCounted(view)} and seq not in (${sql.join([0, ...without])})`;
+    const isLeft = sql<SqlBool>`${isCounted(view)} and ${isOther(without)}`;
     const { reports, messages, aligned } = await tx
       .selectFrom('report')
       .select(({ fn }) => [
@@ -155,9 +160,9 @@ export async function recountAlertDays(
       .where('domain_id', '=', domain_id)
       .where('begin_date', '>=', `${day}T00:00:00Z`)
       .where('begin_date', '<=', `${day}T23:59:59Z`)
-      .where(isOther)
+      .where(isLeft)
       .executeTakeFirstOrThrow();
-    const sources = isKept(known) ? packSources(await recountDay(tx, at, isOther)) : NOT_KEPT;
+    const sources = isKept(known) ? packSources(await recountDay(tx, at, isLeft)) : NOT_KEPT;
     const sum = { reports, messages: toSafe(messages), aligned: toSafe(aligned), sources };
     const rows = tx.updateTable('alert_day').set(sum);
     await rows.where(({ and }) => and({ domain_id, day, view })).execute();

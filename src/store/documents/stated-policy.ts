@@ -1,9 +1,9 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import type { DomainDay } from '../sources/days.ts';
-import { isCounted } from './alert-days.ts';
+import { isCounted, isOther } from './alert-days.ts';
 
 /*
  * The policy of a day: that of its last report, in the order of arrival and correction, that states one. Anybody can send
@@ -37,10 +37,6 @@ export async function findStatedPolicy(
   }
   return undefined;
 }
-
-/** 0 is the number of no report. */
-const isOther = (without: readonly number[]): Expression<SqlBool> =>
-  sql<SqlBool>`seq not in (${sql.join([0, ...without])})`;
 
 /** What is damaged states nothing. */
 function readPolicy(content: Uint8Array): string | null {
