@@ -152,7 +152,8 @@ async function readAll(db: Db): Promise<unknown> {
   const documents = await db.selectFrom('document').selectAll().execute();
   const nameOf = (wanted: number) => documents.find(({ seq }) => seq === wanted)?.input_name;
   const reports = await db.selectFrom('report').selectAll().orderBy('id').execute();
-  const conflicts = await db.selectFrom('conflict').selectAll().orderBy('payload_sha256').execute();
+  const byReport = db.selectFrom('conflict').selectAll().orderBy('report_id');
+  const conflicts = await byReport.orderBy('payload_sha256').execute();
   const rejections = await db.selectFrom('rejection').selectAll().execute();
   return {
     documents: documents.map(({ seq: _, ...row }) => JSON.stringify(row)).sort(),
