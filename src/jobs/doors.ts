@@ -95,7 +95,10 @@ export function startSmtpDoor(
     if (door === undefined) return RETRY_MS;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
     await noteState();
-    const noting = setInterval(noteState, noteMs);
+    const noting = setInterval(() => {
+      storing.forget();
+      void noteState();
+    }, noteMs);
     if (!signal.aborted) await once(signal, 'abort');
     clearInterval(noting);
     await door.stop();
@@ -103,7 +106,10 @@ export function startSmtpDoor(
   });
 }
 
-/** Remembers why the last mail could not be stored, until one is. What changes is noted at once. */
+/**
+ * Remembers why the last mail could not be stored, until one is, or the state is noted again: what keeps mails from being
+ * stored then, keeps the state from being noted, or is a shortage that `listDoors` sees. What changes is noted at once.
+ */
 function createStoring(deliver: Deliver, noteState: () => Promise<void>) {
   let fault: string | undefined;
   const change = (to: string | undefined) => {
@@ -113,6 +119,9 @@ function createStoring(deliver: Deliver, noteState: () => Promise<void>) {
   };
   return {
     findFault: () => fault,
+    forget: () => {
+      fault = undefined;
+    },
     deliver: async (incoming: Incoming) => {
       try {
         await deliver(incoming);

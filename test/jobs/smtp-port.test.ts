@@ -96,6 +96,23 @@ test('an SMTP door says at once, and logs once, that the disk is full, until a m
   while ((await findFault()) !== null) await sleep(5);
 });
 
+test('an SMTP door that could not store a mail works again without another mail', async () => {
+  const store = await aStore();
+  const port = await aFreePort();
+  const deliver: Deliver = async ({ bytes }) => {
+    for await (const _chunk of bytes as AsyncIterable<Uint8Array>);
+    throw new Failure('unavailable', 'The database cannot be reached.');
+  };
+  const lines = openDoor(store, port, { deliver, noteMs: 300 });
+  await untilSaid(lines, 'the door is open');
+  const smtp = await aTransaction(port, ADDRESS);
+  await smtp.ask('DATA');
+  expect(await smtp.ask('Subject: x\r\n\r\nx\r\n.')).toMatch(/^4/);
+  const findFault = async () => (await listDoors(store.db))[0]?.fault;
+  while ((await findFault()) !== 'The database cannot be reached.') await sleep(5);
+  while ((await findFault()) !== null) await sleep(5);
+});
+
 describe('a certificate', () => {
   const HOST = 'mx.plumbline.example';
   const own = aCertificate(HOST);
