@@ -40,7 +40,8 @@ const PLACES = {
   'the domain, a year': '?days=365',
   'its sources of 30 days': '/sources',
   'its sources of a year': '/sources?days=365',
-  '- the same, not looked at before': '/sources?to=2026-03-14&from=',
+  '- another range': '/sources?to=2026-03-14&from=',
+  '- a year, after a report': '/sources?days=365&report=1',
   '- the same, sorted': '/sources?days=365&sort=failed&order=asc',
   '- the same, searched': '/sources?days=365&q=mailer-3',
   '- the same, failing only': '/sources?days=365&failing=1',
@@ -70,12 +71,14 @@ export async function benchPages([wanted = '50000', only = '']: readonly string[
     for (const [name, place] of Object.entries(PLACES).filter(([name]) => name.includes(only)))
       print(await measure(name, place, { ...filled, server }));
     server.stop();
+    await filled.store.close();
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
 interface Filled {
+  readonly store: Store;
   readonly domainId: string;
   readonly emptyId: string;
   readonly sessions: Iterator<string>;
@@ -84,7 +87,7 @@ interface Filled {
 async function measure(
   name: string,
   place: string,
-  { domainId, emptyId, sessions, server }: Filled & { readonly server: Measured },
+  { store, domainId, emptyId, sessions, server }: Filled & { readonly server: Measured },
 ): Promise<string> {
   const least = { full: Number.POSITIVE_INFINITY, empty: Number.POSITIVE_INFINITY };
   const paths = {
@@ -94,7 +97,7 @@ async function measure(
   for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
     const session: string = sessions.next().value;
     for (const kind of ['full', 'empty'] as const) {
-      const micros = await readCost(server, paths[kind], session);
+      const micros = await readCost(server, store, { path: paths[kind], session });
       if (round >= 0) least[kind] = Math.min(least[kind], micros);
     }
   }
@@ -102,16 +105,29 @@ async function measure(
   return `${name.padEnd(32)} ${full.toFixed(1).padStart(6)} ms  ${empty.toFixed(1).padStart(4)} ms  ${(full / empty).toFixed(1).padStart(5)} ×`;
 }
 
-async function readCost(server: Measured, path: string, session: string): Promise<number> {
+async function readCost(
+  server: Measured,
+  store: Store,
+  { path, session }: { readonly path: string; readonly session: string },
+): Promise<number> {
   const headers = { cookie: `plumbline-session=${session}` };
   const before = await server.usage();
   for (let i = 0; i < REQUESTS; i++) {
+    if (path.includes('report=')) await receiveMore(store);
     const url = server.url + (path.endsWith('from=') ? path + nextDay() : path);
     const answer = await fetch(url, { headers, redirect: 'manual' });
     if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}.`);
     await answer.text();
   }
   return ((await server.usage()).micros - before.micros) / REQUESTS;
+}
+
+/** A report of ten addresses, of the newest day. */
+async function receiveMore({ db }: Store): Promise<void> {
+  asked += 1;
+  const content = aReportOfDay(0, 10, `more ${asked}`);
+  const bytes = Buffer.from(`report ${asked} of the newest day`);
+  await receiveInputs(db, [{ name: 'more.xml', bytes, documents: [{ member: [], content }] }], NOW);
 }
 
 /** Begins a range that was not asked for before. */
@@ -134,8 +150,7 @@ async function fill(database: string, addresses: number): Promise<Filled> {
   for (let i = 0; i < NAMED; i += 500)
     await updateNames(store.db, { domainId: domain.id, now: NOW }, namesFrom(i));
   const sessions = await openSessions(store, accountId);
-  await store.close();
-  return { domainId: domain.id, emptyId: empty.id, sessions: sessions.values() };
+  return { store, domainId: domain.id, emptyId: empty.id, sessions: sessions.values() };
 }
 
 async function openSessions({ db }: Store, accountId: string): Promise<string[]> {
@@ -159,7 +174,7 @@ async function receiveDay({ db }: Store, ago: number, addresses: number): Promis
 }
 
 /** Of which every tenth source fails. */
-function aReportOfDay(ago: number, addresses: number): AggregateReport {
+function aReportOfDay(ago: number, addresses: number, reportId = `${ago}`): AggregateReport {
   const records = Array.from({ length: Math.min(OF_DAY, addresses) }, (_, n) => {
     const i = (n * Math.ceil(addresses / OF_DAY) + ago * 7) % addresses;
     const signed = {
@@ -180,11 +195,11 @@ function aReportOfDay(ago: number, addresses: number): AggregateReport {
     ...BARE_REPORT,
     metadata: {
       ...BARE_METADATA,
-      ...{ orgName: 'Example', email: 'dmarc@example.net', reportId: `${ago}` },
+      ...{ orgName: 'Example', email: 'dmarc@example.net', reportId },
       ...{ begin, end: begin + 86_399 },
     },
     policyPublished: { ...BARE_POLICY, domain: 'example.com' },
-    payloadSha256: hash('sha256', `${ago}`, 'hex'),
+    payloadSha256: hash('sha256', reportId, 'hex'),
   };
   return withRecords(report, records);
 }

@@ -12,7 +12,8 @@ export interface Senders {
 /** Of a domain's newest days, while neither its reports nor its marks change. */
 interface Loaded {
   readonly state: string;
-  readonly addresses: ReadonlySet<string>;
+  /** What reporters said of the addresses that were asked for. */
+  readonly patterns: Map<string, ReadonlyMap<string, number>>;
   readonly senders: Senders;
 }
 

@@ -43,9 +43,12 @@ export function groupSources<S extends SeenSource>(
       groups.set(name.key, toFirst(source, name));
       continue;
     }
-    if (group.sources === 1) verdicts.add(group);
-    verdicts.add({ ...name, messages: source.messages });
-    for (const count of COUNTS) group[count] = addSafely(group[count], source[count]);
+    if (group.sources === 1) verdicts.add(group, group.messages);
+    verdicts.add(name, source.messages);
+    group.messages = addSafely(group.messages, source.messages);
+    group.aligned = addSafely(group.aligned, source.aligned);
+    group.dkimAligned = addSafely(group.dkimAligned, source.dkimAligned);
+    group.spfAligned = addSafely(group.spfAligned, source.spfAligned);
     group.sources += 1;
     if (source.firstDay < group.firstDay) group.firstDay = source.firstDay;
   }
@@ -62,11 +65,11 @@ function toFirst(source: SeenSource, { key, title, service, verdict }: GroupName
 class Verdicts {
   readonly #counts = new Map<string, Map<Verdict, number>>();
 
-  add({ key, verdict, messages }: GroupName & { readonly messages: number }): void {
+  add({ key, verdict }: GroupName, messages: number): void {
     if (verdict === undefined) return;
-    const counts = this.#counts.get(key) ?? new Map<Verdict, number>();
-    counts.set(verdict, addSafely(counts.get(verdict) ?? 0, messages));
-    this.#counts.set(key, counts);
+    const counts = this.#counts.get(key);
+    if (counts === undefined) this.#counts.set(key, new Map([[verdict, messages]]));
+    else counts.set(verdict, addSafely(counts.get(verdict) ?? 0, messages));
   }
 
   judge(group: SourceGroup): SourceGroup {
@@ -76,8 +79,6 @@ class Verdicts {
 }
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
-
-const COUNTS = ['messages', 'aligned', 'dkimAligned', 'spfAligned'] as const;
 
 /** Most failed messages first. */
 export function byFailures(a: SourceGroup, b: SourceGroup): number {

@@ -1,4 +1,3 @@
-import type { AddressKey } from './address-key.ts';
 import type { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { PassCounts, SourceOfDay } from './day-sources.ts';
 import type { Counts } from './source.ts';
@@ -153,16 +152,32 @@ function readPasses(reader: ByteReader, of: Counts): PassCounts {
   return { messages, aligned: messages - (hasFailed(of) ? reader.readNumber() : 0) };
 }
 
-export type TakeSource = (
-  key: AddressKey,
-  messages: number,
-  aligned: number,
-  dkimAligned: number,
-  spfAligned: number,
-) => void;
+/** How many numbers the counts of an entry are: messages, and those that passed DMARC, DKIM and SPF. */
+export const COUNTS = 4;
+export type Numbers = Uint32Array | Float64Array;
 
-/** Calls `take` with the counts of an entry: an object for each takes a third longer. Leaves the reader in the entry. */
-export function takeCounts(reader: ByteReader, key: AddressKey, take: TakeSource): void {
-  const { messages, aligned, dkimAligned, spfAligned } = readCounts(reader, reader.readNumber());
-  take(key, messages, aligned, dkimAligned, spfAligned);
+/** The counts of entries, one behind the other: objects take five times as long. Leaves the reader behind the entries. */
+export function readAllCounts(reader: ByteReader, entries: number): Numbers {
+  const { at } = reader;
+  const counts = new Uint32Array(COUNTS * entries);
+  if (fillCounts(reader, counts)) return counts;
+  reader.moveTo(at);
+  const larger = new Float64Array(COUNTS * entries);
+  fillCounts(reader, larger);
+  return larger;
+}
+
+/** Returns false when a count is too large for them. */
+function fillCounts(reader: ByteReader, counts: Numbers): boolean {
+  for (let at = 0; at < counts.length; at += COUNTS) {
+    const end = reader.readEnd();
+    const { messages, aligned, dkimAligned, spfAligned } = readCounts(reader, reader.readNumber());
+    counts[at] = messages;
+    counts[at + 1] = aligned;
+    counts[at + 2] = dkimAligned;
+    counts[at + 3] = spfAligned;
+    if (counts[at] !== messages) return false;
+    reader.moveTo(end);
+  }
+  return true;
 }

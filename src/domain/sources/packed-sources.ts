@@ -3,13 +3,14 @@ import { type AddressKey, findKey, listOthers, readKeys, writeKeys } from './add
 import { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { DaySources, SourceOfDay } from './day-sources.ts';
 import {
+  COUNTS,
   type FindPosition,
+  type Numbers,
+  readAllCounts,
   readEntry,
   readPatterns,
   readTexts,
-  type TakeSource,
   type TakeTexts,
-  takeCounts,
   writeEntry,
 } from './packed-entry.ts';
 import { openTexts, writeTexts } from './packed-texts.ts';
@@ -146,19 +147,37 @@ export function eachText(bytes: Uint8Array | null, take: TakeTexts): void {
     readTexts(reader, reader.readEnd(), findText, take);
 }
 
-/** Calls `take` for each of them. Returns false, and calls nothing, when they are damaged. */
-export function eachSource(bytes: Uint8Array | null, take: TakeSource): boolean {
-  if (bytes === null || !isKept(bytes)) return true;
-  if (!isIntact(bytes)) return false;
+/** The counts of all addresses (`readAllCounts`), in the order of their keys. */
+export interface PackedCounts {
+  readonly ipv4: Int32Array;
+  readonly others: readonly string[];
+  readonly counts: Numbers;
+}
+
+const NO_COUNTS: PackedCounts = {
+  ...{ ipv4: new Int32Array(0), others: [], counts: new Uint32Array(0) },
+};
+
+/** undefined when they are damaged. */
+export function unpackCounts(bytes: Uint8Array | null): PackedCounts | undefined {
+  if (bytes === null || !isKept(bytes)) return NO_COUNTS;
+  if (!isIntact(bytes)) return undefined;
   const { reader, keys } = openPacked(bytes);
-  const takeNext = (key: AddressKey) => {
-    const end = reader.readEnd();
-    takeCounts(reader, key, take);
-    reader.moveTo(end);
-  };
-  keys.ipv4.forEach(takeNext);
-  listOthers(keys).forEach(takeNext);
-  return true;
+  const others = listOthers(keys);
+  const counts = readAllCounts(reader, keys.ipv4.length + others.length);
+  return { ipv4: keys.ipv4, others, counts };
+}
+
+/** Calls `take` for each of them; for none when they are damaged. */
+export function eachSource(
+  bytes: Uint8Array | null,
+  take: (key: AddressKey, messages: number, aligned: number) => void,
+): void {
+  const { ipv4, others, counts } = unpackCounts(bytes) ?? NO_COUNTS;
+  const takeAt = (key: AddressKey, i: number) =>
+    take(key, counts[COUNTS * i] as number, counts[COUNTS * i + 1] as number);
+  ipv4.forEach(takeAt);
+  for (const [i, key] of others.entries()) takeAt(key, ipv4.length + i);
 }
 
 export function isIntact(bytes: Uint8Array | null): boolean {

@@ -8,9 +8,12 @@ import {
   toAddressKey,
 } from '../../domain/sources/address-key.ts';
 import type { DaySources } from '../../domain/sources/day-sources.ts';
-import type { TakeSource } from '../../domain/sources/packed-entry.ts';
-import { eachPattern, eachSource, packSources } from '../../domain/sources/packed-sources.ts';
-import type { Counts } from '../../domain/sources/source.ts';
+import { eachPattern, packSources } from '../../domain/sources/packed-sources.ts';
+import {
+  type KeyedSum,
+  type UnpackedDay,
+  UnpackedDays,
+} from '../../domain/sources/unpacked-days.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 
@@ -87,13 +90,6 @@ export async function sumPatterns(
   return sums;
 }
 
-/** What one address sent in some days. */
-export interface KeyedSum extends Counts {
-  readonly key: AddressKey;
-  readonly firstDay: Day;
-  readonly lastDay: Day;
-}
-
 export interface SourceSum extends Omit<KeyedSum, 'key'> {
   readonly address: string;
 }
@@ -105,44 +101,27 @@ export function toSourceSum(sum: KeyedSum): SourceSum {
   return { address, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay };
 }
 
-type Sum = { -readonly [Name in keyof KeyedSum]: KeyedSum[Name] };
-
-/** Addresses counted at the same time, some 20 MB. Only a flood of addresses has more in a year. */
-const MAX_ADDRESSES = 100_000;
 /** Packed bytes that are read before the event loop runs: less than a millisecond. */
 const BYTES_AT_ONCE = 64 * 1024;
 
-/**
- * Adds up what each address sent, from the oldest day to the newest. When there are too many addresses, later ones are
- * left out. The days whose sources are damaged add nothing.
- */
+/** Adds up what each address sent, from the oldest day to the newest. The days whose sources are damaged add nothing. */
 export async function sumSources(
   days: readonly Pick<DataDay, 'day' | 'sources'>[],
+  known = new UnpackedDays(),
 ): Promise<{ readonly sums: readonly KeyedSum[]; readonly damaged: readonly Day[] }> {
-  const sums = new Map<AddressKey, Sum>();
+  const unpacked: UnpackedDay[] = [];
   const damaged: Day[] = [];
   let read = 0;
-  for (const { day, sources } of days) {
-    const add: TakeSource = (key, messages, aligned, dkimAligned, spfAligned) => {
-      const sum = sums.get(key);
-      if (sum !== undefined) {
-        sum.messages = addSafely(sum.messages, messages);
-        sum.aligned = addSafely(sum.aligned, aligned);
-        sum.dkimAligned = addSafely(sum.dkimAligned, dkimAligned);
-        sum.spfAligned = addSafely(sum.spfAligned, spfAligned);
-        sum.lastDay = day;
-      } else if (sums.size < MAX_ADDRESSES) {
-        const counts = { messages, aligned, dkimAligned, spfAligned };
-        sums.set(key, { key, ...counts, firstDay: day, lastDay: day });
-      }
-    };
-    if (!eachSource(sources, add)) damaged.push(day);
-    read += sources?.length ?? 0;
+  for (const one of days) {
+    const found = known.unpack(one);
+    if (found === undefined) damaged.push(one.day);
+    else unpacked.push(found);
+    read += one.sources?.length ?? 0;
     if (read < BYTES_AT_ONCE) continue;
     read = 0;
     await yieldToOthers();
   }
-  return { sums: [...sums.values()], damaged };
+  return { sums: known.addUp(unpacked), damaged };
 }
 
 /** Most failed messages first, then most messages, then by address. */

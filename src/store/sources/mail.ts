@@ -4,9 +4,10 @@ import { toAddressKey } from '../../domain/sources/address-key.ts';
 import { addDay, type DaySources } from '../../domain/sources/day-sources.ts';
 import { createMailResults, type MailResults } from '../../domain/sources/mail-results.ts';
 import { isIntact, isKept, unpackSources } from '../../domain/sources/packed-sources.ts';
+import type { KeyedSum } from '../../domain/sources/unpacked-days.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { type DataDay, daysOf, type KeyedSum, sumPatterns } from './days.ts';
+import { type DataDay, daysOf, sumPatterns } from './days.ts';
 import { type Marks, marksOf, toMarks } from './marks.ts';
 import { computeOnce, type KeptSums, readRange } from './summed-range.ts';
 

@@ -18,6 +18,9 @@ import { loadNamer } from '../../services.ts';
  */
 const EVIDENCE_DAYS = 30;
 
+/** Addresses of one domain whose evidence is kept: those of several lists, which have 5,000 each. */
+const MAX_KNOWN = 20_000;
+
 export function toEvidenceRange({ to }: DayRange): DayRange {
   return { from: addDays(to, 1 - EVIDENCE_DAYS), to };
 }
@@ -34,23 +37,29 @@ interface ListOfDomain extends DomainMail {
 
 /** Of some addresses. */
 export async function loadSenders(
-  deps: SettingsDeps,
+  deps: Pick<SettingsDeps, 'store' | 'networks' | 'keptSenders'>,
   { domain, range, list }: ListOfDomain,
   addresses: readonly string[],
 ): Promise<Senders> {
   const query = { domainId: domain.id, range: toEvidenceRange(range) };
   const [key, state] = [`${domain.id} ${range.to}`, JSON.stringify([list.version, ...list.marks])];
-  const former = deps.keptSenders?.get(key);
-  if (former?.state === state && addresses.every((address) => former.addresses.has(address)))
-    return former.senders;
-  const mail = await readSenders(deps.store.reader, query, addresses);
+  const kept = deps.keptSenders?.get(key);
+  const isKnown = kept?.state === state && kept.patterns.size <= MAX_KNOWN;
+  const patterns = isKnown ? kept.patterns : new Map<string, ReadonlyMap<string, number>>();
+  const missing = addresses.filter((address) => !patterns.has(address));
+  if (missing.length > 0) {
+    const mail = await readSenders(deps.store.reader, query, missing);
+    for (const address of missing) patterns.set(address, mail.findPatterns(address) ?? new Map());
+  }
+  if (isKnown) return kept.senders;
+  const mail = { findPatterns: (address: string) => patterns.get(address), marks: list.marks };
   const senders = await nameSenders(deps, domain, mail);
-  deps.keptSenders?.set(key, { state, addresses: new Set(addresses), senders });
+  deps.keptSenders?.set(key, { state, patterns, senders });
   return senders;
 }
 
 export async function nameSenders(
-  { store: { reader }, networks }: SettingsDeps,
+  { store: { reader }, networks }: Pick<SettingsDeps, 'store' | 'networks'>,
   { id: domainId, name: domain }: DomainMail['domain'],
   mail: MailOfSenders,
 ): Promise<Senders> {
