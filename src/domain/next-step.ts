@@ -26,8 +26,10 @@ export interface DomainFacts {
   /** The first and the newest day that a report begins on. */
   readonly oldest: Day | null;
   readonly newest: Day | null;
-  /** Of the 30 days that end with the newest one, without what failed of sources that people do not know. */
+  /** Of the 30 days that end with the newest one, without what failed of others (`toOwnCounts`). */
   readonly counts: Counts;
+  /** Messages of strangers that failed, where more than a few of all messages did: the owner looks at them first. */
+  readonly strangers?: Strangers | undefined;
   /** How many of these have messages. */
   readonly dataDays: number;
   /**
@@ -38,6 +40,11 @@ export interface DomainFacts {
   /** Of the thirty days before, in the same way. */
   readonly before: Counts;
   readonly openAlerts: readonly OpenAlert[];
+}
+
+interface Strangers {
+  readonly messages: number;
+  readonly sources: number;
 }
 
 export interface OpenAlert {
@@ -63,13 +70,19 @@ export type NextStep =
       readonly since: 'first_report' | 'before' | undefined;
     }
   /** The policy is published, and these tags keep it from all or some of the mail. */
-  | { readonly kind: 'enforce'; readonly policy: Policy; readonly tags: readonly string[] }
+  | {
+      readonly kind: 'enforce';
+      readonly policy: Policy;
+      readonly tags: readonly string[];
+      readonly strangers: Strangers | undefined;
+    }
   | {
       readonly kind: 'stronger';
       readonly tag: 'p' | 'sp';
       /** The policy that the tag has now; null when the record has no such tag, or none that receivers know. */
       readonly from: Policy | null;
       readonly to: Policy;
+      readonly strangers: Strangers | undefined;
     }
   | { readonly kind: 'policy_unknown' };
 
@@ -114,9 +127,9 @@ function findAlert({ openAlerts, newest }: DomainFacts): NextStep | undefined {
   return first && { kind: 'alert', ...first, newest };
 }
 
-function findSilence({ newest, today }: DomainFacts): NextStep | undefined {
+export function findSilence({ newest, today }: Pick<DomainFacts, 'newest' | 'today'>) {
   const isSilent = newest !== null && daysBetween(newest, today) > SILENT_DAYS;
-  return isSilent ? { kind: 'silent', newest } : undefined;
+  return isSilent ? { kind: 'silent' as const, newest } : undefined;
 }
 
 function policyOf({ record }: DomainFacts): Policy | undefined {
@@ -128,18 +141,19 @@ function isRejecting(facts: DomainFacts): boolean {
 }
 
 /** Tags that keep a policy from all or some mail. With `p=none` there is no policy to apply. */
-function findTest({ record = null }: DomainFacts): NextStep | undefined {
+function findTest({ record = null, strangers }: DomainFacts): NextStep | undefined {
   const { p: policy } = toPolicies(record);
   const tags = findTestTags(record);
   const isTest = tags.length > 0 && policy !== 'none';
-  return isTest ? { kind: 'enforce', policy, tags } : undefined;
+  return isTest ? { kind: 'enforce', policy, tags, strangers } : undefined;
 }
 
 /** The domain's policy does not protect subdomains when `sp` is weaker. */
 function findSubdomains({ record = null }: DomainFacts): NextStep {
   const { sp } = toPolicies(record);
   if (sp === 'reject') return { kind: 'nothing' };
-  return { kind: 'stronger', tag: 'sp', from: findPolicyTag(record, 'sp'), to: 'reject' };
+  const from = findPolicyTag(record, 'sp');
+  return { kind: 'stronger', tag: 'sp', from, to: 'reject', strangers: undefined };
 }
 
 function findFailing({ counts, before }: DomainFacts): NextStep | undefined {
@@ -166,7 +180,8 @@ function findStronger(facts: DomainFacts): NextStep | undefined {
   const policy = policyOf(facts);
   if (policy === undefined) return { kind: 'policy_unknown' };
   const to = policy === 'quarantine' ? 'reject' : 'quarantine';
-  return { kind: 'stronger', tag: 'p', from: findPolicyTag(facts.record ?? null, 'p'), to };
+  const { record = null, strangers } = facts;
+  return { kind: 'stronger', tag: 'p', from: findPolicyTag(record, 'p'), to, strangers };
 }
 
 /** What a person has to look at first has the least number. */
@@ -175,4 +190,8 @@ const RANKS: Readonly<Record<NextStep['kind'], number>> = {
   ...{ policy_unknown: 4, first_reports: 5, wait: 6, nothing: 7, resume: 8 },
 };
 
-export const rankOf = ({ kind }: NextStep): number => RANKS[kind];
+/** Somebody has to look at strangers before anything else. */
+export function rankOf(step: NextStep): number {
+  const isToLookAt = 'strangers' in step && step.strangers !== undefined;
+  return RANKS[isToLookAt ? 'failing' : step.kind];
+}

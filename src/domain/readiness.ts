@@ -1,5 +1,6 @@
 import { addTo, addUp, type Counts } from './alerts/rate.ts';
-import { type DomainFacts, findTooFewData, isGood } from './next-step.ts';
+import type { Day } from './instant.ts';
+import { type DomainFacts, findSilence, findTooFewData, isGood } from './next-step.ts';
 import type { Mark } from './sources/source.ts';
 import { MIN_MESSAGES, type Verdict } from './sources/verdict.ts';
 
@@ -62,30 +63,41 @@ function subtract(all: Counts, some: Counts): Counts {
   return { messages: Math.max(aligned, all.messages - some.messages), aligned };
 }
 
-/** Without the failures of some: what a stronger policy can harm. */
-export function toOwnCounts(all: Counts, some: Counts): Counts {
-  return { messages: Math.max(all.aligned, all.messages - failedOf(some)), aligned: all.aligned };
+/**
+ * Without what failed of others: what a stronger policy can harm. That is what is marked as unknown, what is forwarded,
+ * and what strangers send. The next step and what keeps a domain from a stronger policy depend on the same counts.
+ */
+export function toOwnCounts(
+  { messages, aligned }: Counts,
+  { foreign, forwarded, stranger }: MailByStanding,
+): Counts {
+  const others = failedOf(addUp([foreign, forwarded, stranger]));
+  return { messages: Math.max(aligned, messages - others), aligned };
+}
+
+/** What the next step has to know of strangers: nothing where nearly all mail passes with theirs. */
+export function findStrangers(all: Counts, { stranger }: MailByStanding): DomainFacts['strangers'] {
+  if (isGood(all) || failedOf(stranger) === 0) return undefined;
+  return { messages: failedOf(stranger), sources: stranger.sources };
 }
 
 /** Why not, the most important reason first. */
 export type Obstacle =
+  | { readonly kind: 'silent'; readonly newest: Day }
   | { readonly kind: 'own' | 'undecided'; readonly mail: MailOfStanding }
   | { readonly kind: 'few_data'; readonly dataDays: number; readonly messages: number };
 
-/**
- * What keeps a domain from a stronger policy; empty when nothing does. `facts.counts` are `toOwnCounts` without what is
- * marked as unknown. What is forwarded, and what strangers send, keeps nobody from it.
- */
-export function listObstacles(of: DomainFacts, mail: MailByStanding): readonly Obstacle[] {
-  const counts = toOwnCounts(of.counts, addUp([mail.forwarded, mail.stranger]));
-  const facts = { ...of, counts };
+/** What keeps a domain from a stronger policy; empty when nothing does. */
+export function listObstacles(facts: DomainFacts, mail: MailByStanding): readonly Obstacle[] {
+  const silence = findSilence(facts);
   const few = findTooFewData(facts);
   const failing = (['own', 'undecided'] as const)
     .filter((kind) => mail[kind].messages > mail[kind].aligned)
     .map((kind) => ({ kind, mail: mail[kind] }))
     .sort((a, b) => failedOf(b.mail) - failedOf(a.mail));
   return [
-    ...(isGood(counts) ? [] : failing),
+    ...(silence === undefined ? [] : [silence]),
+    ...(isGood(facts.counts) ? [] : failing),
     ...(few === undefined ? [] : [{ ...few, kind: 'few_data' as const }]),
   ];
 }

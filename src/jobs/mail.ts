@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
+import type { WorkQuery } from '../notify/mail/event-letters.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import { insertSummaries } from '../store/notify/summaries.ts';
@@ -31,7 +32,7 @@ async function openMail(server: MailServer, deps: MailDeps) {
   const mailer = createMailer(server);
   return createMailChannel({
     ...{ store, mailer, baseUrl, now },
-    listWork: (accountId) => listWork(deps, accountId),
+    listWork: (query) => listWork(deps, query),
   });
 }
 
@@ -42,19 +43,22 @@ async function openMail(server: MailServer, deps: MailDeps) {
  */
 export async function listWork(
   { store, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses,
-  accountId: string,
+  { accountId, limit }: WorkQuery,
 ) {
   const { findAlertText } = await import('../domain/alerts/alert-texts.ts');
-  const { findWork } = await import('../settings/pages/worklist.ts');
+  const { byRank, findWork, settleWork } = await import('../settings/pages/worklist.ts');
   const { describeStep } = await import('../settings/pages/next-step-texts.ts');
   const [address] = await listReportAddresses(store.db, accountId, addresses);
-  const { items, alerts } = await findWork(store.reader, { accountId, now: new Date() });
+  const { items, alerts, range } = await findWork(store.reader, { accountId, now: new Date() });
+  const first = { accountId, range, items: items.slice(0, limit) };
+  const settled = await settleWork({ store }, first);
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
-  return items.map(({ id, name, step }) => {
+  const domains = settled.sort(byRank).map(({ id, name, step }) => {
     const { text, code = '' } = describeStep(step, { id, name, address });
     const titles = open.get(id)?.map(({ type }) => findAlertText(type).title);
     return { id, name, openAlerts: [...new Set(titles)], step: `${text} ${code}`.trim() };
   });
+  return { domains, total: items.length };
 }
 
 /** Each hour: on Mondays it writes the summaries, and without a server it ends what waits for one. */

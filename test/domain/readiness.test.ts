@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { addUp } from '../../src/domain/alerts/rate.ts';
 import { type DomainFacts, findNextStep } from '../../src/domain/next-step.ts';
 import {
+  findStrangers,
   type JudgedSource,
   judgeMail,
   listObstacles,
@@ -32,9 +33,13 @@ const judged = (messages: number, verdict: Verdict | undefined): JudgedSource =>
 
 function judge(sources: readonly JudgedSource[], all = addUp(sources)) {
   const mail = judgeMail(sources, all);
-  const facts = { ...FACTS, counts: toOwnCounts(all, mail.foreign) };
+  const strangers = findStrangers(all, mail);
+  const facts = { ...FACTS, counts: toOwnCounts(all, mail), strangers };
   const obstacles = listObstacles(facts, mail).map(({ kind }) => kind);
-  return { mail, obstacles, step: findNextStep(facts).kind };
+  const step = findNextStep(facts);
+  // They never say something else.
+  expect(step.kind === 'stronger').toBe(obstacles.length === 0);
+  return { mail, obstacles, step };
 }
 
 describe('what keeps a domain from a stronger policy', () => {
@@ -69,10 +74,7 @@ describe('what keeps a domain from a stronger policy', () => {
     ['few messages', [source(900, 900), source(90_000, 0, 'unknown')], ['few_data']],
     ['nothing that is the owner’s', [source(90_000, 0, 'unknown')], ['few_data']],
   ])('%s', (_, sources, wanted) => {
-    const { obstacles, step } = judge(sources);
-    expect(obstacles).toEqual(wanted);
-    // The next step never says something else.
-    expect(step === 'stronger').toBe(wanted.length === 0);
+    expect(judge(sources).obstacles).toEqual(wanted);
   });
 
   test.each<[string, JudgedSource, readonly string[]]>([
@@ -97,6 +99,22 @@ describe('what keeps a domain from a stronger policy', () => {
     expect(mail.stranger).toEqual({ messages: 27_000, aligned: 0, sources: 3_000 });
   });
 
+  test('the next step names strangers where more than a few messages of all fail', () => {
+    const own = source(15_000, 15_000);
+    expect(judge([own, judged(600, 'forger'), judged(9, undefined)]).step).toMatchObject({
+      strangers: { messages: 609, sources: 2 },
+    });
+    for (const others of [[judged(60, 'forger')], [judged(600, 'forwarder')]])
+      expect(judge([own, ...others]).step).toMatchObject({ strangers: undefined });
+  });
+
+  test('what came before a week without reports', () => {
+    const { mail } = judge([source(15_000, 15_000)]);
+    const facts = { ...FACTS, newest: '2026-03-07', counts: { messages: 15_000, aligned: 15_000 } };
+    expect(listObstacles(facts, mail)).toEqual([{ kind: 'silent', newest: '2026-03-07' }]);
+    expect(findNextStep(facts).kind).toBe('silent');
+  });
+
   test('a few messages of a service count', () => {
     const few = Array.from({ length: 3_000 }, () => judged(9, 'service'));
     expect(judge([source(15_000, 15_000), ...few]).obstacles).toEqual(['undecided']);
@@ -112,8 +130,8 @@ describe('what keeps a domain from a stronger policy', () => {
   });
 
   test('mail of a sender who is unknown and passes is not subtracted', () => {
-    expect(toOwnCounts({ messages: 100, aligned: 60 }, source(50, 30, 'unknown'))).toEqual({
-      ...{ messages: 80, aligned: 60 },
-    });
+    const all = { messages: 100, aligned: 60 };
+    const { mail } = judge([source(50, 30, 'unknown')], all);
+    expect(toOwnCounts(all, mail)).toEqual({ messages: 80, aligned: 60 });
   });
 });

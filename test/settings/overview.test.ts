@@ -96,7 +96,7 @@ describe('the overview', () => {
     await anAlert(api.db, { accountId, domainId: failing.id }, { resolvedAt: NOW });
     const { text } = await browser.get('/settings/overview');
     expect(toReadable(text)).toContain(
-      '3 of 10 messages failed in 30 days (70% passed): find out who sent them. It was so from the first report on, and alerts tell of changes. See who failed',
+      '3 of 10 messages that may be yours failed in 30 days (70% passed): find out who sent them. It was so from the first report on, and alerts tell of changes. See who failed',
     );
     expect(text).toContain(`<a href="/settings/domains/${failing.id}/sources?failing=1">`);
     expect(toReadable(text)).toContain('Addresses that are new here send mail that fails');

@@ -20,8 +20,15 @@ export interface LetterDeps {
   readonly store: Store;
   readonly baseUrl: string;
   readonly now: () => Instant;
-  /** The active domains of an account: what needs a person first comes first. */
-  readonly listWork: (accountId: string) => Promise<readonly Work[]>;
+  /** The first active domains of an account, and how many it has: what needs a person first comes first. */
+  readonly listWork: (
+    query: WorkQuery,
+  ) => Promise<{ readonly domains: readonly Work[]; readonly total: number }>;
+}
+
+export interface WorkQuery {
+  readonly accountId: string;
+  readonly limit: number;
 }
 
 /** A letter, and what its mail needs besides. */
@@ -55,11 +62,11 @@ async function findSummary(
 ): Promise<Letter | undefined> {
   if (!hasSummary) return undefined;
   const { monday } = JSON.parse(data) as { monday: Day };
-  const work = await listWork(accountId);
+  const work = await listWork({ accountId, limit: MAX_DOMAINS });
   const domains: DomainWeek[] = [];
-  for (const domain of work.slice(0, MAX_DOMAINS))
+  for (const domain of work.domains)
     domains.push({ ...domain, ...(await readWeek(store.reader, domain.id, monday)) });
-  return toSummaryLetter({ domains, total: work.length, monday, baseUrl, account });
+  return toSummaryLetter({ domains, total: work.total, monday, baseUrl, account });
 }
 
 async function findNotice(

@@ -1,11 +1,14 @@
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addUp } from '../../domain/alerts/rate.ts';
-import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import { findNextStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
-import { judgeMail, listObstacles, toOwnCounts } from '../../domain/readiness.ts';
-import type { AddressKey } from '../../domain/sources/address-key.ts';
-import type { Verdict } from '../../domain/sources/verdict.ts';
+import { addDays, toDay, toInstant } from '../../domain/instant.ts';
+import {
+  type DomainFacts,
+  findNextStep,
+  type NextStep,
+  WINDOW_DAYS,
+} from '../../domain/next-step.ts';
+import { listObstacles } from '../../domain/readiness.ts';
 import { findDataDays } from '../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -13,9 +16,7 @@ import { readDomain } from '../../store/accounts/overview.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
-import { readSummedMail, type SummedMail } from '../../store/sources/mail.ts';
-import { toMarkOf } from '../../store/sources/marks.ts';
-import type { PageHandler, SettingsDeps } from '../deps.ts';
+import type { PageHandler } from '../deps.ts';
 import { toColumns } from '../frame/charts/columns.ts';
 import { renderIncidents, renderPassRate, toIncidents } from '../frame/charts/pass-rate.ts';
 import { renderNumbers, renderVolume } from '../frame/charts/volume.ts';
@@ -43,11 +44,11 @@ import { listAddresses, renderAlert } from './alert-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
 import { renderNextStep, type StepDomain } from './next-step-texts.ts';
+import { countWindow, readOwnMail, toOwnFacts, toStepWindow } from './own-mail.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
-import { nameSenders } from './sources/service-groups.ts';
-import { findStopped, renderStoppedSenders, toVerdicts } from './sources/stopped-senders.ts';
+import { renderStoppedSenders } from './sources/stopped-senders.ts';
 import { renderWords } from './words.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
@@ -61,30 +62,30 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const visitor = visitorOf(res);
   const scope = domainScopeOf(req, res);
   const range = readRange(req, await findDataDays(reader, scope), at);
-  const window = toWindow(range, at);
+  const window = toStepWindow(range.newest ?? toDay(toInstant(at)));
   const compared = { ...window, from: addDays(window.from, -WINDOW_DAYS) };
   const read = await readDomain(reader, scope, { ...range, window: compared });
   const { domain } = read;
-  const mail = await readSummedMail(reader, scope, window, deps.keptSums);
+  const all = { ...toFacts(read, range, at), ...countWindow(read.latest, window) };
+  const query = { scope, name: domain.name, window, all: all.counts, more: listAlerted(read) };
+  const { summed, stopped, toGroup, mail } = await readOwnMail(deps, query);
+  const facts = toOwnFacts(all, mail);
+  const results = await summed.findResults();
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
-  const stopped = findStopped(mail.sources);
-  const named = [...stopped.most.map(({ address }) => address), ...listAlerted(read)];
-  const toGroup = named.length > 0 ? await loadGroups(deps, domain, { mail, named }) : undefined;
   const senders = toGroup === undefined ? '' : renderStoppedSenders(stopped, toGroup, domain.id);
   const cause = await renderCause(deps, read, window);
-  const verdicts = toVerdicts(stopped, toGroup);
-  const judged = judge(read, mail, { range, window, now: at, verdicts });
+  const obstacles = listObstacles(facts, mail);
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}
     ${renderTabs(domain.id, 'Summary', range)}
-    ${renderStep(findNextStep(judged.facts), { ...domain, address })}
+    ${renderStep(findNextStep(facts), { ...domain, address })}
     ${renderAlerts(read, { total: alerts.total, now: at, cause, toGroup })}
     ${renderTraffic(read, range)}
-    ${renderReadiness({ ...read, ...judged, ...mail.results, senders, domainId: domain.id })}
+    ${renderReadiness({ ...read, ...results, mail, obstacles, senders, domainId: domain.id })}
     ${await renderFailingSources(deps, scope, { range, days: read.days, toGroup })}
-    ${renderFailures(mail.results)}
+    ${renderFailures(results)}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
     ${await renderRoute(deps, domain, visitor)}
@@ -92,56 +93,13 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
 
-/** A month that ends with the newest day that has data: the next step depends on these days. */
-function toWindow({ newest }: DomainRange, now: Date) {
-  const to = newest ?? toDay(toInstant(now));
-  return { from: addDays(to, 1 - WINDOW_DAYS), to };
-}
-
-interface Judged {
-  readonly range: DomainRange;
-  /** The last thirty days; those before are for comparison. */
-  readonly window: DayRange;
-  readonly now: Date;
-  /** Of the sources with most failures. */
-  readonly verdicts: ReadonlyMap<AddressKey, Verdict | undefined>;
-}
-
-/** What the next step and the readiness depend on: both count the same mail. */
-function judge(
-  { domain: { status }, latest, openAlerts, record }: Read,
-  { sources, marks }: SummedMail,
-  { range: { oldest, newest }, window, now, verdicts }: Judged,
-) {
-  const { true: days = [], false: earlier = [] } = Object.groupBy(latest, ({ day }) =>
-    day >= window.from ? 'true' : 'false',
-  );
-  const all = addUp(days);
-  const before = addUp(earlier);
-  const markOf = toMarkOf(marks);
-  const marked = sources.map(({ key, messages, aligned }) => {
-    return { messages, aligned, mark: markOf(key), verdict: verdicts.get(key) };
-  });
-  const mail = judgeMail(marked, all);
-  const today = toDay(toInstant(now));
-  const dataDays = days.filter(({ messages }) => messages > 0).length;
-  const counts = toOwnCounts(all, mail.foreign);
-  const facts = { status, today, oldest, newest, counts, dataDays, before, record, openAlerts };
-  return { facts, mail, obstacles: listObstacles(facts, mail) };
-}
-
-interface NamedMail {
-  readonly mail: SummedMail;
-  /** The addresses whose groups are asked for. */
-  readonly named: readonly string[];
-}
-
-async function loadGroups(
-  deps: SettingsDeps,
-  domain: DomainRow,
-  { mail, named }: NamedMail,
-): Promise<Senders['toGroup']> {
-  return (await nameSenders(deps, domain, await mail.findSenders(named))).toGroup;
+/** What the next step depends on besides counts. */
+function toFacts(
+  { domain: { status }, openAlerts, record }: Read,
+  { oldest, newest }: DomainRange,
+  now: Date,
+): Omit<DomainFacts, keyof ReturnType<typeof countWindow>> {
+  return { status, today: toDay(toInstant(now)), oldest, newest, record, openAlerts };
 }
 
 /** The addresses that open alerts name. */

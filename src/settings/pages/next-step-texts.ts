@@ -3,7 +3,12 @@ import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
 import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { addDays } from '../../domain/instant.ts';
-import { type AlertStep, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
+import {
+  type AlertStep,
+  type DomainFacts,
+  type NextStep,
+  WINDOW_DAYS,
+} from '../../domain/next-step.ts';
 import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
 
 interface StepText {
@@ -29,6 +34,8 @@ export function renderNextStep(step: NextStep, domain: StepDomain): Html {
       : html` <a href="/settings/domains/${domain.id}${link[0]}">${link[1]}</a>`
   }`;
 }
+
+const GOOD = `More than 99% of your mail passed for ${WINDOW_DAYS} days`;
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
 
@@ -77,14 +84,15 @@ export function describeStep(step: NextStep, { name, address }: StepDomain): Ste
     case 'failing':
       return describeFailing(step);
     case 'enforce':
-      return {
-        text: `More than 99% passed for ${WINDOW_DAYS} days: remove ${step.tags.join(' and ')} from the DMARC record, so that p=${step.policy} applies to all mail.`,
-      };
+      return describeIf(
+        step.strangers,
+        `${GOOD}: remove ${step.tags.join(' and ')} from the DMARC record, so that p=${step.policy} applies to all mail`,
+      );
     case 'stronger':
       return describeStronger(step);
     case 'policy_unknown':
       return {
-        text: `More than 99% passed for ${WINDOW_DAYS} days, but no report says which policy is published: look it up in DNS.`,
+        text: `${GOOD}, but no report says which policy is published: look it up in DNS.`,
       };
     case 'nothing':
       return { text: 'Nothing to do: mail that fails is rejected.' };
@@ -118,18 +126,29 @@ function describeFailing({ counts, since }: Extract<NextStep, { kind: 'failing' 
   const failed = formatCount(counts.messages - counts.aligned);
   const why = since === undefined ? '' : ` It was so ${SINCE[since]}, and alerts tell of changes.`;
   return {
-    text: `${failed} of ${pluralize(counts.messages, 'message')} failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed): find out who sent them.${why}`,
+    text: `${failed} of ${pluralize(counts.messages, 'message')} that may be yours failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed): find out who sent them.${why}`,
     link: SOURCES,
   };
 }
 
-function describeStronger({ tag, from, to }: Extract<NextStep, { kind: 'stronger' }>): StepText {
+function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepText {
+  const { tag, from, to, strangers } = step;
   const now = from === null ? 'the value of sp is not valid' : `${tag}=${from}`;
   if (tag === 'sp')
     return { text: `Subdomains are not protected (${now}): publish sp=${to}, or no sp at all.` };
   const change =
     from === null
-      ? `the DMARC record has no valid p tag, which counts as p=none. Publish p=${to} in it, directly after v=DMARC1.`
-      : `change p=${from} in the DMARC record to p=${to}.`;
-  return { text: `More than 99% passed for ${WINDOW_DAYS} days: ${change}` };
+      ? `the DMARC record has no valid p tag, which counts as p=none. Publish p=${to} in it, directly after v=DMARC1`
+      : `change p=${from} in the DMARC record to p=${to}`;
+  return describeIf(strangers, `${GOOD}: ${change}`);
+}
+
+/** What strangers send is stopped as well: the owner looks at it before. */
+function describeIf(strangers: DomainFacts['strangers'], text: string): StepText {
+  if (strangers === undefined) return { text: `${text}.` };
+  const whose = `${pluralize(strangers.messages, 'message')} from ${pluralize(strangers.sources, 'sender')}`;
+  return {
+    text: `${text}, if ${whose} that failed are not yours.`,
+    link: ['/sources?failing=1&mark=unmarked', 'Look at them'],
+  };
 }

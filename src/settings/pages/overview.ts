@@ -3,7 +3,6 @@ import { addUp } from '../../domain/alerts/rate.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
-import { daysOfDomains } from '../../store/accounts/worklist.ts';
 import { readInboxOverview } from '../../store/inbox/doors.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
@@ -17,8 +16,11 @@ import { renderInbox } from './inbox-view.ts';
 import { renderProposals } from './proposals.ts';
 import { renderChange, renderWorkItem, type WorkItemView } from './work-item-view.ts';
 import {
+  byRank,
   findWork,
+  type ShownItem,
   searchWork,
+  settleWork,
   sortWork,
   WORK_COLUMNS,
   type Work,
@@ -48,14 +50,12 @@ export const showOverview: PageHandler = async (deps, req, res) => {
   };
   const work = await findWork(store.reader, { accountId, now });
   const found = choose(work.items, choice);
-  const shown = found.slice((choice.page - 1) * DOMAINS_PER_PAGE, choice.page * DOMAINS_PER_PAGE);
-  const ids = JSON.stringify(shown.map(({ id }) => id));
-  const days = await store.reader.readAll(daysOfDomains({ ids, ...work.range }));
+  const items = found.slice((choice.page - 1) * DOMAINS_PER_PAGE, choice.page * DOMAINS_PER_PAGE);
+  const { range } = work;
+  const settled = await settleWork(deps, { accountId, range, items });
+  const shown = choice.sort === undefined ? settled.sort(byRank) : settled;
   const [address] = await listReportAddresses(store.db, accountId, deps);
-  const daysById = Map.groupBy(days, ({ domain_id }) => domain_id);
-  const toView = (item: WorkItem): WorkItemView => ({
-    ...{ item, range: work.range, days: daysById.get(item.id) ?? [], address, now },
-  });
+  const toView = (item: ShownItem): WorkItemView => ({ item, range, address, now });
   const isFirst = toPath(choice) === OVERVIEW;
   const main = html`<h1>Overview</h1>
     ${isFirst ? renderProposals(work.proposals, visitor, now) : ''}

@@ -99,9 +99,13 @@ function toFailingPath(domainId: string): string {
 
 function describeWay(policy: Policy | undefined, record: Known['record']): string {
   const tags = findTestTags(record ?? null);
+  if (policy === undefined)
+    return 'Nearly all mail of yours passes, but no report says which policy is published: look it up in DNS.';
+  if (record?.includes('\n'))
+    return 'Nearly all mail of yours passes. DNS has several DMARC records, which count as none: publish only one first.';
   if (policy === 'absent')
     return 'Nearly all mail of yours passes. Publish a DMARC record with p=none first, so that reports go on.';
-  if (policy !== undefined && policy !== 'none' && tags.length > 0)
+  if (policy !== 'none' && tags.length > 0)
     return `Nearly all mail of yours passes. Remove ${tags.join(' and ')} from the DMARC record first.`;
   if (policy === 'quarantine') return 'Nearly all mail of yours passes: publish p=reject.';
   return 'Nearly all mail of yours passes. Publish p=quarantine now, and p=reject when it stays so for a month.';
@@ -109,6 +113,8 @@ function describeWay(policy: Policy | undefined, record: Known['record']): strin
 
 function renderObstacle(obstacle: Obstacle, domainId: string): Html {
   const sources = toFailingPath(domainId);
+  if (obstacle.kind === 'silent')
+    return html`No report covers a day after ${formatDay(obstacle.newest)}, so nobody knows what fails now.`;
   if (obstacle.kind === 'few_data')
     return html`There are too few reports to say so: ${pluralize(obstacle.dataDays, 'day')} of ${WINDOW_DAYS}, with ${pluralize(obstacle.messages, 'message')}.`;
   const { mail } = obstacle;

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import { type ChartDay, type Column, toColumns } from '../frame/charts/columns.ts';
+import { type Column, toColumns } from '../frame/charts/columns.ts';
 import {
   describePassed,
   formatCount,
@@ -14,18 +14,17 @@ import {
 } from '../frame/text.ts';
 import { renderNextStep } from './next-step-texts.ts';
 import { toPolicyText } from './readiness-view.ts';
-import { toChange, type WorkItem } from './worklist.ts';
+import { type ShownItem, toChange, type WorkItem } from './worklist.ts';
 
 export interface WorkItemView {
-  readonly item: WorkItem;
+  readonly item: ShownItem;
   readonly range: DayRange;
-  readonly days: readonly ChartDay[];
   readonly address: string | undefined;
   readonly now: Date;
 }
 
-export function renderWorkItem({ item, range, days, address, now }: WorkItemView): Html {
-  const { id, name, counts, step } = item;
+export function renderWorkItem({ item, range, address, now }: WorkItemView): Html {
+  const { id, name, counts, days, step } = item;
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
       <p class="muted">${renderLastReport(item, now)}</p></th>
@@ -55,7 +54,7 @@ export function renderChange(of: { readonly counts: Counts; readonly before: Cou
   return html`<span ${change < 0 ? html`class="wrong"` : ''}>${text}</span>`;
 }
 
-function renderPolicy({ record }: WorkItem): Html | string {
+function renderPolicy({ facts: { record } }: WorkItem): Html | string {
   if (record === undefined) return html`<span class="muted none">–</span>`;
   return record === null ? 'no record' : toPolicyText(record);
 }

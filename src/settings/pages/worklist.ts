@@ -1,21 +1,23 @@
-import { addUp, type Counts, toPassRate } from '../../domain/alerts/rate.ts';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { type Counts, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
-import { type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
+import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import {
   type DomainFacts,
   findNextStep,
-  isGood,
+  findSilence,
   type NextStep,
   rankOf,
   WINDOW_DAYS,
 } from '../../domain/next-step.ts';
-import { toOwnCounts } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
 import { findDay } from '../../store/accounts/overview.ts';
-import { readWorklist, type Worklist } from '../../store/accounts/worklist.ts';
+import { daysOfDomains, readWorklist, type Worklist } from '../../store/accounts/worklist.ts';
 import type { Reader } from '../../store/engine/reader.ts';
-import { readSources } from '../../store/sources/list.ts';
+import type { ChartDay } from '../frame/charts/columns.ts';
+import { countWindow, type OwnDeps, readOwnMail, toOwnFacts, toStepWindow } from './own-mail.ts';
 
 export interface WorkItem {
   readonly id: string;
@@ -25,9 +27,14 @@ export interface WorkItem {
   /** All messages of the range, and of the days before. */
   readonly counts: Counts;
   readonly before: Counts;
-  /** As in the facts of the next step. */
-  readonly record: DomainFacts['record'];
+  /** With all mail of the range: whose it is, is asked for domains that are shown. */
+  readonly facts: DomainFacts;
   readonly step: NextStep;
+}
+
+export interface ShownItem extends WorkItem {
+  /** Those of the range are among them. */
+  readonly days: readonly ChartDay[];
 }
 
 export interface Work extends Pick<Worklist, 'range' | 'alerts' | 'proposals'> {
@@ -35,30 +42,17 @@ export interface Work extends Pick<Worklist, 'range' | 'alerts' | 'proposals'> {
   readonly items: readonly WorkItem[];
 }
 
-/** How many domains with marked sources are looked at more closely: their days are read with their sources. */
-const MAX_MARKED = 25;
-
 export async function findWork(
   reader: Reader,
   { accountId, now }: { readonly accountId: string; readonly now: Date },
 ): Promise<Work> {
   const today = toDay(toInstant(now));
   const read = await readWorklist(reader, { accountId, today, days: WINDOW_DAYS });
-  const facts = toFacts(read, today);
-  for (const id of listDoubtful(read, facts).slice(0, MAX_MARKED)) {
-    const of = facts.get(id) as DomainFacts;
-    const forged = await countForged(reader, { accountId, domainId: id }, read.range);
-    facts.set(id, { ...of, counts: toOwnCounts(of.counts, forged) });
-  }
-  const sums = new Map(read.sums.map((sum) => [sum.domain_id, sum]));
+  const factsById = toFacts(read, today);
   const items = read.states.map(({ id, name, newest, last_report_at: lastReportAt }) => {
-    const of = facts.get(id) as DomainFacts;
-    const counts = toCounts(sums.get(id));
-    const { before, record } = of;
-    return {
-      ...{ id, name, newest, lastReportAt, counts, before, record },
-      step: findNextStep(of),
-    };
+    const facts = factsById.get(id) as DomainFacts;
+    const { counts, before } = facts;
+    return { id, name, newest, lastReportAt, counts, before, facts, step: findNextStep(facts) };
   });
   return { ...read, items: items.sort(byRank) };
 }
@@ -91,27 +85,66 @@ const toCounts = ({ messages, aligned }: Counts = { messages: 0, aligned: 0 }): 
   ...{ messages, aligned },
 });
 
-/** Those whose failures may be those of others, with most failures first. */
-function listDoubtful({ marked }: Worklist, facts: ReadonlyMap<string, DomainFacts>): string[] {
-  const failures = (id: string) => failedOf(facts.get(id)?.counts ?? { messages: 0, aligned: 0 });
-  return marked
-    .map(({ domain_id }) => domain_id)
-    .filter((id) => !isGood(facts.get(id)?.counts ?? { messages: 0, aligned: 0 }))
-    .sort((a, b) => failures(b) - failures(a));
+interface Shown {
+  readonly accountId: string;
+  readonly range: DayRange;
+  /** Few: each may take a millisecond or two. */
+  readonly items: readonly WorkItem[];
 }
 
-async function countForged(
-  reader: Reader,
-  scope: { readonly accountId: string; readonly domainId: string },
-  range: DayRange,
-): Promise<Counts> {
-  const wanted = { range, failingOnly: true, mark: 'unknown', limit: Infinity, offset: 0 } as const;
-  return addUp((await readSources(reader, scope, wanted)).sources);
+/** Those that are shown, each with the next step that its domain's page tells. */
+export async function settleWork(
+  deps: OwnDeps,
+  { accountId, range, items }: Shown,
+): Promise<ShownItem[]> {
+  const days = await readDays(deps.store.reader, { range, items });
+  const settled: ShownItem[] = [];
+  for (const item of items) {
+    const shown = { ...item, days: days.get(item.id) ?? [] };
+    settled.push({ ...shown, step: findNextStep(await settleFacts(deps, accountId, shown)) });
+    await yieldToOthers();
+  }
+  return settled;
+}
+
+/** Days of the range, and those that the steps depend on: each domain's own last months, if these are not long ago. */
+async function readDays(reader: Reader, { range, items }: Omit<Shown, 'accountId'>) {
+  const lasts = items.flatMap(({ facts }) =>
+    facts.newest === null || findSilence(facts) !== undefined ? [] : [facts.newest],
+  );
+  const firsts = lasts.map((last) => addDays(toStepWindow(last).from, -WINDOW_DAYS));
+  const ids = JSON.stringify(items.map(({ id }) => id));
+  const [from = range.from] = [range.from, ...firsts].sort();
+  const to = [range.to, ...lasts].sort().at(-1) ?? range.to;
+  const days = await reader.readAll(daysOfDomains({ ids, from, to }));
+  return Map.groupBy(days, ({ domain_id }) => domain_id);
+}
+
+/** Whose mail it is, is asked only where the step depends on it. */
+async function settleFacts(
+  deps: OwnDeps,
+  accountId: string,
+  { id, name, facts, days }: ShownItem,
+): Promise<DomainFacts> {
+  if (facts.newest === null) return facts;
+  const window = toStepWindow(facts.newest);
+  const all = { ...facts, ...countWindow(days, window) };
+  if (!dependsOnSenders(all)) return all;
+  const scope = { accountId, domainId: id };
+  const { mail } = await readOwnMail(deps, { scope, name, window, all: all.counts });
+  return toOwnFacts(all, mail);
+}
+
+/** Whether it makes a difference if all that failed was sent by others, or nothing of it. */
+function dependsOnSenders(facts: DomainFacts): boolean {
+  const { aligned } = facts.counts;
+  const least = { ...facts, counts: { messages: aligned, aligned } };
+  return !isDeepStrictEqual(findNextStep(facts), findNextStep(least));
 }
 
 const failedOf = ({ messages, aligned }: Counts) => messages - aligned;
 
-function byRank(a: WorkItem, b: WorkItem): number {
+export function byRank(a: WorkItem, b: WorkItem): number {
   return rankOf(a.step) - rankOf(b.step) || failedOf(b.counts) - failedOf(a.counts) || byName(a, b);
 }
 
@@ -129,7 +162,7 @@ const VALUES: Readonly<
   messages: ({ counts }) => counts.messages,
   rate: ({ counts }) => (counts.messages === 0 ? undefined : toPassRate(counts)),
   change: toChange,
-  policy: ({ record }) =>
+  policy: ({ facts: { record } }) =>
     record === undefined ? undefined : POLICIES.indexOf(toPolicies(record).p),
 };
 

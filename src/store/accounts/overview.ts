@@ -34,11 +34,22 @@ function requireDomain([domain]: readonly DomainRow[]): DomainRow {
 const daysOfDomain = prepareQuery((db, param: Param<{ domainId: string; from: Day; to: Day }>) =>
   db
     .selectFrom('domain_day')
-    .select(['domain_id', 'day', 'messages', 'aligned', 'policy'])
+    .select(['domain_id', 'day', 'messages', 'aligned'])
     .where('domain_id', '=', param('domainId'))
     .where('day', '>=', param('from'))
     .where('day', '<=', param('to'))
     .orderBy('day'),
+);
+
+/** What the newest day says of the policy whose reports state one: tags of a record. */
+const statedPolicy = prepareQuery((db, param: Param<{ domainId: string }>) =>
+  db
+    .selectFrom('domain_day')
+    .select(['day', 'policy'])
+    .where('domain_id', '=', param('domainId'))
+    .where('policy', 'is not', null)
+    .orderBy('day', 'desc')
+    .limit(1),
 );
 
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
@@ -87,11 +98,12 @@ export async function readDomain(
 ) {
   const { domainId } = scope;
   const until = addDays(to, MAX_LAG_DAYS);
-  const [found, days, latest, fired, earlier, open, dns] = await reader.readPlan(() =>
+  const [found, days, latest, [stated], fired, earlier, open, dns] = await reader.readPlan(() =>
     askAll(
       oneDomain(scope),
       daysOfDomain({ domainId, from, to }),
       daysOfDomain({ domainId, ...window }),
+      statedPolicy({ domainId }),
       alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
       alertsOfRange({ domainId, from: BEGIN_OF_TIME, until: from, limit: MAX_EARLIER }),
       openAlertsOfDomain({ domainId }),
@@ -99,7 +111,6 @@ export async function readDomain(
     ),
   );
   const confirmed = toDnsFacts(dns).dmarc?.confirmed ?? undefined;
-  const stated = latest.findLast(({ policy }) => policy !== null);
   const record = confirmed === undefined ? (stated?.policy ?? undefined) : confirmed.value;
   const openAlerts = open.map(({ type, context }) => ({ type, day: findDay(context) }));
   // Also those that lasted into the range.

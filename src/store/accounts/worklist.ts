@@ -101,17 +101,6 @@ const openAlerts = prepareQuery((db, param: Param<OfAccount>) =>
     .limit(MAX_OPEN),
 );
 
-/** Domains of which a source is marked as unknown: what failed of it is not the owner's. */
-const markedOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
-  db
-    .selectFrom('domain')
-    .innerJoin('source_mark', 'source_mark.domain_id', 'domain.id')
-    .select('domain_id')
-    .where('account_id', '=', param('accountId'))
-    .where('mark', '=', 'unknown')
-    .distinct(),
-);
-
 interface WorklistQuery extends OfAccount {
   readonly today: Day;
   /** How many days, up to the newest of the account. As many before are for comparison. */
@@ -131,11 +120,10 @@ export async function readWorklist(
       statesOfAccount({ accountId }),
       recordsOfAccount({ accountId }),
       openAlerts({ accountId }),
-      markedOfAccount({ accountId }),
       openProposals({ accountId }),
     ),
   );
-  const [records, alerts, marked, proposals] = others;
+  const [records, alerts, proposals] = others;
   const range = toRange(states, today, days);
   const sums: DomainSum[] = [];
   for (let i = 0; i < states.length; i += DOMAINS_AT_ONCE) {
@@ -144,7 +132,7 @@ export async function readWorklist(
     sums.push(...(await reader.readAll(sumsOfDomains(wanted))));
     await yieldToOthers();
   }
-  return { range, states, sums, records, alerts, marked, proposals };
+  return { range, states, sums, records, alerts, proposals };
 }
 
 /** Reporters lag by days, so it ends with the newest day of all domains. */
@@ -163,7 +151,6 @@ export interface Worklist {
   readonly records: readonly RowOfQuery<typeof recordsOfAccount>[];
   /** The latest first. */
   readonly alerts: readonly RowOfQuery<typeof openAlerts>[];
-  readonly marked: readonly { readonly domain_id: string }[];
   readonly proposals: readonly RowOfQuery<typeof openProposals>[];
 }
 

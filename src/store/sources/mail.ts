@@ -50,9 +50,9 @@ export interface SummedMail {
   /** What each address sent. */
   readonly sources: readonly KeyedSum[];
   readonly marks: Marks;
-  readonly results: MailResults;
-  /** What says who sends from some addresses. */
-  readonly findSenders: (addresses: readonly string[]) => Promise<MailOfSenders>;
+  /** That of the domain's reports. */
+  readonly version: string;
+  readonly findResults: () => Promise<MailResults>;
 }
 
 /** A domain's mail of some days, in a tenth of the time of all that is known of each address. */
@@ -63,10 +63,9 @@ export async function readSummedMail(
   kept?: KeptSums,
 ): Promise<SummedMail> {
   const summed = await readRange(reader, scope, range, kept);
-  const { sums: sources, marks, days } = summed;
-  const results = await computeOnce(summed, 'results', () => addUpResults(days));
-  const findSenders = (addresses: readonly string[]) => toSenders(days, marks, addresses);
-  return { sources, marks, results, findSenders };
+  const { sums: sources, marks, version, days } = summed;
+  const findResults = () => computeOnce(summed, 'results', () => addUpResults(days));
+  return { sources, marks, version, findResults };
 }
 
 async function addUpResults(days: readonly Pick<DataDay, 'sources'>[]): Promise<MailResults> {
@@ -85,14 +84,6 @@ export async function readSenders(
   addresses: readonly string[],
 ): Promise<MailOfSenders> {
   const { days, marks } = await readDays(reader, query);
-  return await toSenders(days, marks, addresses);
-}
-
-async function toSenders(
-  days: readonly Pick<DataDay, 'sources'>[],
-  marks: Marks,
-  addresses: readonly string[],
-): Promise<MailOfSenders> {
   const patterns = await sumPatterns(days, addresses);
   return { findPatterns: (address) => patterns.get(toAddressKey(address)), marks };
 }

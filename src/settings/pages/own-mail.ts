@@ -1,0 +1,84 @@
+import { addUp, type Counts } from '../../domain/alerts/rate.ts';
+import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
+import { type DomainFacts, WINDOW_DAYS } from '../../domain/next-step.ts';
+import {
+  findStrangers,
+  judgeMail,
+  type MailByStanding,
+  toOwnCounts,
+} from '../../domain/readiness.ts';
+import type { DomainOfAccount } from '../../store/lists/heads.ts';
+import { readSummedMail, type SummedMail } from '../../store/sources/mail.ts';
+import { toMarkOf } from '../../store/sources/marks.ts';
+import type { SettingsDeps } from '../deps.ts';
+import type { ChartDay } from '../frame/charts/columns.ts';
+import type { Senders } from '../senders.ts';
+import { loadSenders } from './sources/service-groups.ts';
+import { findStopped, type StoppedSources, toVerdicts } from './sources/stopped-senders.ts';
+
+/*
+ * Whose the mail of a domain's last month is. The overview and the domain's page ask it here, so that both tell the same
+ * next step (decision 125).
+ */
+
+export interface OwnMail {
+  readonly summed: SummedMail;
+  readonly stopped: StoppedSources;
+  /** Of the sources of `stopped` and `more`; undefined when there are none. */
+  readonly toGroup: Senders['toGroup'] | undefined;
+  readonly mail: MailByStanding;
+}
+
+interface OwnQuery {
+  readonly scope: DomainOfAccount;
+  readonly name: string;
+  readonly window: DayRange;
+  /** All messages of the window. */
+  readonly all: Counts;
+  /** Addresses that are to be named, too. */
+  readonly more?: readonly string[];
+}
+
+export type OwnDeps = Pick<SettingsDeps, 'store' | 'networks' | 'keptSums' | 'keptSenders'>;
+
+export async function readOwnMail(
+  deps: OwnDeps,
+  { scope, name, window, all, more = [] }: OwnQuery,
+): Promise<OwnMail> {
+  const summed = await readSummedMail(deps.store.reader, scope, window, deps.keptSums);
+  const stopped = findStopped(summed.sources);
+  const named = [...stopped.most.map(({ address }) => address), ...more];
+  const query = { domain: { id: scope.domainId, name }, range: window, list: summed };
+  const toGroup = named.length > 0 ? (await loadSenders(deps, query, named)).toGroup : undefined;
+  const verdicts = toVerdicts(stopped, toGroup);
+  const markOf = toMarkOf(summed.marks);
+  const judged = summed.sources.map(({ key, messages, aligned }) => {
+    return { messages, aligned, mark: markOf(key), verdict: verdicts.get(key) };
+  });
+  return { summed, stopped, toGroup, mail: judgeMail(judged, all) };
+}
+
+/** The days that the next step depends on: a month that ends with the newest day that has data. */
+export function toStepWindow(newest: Day): DayRange {
+  return { from: addDays(newest, 1 - WINDOW_DAYS), to: newest };
+}
+
+/** All messages of these days, and of as many before. */
+export function countWindow(
+  days: readonly ChartDay[],
+  { from, to }: DayRange,
+): Pick<DomainFacts, 'counts' | 'before' | 'dataDays'> {
+  const listDays = (first: Day, last: Day) => days.filter(({ day }) => day >= first && day <= last);
+  const latest = listDays(from, to);
+  return {
+    counts: addUp(latest),
+    before: addUp(listDays(addDays(from, -WINDOW_DAYS), addDays(from, -1))),
+    dataDays: latest.filter(({ messages }) => messages > 0).length,
+  };
+}
+
+/** The facts of the next step, of which `counts` are of all mail, when it is known whose it is. */
+export function toOwnFacts(facts: DomainFacts, mail: MailByStanding): DomainFacts {
+  const { counts } = facts;
+  return { ...facts, counts: toOwnCounts(counts, mail), strangers: findStrangers(counts, mail) };
+}
