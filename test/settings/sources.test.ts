@@ -182,7 +182,7 @@ describe('the sources of a domain', () => {
     const place = `/settings/domains/${domain.id}/sources`;
     const { text } = await browser.get(place);
     expect(toReadable(text)).toMatch(
-      /3 senders .* Twilio SendGrid A service of yours to set up transactional mail · SPF passed for sendgrid\.net · since 14 Mar 2026 70 0 70 0\.00% 0\.00% 2 AS64501 Mailer Net Forger since 14 Mar 2026 20 0 20 .* 203\.0\.113\.9 Not enough to say since 14 Mar 2026 5 0 5/,
+      /3 senders .* Twilio SendGrid A service to set up transactional mail · SPF passed for sendgrid\.net · since 14 Mar 2026 70 0 70 0\.00% 0\.00% 2 AS64501 Mailer Net Forger since 14 Mar 2026 20 0 20 .* 203\.0\.113\.9 Not enough to say since 14 Mar 2026 5 0 5/,
     );
     const link = /href="([^"]+within=service[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
     const within = await read(String(link));

@@ -189,7 +189,7 @@ function renderFilter(form: AuditForm, people: readonly { readonly email: string
     <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
     <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
     <div class="go"><button class="secondary">Show</button>
-      ${isFiltered ? html`<a href="${PATH}">Show everything</a>` : ''}</div>
+      ${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}</div>
   </form>`;
 }
 

@@ -8,7 +8,7 @@ import { MAX_TITLE, renderName, renderPhrase } from './source-labels.ts';
 
 const VERDICTS = {
   yours: ['Yours', 'good'],
-  service: ['A service of yours to set up', 'warn'],
+  service: ['A service to set up', 'warn'],
   forwarder: ['Forwarder', ''],
   forger: ['Forger', 'warn'],
   unclear: ['Not enough to say', ''],
