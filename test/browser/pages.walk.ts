@@ -134,6 +134,11 @@ describe.each(LOOKS)('every page at $width pixels', (look) => {
     await visit('alerts', '/settings/alerts');
     await visit('alerts-sorted', '/settings/alerts?sort=domain&order=asc&q=example');
     await visit('audit-searched', '/settings/audit?q=example');
+    // Where the page is as wide as it gets, the filter is in one line with its button.
+    const bottoms = await page.$$eval('.filter > div', (all) =>
+      all.map((one) => Math.round(one.getBoundingClientRect().bottom)),
+    );
+    expect(new Set(bottoms).size === 1).toBe(look.width > 1200);
     await visit('keys', KEYS);
     await page.getByLabel('Name').fill('New key');
     await page.keyboard.press('Enter');
