@@ -35,7 +35,7 @@ export const SLOW_ON_POSTGRES = [
   'test/external/list-*.test.ts',
   'test/notify/{mail,outbox,webhooks}.test.ts',
   'test/postgres/*.test.ts',
-  'test/settings/{account-data,api-keys,attacks,domain-route,inbox,mail,numbers,overview,people}.test.ts',
+  'test/settings/{account-data,agreement,api-keys,attacks,domain-route,inbox,mail,numbers,overview,people}.test.ts',
   'test/settings/{people-page,reports,second-factor,sources}.test.ts',
   'test/settings/{report-reading,single-sign-on,single-sign-on-attacks,webhooks}.test.ts',
   'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,points,schemas,verify}.test.ts',
