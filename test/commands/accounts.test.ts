@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askForDeletion } from '../../src/store/accounts/deletion-request.ts';
@@ -58,6 +58,7 @@ describe('plumbline account, domain, key', () => {
     const again = await run(['account', 'export', 'A', file]);
     expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('cannot be made')]);
     expect(readFileSync(file, 'utf8')).toBe(stdout);
+    expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([]);
   });
 
   test('the domains of a file are added, and what is wrong with one does not stop the next', async () => {

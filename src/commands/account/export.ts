@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, linkSync, lstatSync, openSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
 import { findAccountId } from '../../store/accounts/find-by-name.ts';
@@ -7,8 +8,6 @@ import { withStore } from '../with-store.ts';
 
 /** Lines are written in one go, so that a report of a million records needs no more memory than its rows. */
 const CHARS_AT_ONCE = 64 * 1024;
-/** Only who exports reads it: it holds all that the account has. */
-const FILE_MODE = 0o600;
 
 export async function exportOne(
   account: string,
@@ -20,51 +19,60 @@ export async function exportOne(
   );
   await withStore(async ({ db, reader }) => {
     const id = await findAccountId(db, account);
-    const rows = await writeTo(to, async (write) => {
-      write(FIRST_LINE);
-      const count = await exportAccount(reader, id, write);
-      write(toLastLine(count));
-      return count;
-    });
+    let rows = 0;
+    const writeLines = async (write: Write) => {
+      const flush = toLines(write);
+      flush.add(FIRST_LINE);
+      rows = await exportAccount(reader, id, flush.add);
+      flush.add(toLastLine(rows));
+      flush.end();
+    };
+    if (to === undefined) await writeLines((text) => process.stdout.write(text));
+    else await writeFile(resolve(to), writeLines);
     hint(`Rows that were exported: ${rows}.`, output);
   });
 }
 
-/** A file that is not whole does not stay. */
-async function writeTo<T>(
-  to: string | undefined,
-  work: (write: (line: string) => void) => Promise<T>,
-): Promise<T> {
-  const file = to === undefined ? undefined : open(to);
+type Write = (text: string) => void;
+
+function toLines(write: Write) {
   let waiting = '';
-  const flush = () => {
-    if (file === undefined) process.stdout.write(waiting);
-    else writeAll(file, Buffer.from(waiting));
+  const end = () => {
+    write(waiting);
     waiting = '';
   };
-  try {
-    const result = await work((line) => {
-      waiting += `${line}\n`;
-      if (waiting.length > CHARS_AT_ONCE) flush();
-    });
-    flush();
-    if (file !== undefined) fsyncSync(file);
-    return result;
-  } catch (error) {
-    if (to !== undefined) rmSync(to, { force: true });
-    throw error;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+  const add = (line: string) => {
+    waiting += `${line}\n`;
+    if (waiting.length > CHARS_AT_ONCE) end();
+  };
+  return { add, end };
 }
 
-function open(path: string): number {
-  try {
-    return openSync(path, 'wx', FILE_MODE);
-  } catch (error) {
-    throw new Failure('conflict', `${path} cannot be made: ${describeSystemError(error)}.`);
-  }
+/** A new file, which has its name when it is whole. */
+async function writeFile(path: string, work: (write: Write) => Promise<void>): Promise<void> {
+  const { makeWholeFile } = await import('../../store/engine/sqlite/whole-file.ts');
+  // A link that leads nowhere is in the way, too.
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    throw toRefusal(path, { code: 'EEXIST' });
+  const fill = async (part: string) => {
+    const file = openSync(part, 'r+');
+    try {
+      await work((text) => writeAll(file, Buffer.from(text)));
+    } finally {
+      closeSync(file);
+    }
+  };
+  await makeWholeFile(path, fill, (part) => {
+    try {
+      linkSync(part, path);
+    } catch (error) {
+      throw toRefusal(path, error);
+    }
+  });
 }
+
+const toRefusal = (path: string, error: unknown) =>
+  new Failure('conflict', `${path} cannot be made: ${describeSystemError(error)}.`);
 
 function writeAll(file: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);

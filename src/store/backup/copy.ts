@@ -12,12 +12,12 @@ import { MIGRATIONS } from '../migrations/all.ts';
 /** Makes a copy of a database, checks it and gives it its name (`publish`) when it is on the disk. */
 export async function makeCopy<T>(
   path: string,
-  { of, fill, check, publish }: Making<T>,
+  { of, fill, check, publish, toError = toOpenError }: Making<T>,
 ): Promise<{ readonly size: number; readonly result: T }> {
   let size = 0;
   const fillAndCheck = async (part: string): Promise<void> => {
     await fill(part);
-    const copy = checkCopy(part, of);
+    const copy = checkCopy(part, { of, toError });
     if (copy.isCurrent) await check?.(part);
     size = copy.size;
   };
@@ -32,6 +32,8 @@ interface Making<T> {
   /** Of a copy with the schema of this version. */
   readonly check?: (part: string) => Promise<void>;
   readonly publish: (part: string) => T | Promise<T>;
+  /** Of what is copied, when its copy cannot be used. */
+  readonly toError?: typeof toOpenError;
 }
 
 /**
@@ -40,7 +42,7 @@ interface Making<T> {
  */
 function checkCopy(
   path: string,
-  of: string,
+  { of, toError }: { readonly of: string; readonly toError: typeof toOpenError },
 ): { readonly size: number; readonly isCurrent: boolean } {
   const copy = new Database(path, { fileMustExist: true });
   try {
@@ -55,7 +57,7 @@ function checkCopy(
     const size = readNumber(copy, 'page_count') * readNumber(copy, 'page_size');
     return { size, isCurrent: applied.length === Object.keys(MIGRATIONS).length };
   } catch (error) {
-    throw toOpenError(of, error);
+    throw toError(of, error);
   } finally {
     copy.close();
   }

@@ -1,8 +1,8 @@
-import { constants, copyFileSync, existsSync, linkSync, renameSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, linkSync, renameSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { Failure } from '../../domain/failure.ts';
-import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
+import { isDamage, toOpenError } from '../engine/sqlite/errors.ts';
 import { takeAlone } from '../engine/sqlite/migrate.ts';
 import { makeCopy, requireClosed } from './copy.ts';
 
@@ -29,7 +29,8 @@ export interface Restored {
 export async function restore({ from, to, force, now }: RestoreOptions): Promise<Restored> {
   const path = resolve(to);
   const backup = resolve(from);
-  requireDatabaseFile(backup);
+  if (statSync(backup, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new Failure('not_found', `There is no file ${backup}: name a backup.`);
   requireClosed(backup);
   if (path === backup) throw new Failure('conflict', 'This is the database that is in use.');
   if (existsSync(path) && !force)
@@ -37,15 +38,22 @@ export async function restore({ from, to, force, now }: RestoreOptions): Promise
       'conflict',
       `There is a database at ${path}. With --force it is kept under another name.`,
     );
-  const kept = `${path}.before-${now()
-    .toISOString()
-    .replaceAll(/[-:]|\.\d+/g, '')}`;
+  const kept = `${path}.before-${now().toISOString().replaceAll(/[-:]/g, '')}`;
   const { size, result: isKept } = await makeCopy(path, {
     of: backup,
     fill: (part) => copyFileSync(backup, part, constants.COPYFILE_FICLONE),
     publish: (part) => exchange(part, path, kept),
+    toError: toBackupError,
   });
   return { path, bytes: size, kept: isKept ? kept : undefined };
+}
+
+function toBackupError(backup: string, error: unknown): unknown {
+  if (!isDamage(error)) return toOpenError(backup, error);
+  return new Failure(
+    'conflict',
+    `${backup} is not a database, or is damaged. Nothing was changed: restore another backup.`,
+  );
 }
 
 /** Returns whether there was a database. At each moment there is one at `path`, unless there was none before. */
@@ -81,8 +89,7 @@ function takeWhole(path: string): Database.Database | undefined {
   } catch (error) {
     old?.close();
     if (error instanceof Failure) throw error;
-    const code = String((error as { code?: string }).code);
-    if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code)) return undefined;
+    if (isDamage(error)) return undefined;
     throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   copyFileSync,
@@ -9,15 +11,16 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { backUp } from '../../../src/store/backup/backup.ts';
 import { restore } from '../../../src/store/backup/restore.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import { repair } from '../../../src/store/verify/verify.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../../support/builders.ts';
 import { aFolder } from '../../support/command.ts';
+import { moduleOf } from '../../support/processes.ts';
 import { listMiscounts } from '../../support/recount.ts';
 
 const now = () => new Date('2026-03-15T04:12:09Z');
@@ -109,7 +112,70 @@ describe('a backup', () => {
   });
 });
 
+/** A process that has begun to make the file. */
+async function aMaker(path: string) {
+  const text = `
+    import { appendFileSync } from 'node:fs';
+    import { makeWholeFile } from 'src/store/engine/sqlite/whole-file.ts';
+    await makeWholeFile(process.argv[1], async (part) => {
+      appendFileSync(part, 'begun');
+      console.log(part);
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    });`;
+  const child = spawn(process.execPath, moduleOf(text).concat(path));
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [part] = await once(child.stdout, 'data');
+  return { child, part: String(part).trim() };
+}
+
+describe('a backup that was killed', () => {
+  test('left a copy for ever: the next one into the folder removes it, and nothing that a process still writes', async () => {
+    const { path, store, folder } = await aDatabase();
+    const [killed, alive] = [
+      await aMaker(join(folder, 'killed.db')),
+      await aMaker(join(folder, 'alive.db')),
+    ];
+    const ended = once(killed.child, 'exit');
+    killed.child.kill('SIGKILL');
+    await ended;
+    expect(existsSync(killed.part)).toBe(true);
+    writeFileSync(join(folder, 'mine.part'), 'mine');
+    await backUp({ from: path, to: join(folder, 'copy.db') });
+    await store.close();
+    const wanted = ['copy.db', 'mine.part', 'plumbline.db'];
+    const of = [basename(alive.part), `${basename(alive.part)}-lock`];
+    expect(readdirSync(folder).sort()).toEqual([...of, ...wanted].sort());
+    expect(readFileSync(alive.part, 'utf8')).toBe('begun');
+  });
+
+  test('into a folder that is not there named a file that nobody knows: it names the folder', async () => {
+    const { path, store, folder } = await aDatabase();
+    await store.close();
+    await expect(backUp({ from: path, to: join(folder, 'none', 'b.db') })).rejects.toThrow(
+      `Nothing can be written to the folder ${join(folder, 'none')}: there is no such file or folder.`,
+    );
+  });
+});
+
 describe('restoring', () => {
+  test('of no backup told to set PLUMBLINE_DATABASE: it says what is wrong with the backup', async () => {
+    const { path, store, to, folder } = await aDatabase();
+    await backUp({ from: path, to });
+    await store.close();
+    truncateSync(to, statSync(to).size - 8_192 * 3);
+    const text = join(folder, 'text.db');
+    writeFileSync(text, 'This is a text, of more than sixteen characters.');
+    const restoring = (from: string) => restore({ from, to: path, force: true, now });
+    await expect(restoring(join(folder, 'none.db'))).rejects.toThrow(
+      `There is no file ${join(folder, 'none.db')}: name a backup.`,
+    );
+    for (const from of [to, text])
+      await expect(restoring(from)).rejects.toThrow(
+        `${from} is not a database, or is damaged. Nothing was changed: restore another backup.`,
+      );
+    expect(await countReports(path)).toBe(1);
+  });
+
   test('puts the backup in the place of the database, and keeps what was there', async () => {
     const { path, store, to, domain } = await aDatabase();
     await backUp({ from: path, to });
@@ -117,7 +183,7 @@ describe('restoring', () => {
     await store.close();
     await expect(restore({ from: to, to: path, now })).rejects.toThrow(/There is a database/);
     const { kept } = await restore({ from: to, to: path, force: true, now });
-    expect(kept).toBe(`${path}.before-20260315T041209Z`);
+    expect(kept).toBe(`${path}.before-20260315T041209.000Z`);
     expect(await countReports(path)).toBe(1);
     expect(await countReports(kept as string)).toBe(2);
     expect(await countReports(to)).toBe(1);
@@ -145,8 +211,8 @@ describe('restoring', () => {
     await restore({ from: to, to: target, now });
     expect(readdirSync(killed).sort()).toEqual([
       'p.db',
-      'p.db.before-20260315T041209Z-shm',
-      'p.db.before-20260315T041209Z-wal',
+      'p.db.before-20260315T041209.000Z-shm',
+      'p.db.before-20260315T041209.000Z-wal',
     ]);
     expect(await countReports(target)).toBe(1);
   });
@@ -219,8 +285,8 @@ describe('restoring', () => {
       [text, /is not a database/],
       [foreign, /not a database of Plumbline/],
       [newer, /another version/],
-      [`${to}-none`, /There is no database/],
-      [dirname(to), /is a folder/],
+      [`${to}-none`, /There is no file .*: name a backup/],
+      [dirname(to), /There is no file/],
     ] as const)
       await expect(restore({ from, to: path, force: true, now }), from).rejects.toThrow(why);
     expect(await countReports(path)).toBe(1);

@@ -17,6 +17,10 @@ const PROBLEMS: readonly (readonly [code: string, problem: string])[] = [
   ['SQLITE_IOERR', 'cannot be read or written: the disk reports an error.'],
 ];
 
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(?:NOTADB|CORRUPT)/.test(String((error as NodeJS.ErrnoException)?.code));
+}
+
 /** Says why a database could not be opened. Any other error is returned as it is. */
 export function toOpenError(path: string, error: unknown): unknown {
   const isSystem = error instanceof Error && 'syscall' in error;
