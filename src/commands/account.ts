@@ -61,7 +61,7 @@ export function define(account: Command): void {
 
   account
     .command('plan <account>')
-    .description('Change the plan. Leaving Pro disables all of the account’s keys.')
+    .description('Change the plan. Leaving Pro disables all of the account’s keys and webhooks.')
     .addArgument(new Argument('<plan>').choices(PLANS))
     .action(changePlan);
 
@@ -157,18 +157,39 @@ interface CreateOptions extends RenameOptions {
 async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {
   // It loads what judges the addresses of webhooks.
   const { updatePlan } = await import('../store/accounts/plan-change.ts');
-  const { disabledKeys, keys, ...row } = await withAccount(account, async (db, id) => ({
-    ...(await updatePlan(db, id, plan)),
-    keys: await listApiKeys(db, id),
-  }));
+  const { listWebhooks } = await import('../store/notify/webhooks.ts');
+  const { disabledKeys, disabledWebhooks, off, ...row } = await withAccount(
+    account,
+    async (db, id) => ({
+      ...(await updatePlan(db, id, plan)),
+      off: {
+        keys: countOff(await listApiKeys(db, id)),
+        webhooks: countOff(await listWebhooks(db, id)),
+      },
+    }),
+  );
   printOne(row, options);
-  const off = keys.filter(({ enabled }) => !enabled).length;
-  if (plan === 'free') hint(`Keys that were disabled: ${disabledKeys.length}.`, options);
-  else if (off > 0)
-    hint(`Keys that stay disabled: ${off}. To enable one: plumbline key enable <key-id>`, options);
+  if (plan === 'free') {
+    hint(`Keys that were disabled: ${disabledKeys.length}.`, options);
+    hint(`Webhook endpoints that were turned off: ${disabledWebhooks}.`, options);
+    return;
+  }
+  if (off.keys > 0)
+    hint(
+      `Keys that stay disabled: ${off.keys}. To enable one: plumbline key enable <key-id>`,
+      options,
+    );
+  if (off.webhooks > 0)
+    hint(
+      `Webhook endpoints that stay off: ${off.webhooks}. To turn one on: plumbline webhook enable <webhook-id>`,
+      options,
+    );
 }
 
 /** Refuses to require what nobody could set up: that would shut everybody out. */
+const countOff = (all: readonly { readonly enabled: boolean }[]): number =>
+  all.filter(({ enabled }) => !enabled).length;
+
 async function demandSecondFactor(
   account: string,
   demand: (typeof DEMANDS)[number],

@@ -51,13 +51,16 @@ export function define(webhook: Command): void {
   addOne(webhook, 'disable', 'Turn an endpoint off.', (db, id) =>
     updateWebhook(db, id, false, operator()),
   );
-  addOne(webhook, 'delete', 'Delete an endpoint for good.', (db, id) =>
-    deleteWebhook(db, id, operator()),
+  withId(webhook, 'delete', 'Delete an endpoint for good.').action(
+    async (id: string, options: OutputOptions) => {
+      const { url } = await withStore(({ db }) => deleteWebhook(db, id, operator()));
+      printOne({ id, url, deleted: true }, options);
+    },
   );
   withId(webhook, 'test', 'Send a test event, as soon as a server or worker runs.').action(
     async (id: string, options: OutputOptions) => {
       const event = await withStore(({ db }) => insertTest(db, id, operator()));
-      printResult({ event }, `The event ${event} is sent.`, options);
+      printResult({ event }, `The event ${event} is queued. A server or worker sends it.`, options);
     },
   );
   withId(webhook, 'rotate', 'Make a new secret. The old one signs too for 24 hours.').action(
@@ -135,6 +138,6 @@ function toOutput({ id, url, enabled, events, format, description, ...webhook }:
   return { id, url, enabled, off_reason, events: events.join(','), format, description, ...times };
 }
 
-function toColumns({ id, url, enabled, events }: ReturnType<typeof toOutput>) {
-  return { id, url, on: enabled, events };
+function toColumns({ id, url, enabled, off_reason, events }: ReturnType<typeof toOutput>) {
+  return { id, url, on: off_reason === null ? enabled : `no (${off_reason})`, events };
 }

@@ -104,10 +104,29 @@ describe('plumbline account, domain, key', () => {
     const [{ id }] = await json('key', 'list', 'A');
     await json('key', 'disable', id);
     const change = async (plan: string) => (await run(['account', 'plan', 'A', plan])).stderr;
-    expect(await change('free')).toBe('Keys that were disabled: 2.\n');
-    expect(await change('free')).toBe('Keys that were disabled: 0.\n');
+    expect(await change('free')).toContain('Keys that were disabled: 2.\n');
+    expect(await change('free')).toContain('Keys that were disabled: 0.\n');
     expect(await change('pro')).toContain('Keys that stay disabled: 3. To enable one: ');
     for (const key of await json('key', 'list', 'A')) await json('key', 'enable', key.id);
+    expect(await change('pro')).toBe('');
+  });
+
+  test('leaving the Pro plan turned endpoints off, and nobody was told: it says how many, and how many stay off', async () => {
+    const { json, run } = aProgram();
+    await json('account', 'create', 'A');
+    const ids = [];
+    for (const name of ['x', 'y'])
+      ids.push((await json('webhook', 'create', 'A', `https://example.com/${name}`)).id);
+    await json('webhook', 'disable', ids[0]);
+    const change = async (plan: string) => (await run(['account', 'plan', 'A', plan])).stderr;
+    expect(await change('free')).toContain('Webhook endpoints that were turned off: 1.\n');
+    expect(await change('pro')).toContain(
+      'Webhook endpoints that stay off: 2. To turn one on: plumbline webhook enable ',
+    );
+    const { stdout } = await run(['webhook', 'list', 'A']);
+    expect(stdout).toMatch(/\/x +no +alert/);
+    expect(stdout).toMatch(/\/y +no \(plan\) +alert/);
+    for (const id of ids) await json('webhook', 'enable', id);
     expect(await change('pro')).toBe('');
   });
 

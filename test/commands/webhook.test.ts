@@ -25,8 +25,10 @@ test('a webhook is made, shown, changed and deleted, and its events are listed a
 
   expect(await json('webhook', 'disable', made.id)).toMatchObject({ enabled: false });
   expect(await run(['webhook', 'test', made.id])).toMatchObject({ status: 1 });
+  expect(await json('delivery', 'list', made.id)).toMatchObject([{ next_try_at: null }]);
+  expect((await run(['delivery', 'list', made.id])).stderr).toContain('waits until it is on');
   expect(await json('webhook', 'enable', made.id)).toMatchObject({ enabled: true });
-  await json('webhook', 'delete', made.id);
+  expect(await json('webhook', 'delete', made.id)).toEqual({ id: made.id, url, deleted: true });
   expect(await json('webhook', 'list', 'My company')).toEqual([]);
   expect((await run(['webhook', 'list', accountId])).stdout).toContain('no endpoint yet');
 });

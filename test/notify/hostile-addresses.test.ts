@@ -93,8 +93,10 @@ describe('an address of an endpoint', () => {
     const allowed = ['10.1.0.0/16', 'fd12::/16', '192.168.0.7'];
     for (const url of ['http://10.1.2.3/', 'https://[fd12::1]/', 'http://192.168.0.7/'])
       expect(parseWebhookUrl(url, allowed)).toBe(url);
-    for (const url of ['http://10.2.0.1/', 'https://192.168.0.8/', 'http://93.184.215.14/'])
+    for (const url of ['http://10.2.0.1/', 'https://192.168.0.8/'])
       expect(() => parseWebhookUrl(url, allowed)).toThrow('it is not public');
+    for (const each of [allowed, []])
+      expect(() => parseWebhookUrl('http://93.184.215.14/', each)).toThrow('by http://: use https');
   });
 });
 
@@ -133,7 +135,7 @@ describe('a call', () => {
     const deps = { allowed: [], now, lookUp: createHostLookUp([address]) };
     for (const scheme of ['http', 'https']) {
       const outcome = await send(deps, message(`${scheme}://rebinding.example:${port}/`), never);
-      expect(outcome.answer).toMatch(/is not public|has no address/);
+      expect(outcome.answer).toMatch(/is not public|by http:|has no address/);
     }
     expect(reached).toEqual([]);
   });

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { operator } from '../../src/store/accounts/audit.ts';
 import { updatePlan } from '../../src/store/accounts/plan-change.ts';
-import { disableWebhook, listWebhooks } from '../../src/store/notify/webhooks.ts';
+import { disableWebhook, listWebhooks, updateWebhook } from '../../src/store/notify/webhooks.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';
 import { deliverAll } from '../support/outbox.ts';
@@ -96,6 +97,20 @@ describe('the page of an endpoint', () => {
     const page = (await browser.get(`${PATH}/${id}`)).text;
     expect(page).toContain('&lt;b&gt;no&lt;/b&gt;');
     expect(toReadable(page)).toMatch(/Failed, to be tried again: answered 400.*try 1/);
+    const dueAt = (ms: number) =>
+      api.db.write((tx) => tx.updateTable('delivery').set({ due_at_ms: ms }).execute());
+    for (const [ms, words] of [
+      [Date.now() - 600_000, 'next try at once'],
+      [Date.now() + 30_000, 'next try within a minute'],
+      [Date.now() + 630_000, 'next try in 10 minutes'],
+    ] as const) {
+      await dueAt(ms);
+      expect(await read(`${PATH}/${id}`)).toContain(words);
+    }
+    await updateWebhook(api.db, id, false, operator());
+    expect(await read(`${PATH}/${id}`)).toMatch(/Failed, waits until it is on: answered 400/);
+    expect(await read(`${PATH}/${id}`)).not.toContain('next try');
+    await updateWebhook(api.db, id, true, operator());
     const event = got[0]?.headers['webhook-id'];
     expect((await browser.post(`${PATH}/${id}/events/${event}`)).status).toBe(303);
     await deliverAll(api.db, aWebhookChannel(api.db));

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { Failure } from '../failure.ts';
 
 /** `allowed`: in a network that the operator allows. `public`: anybody may be called there. */
-export type AddressKind = 'allowed' | 'public' | 'refused';
+type AddressKind = 'allowed' | 'public' | 'refused';
 
 export type JudgeAddress = (address: string) => AddressKind;
 
@@ -36,13 +36,16 @@ export function findLiteralAddress({ hostname }: URL): string | undefined {
   return ipaddr.isValid(text) ? text : undefined;
 }
 
-/** Plain HTTP is for the operator's own networks. */
-export function mayCall({ protocol }: Pick<URL, 'protocol'>, kind: AddressKind): boolean {
-  return protocol === 'https:' ? kind !== 'refused' : kind === 'allowed';
-}
-
-export function toRefusal(address: string): Failure {
-  return new Failure('validation_error', `Plumbline does not call ${address}: it is not public.`);
+/** Why an address is not called for the URL. Plain HTTP is for the operator's own networks. */
+export function findRefusal(
+  { protocol }: Pick<URL, 'protocol'>,
+  address: string,
+  judge: JudgeAddress,
+): Failure | undefined {
+  const kind = judge(address);
+  if (kind === 'allowed' || (kind === 'public' && protocol === 'https:')) return undefined;
+  const how = kind === 'public' ? ' by http://: use https://.' : ': it is not public.';
+  return new Failure('validation_error', `Plumbline does not call ${address}${how}`);
 }
 
 const MAX_URL = 1_000;
@@ -58,8 +61,8 @@ export function parseWebhookUrl(text: string, allowed: readonly string[]): strin
   if (url.username !== '' || url.password !== '')
     throw new Failure('validation_error', 'The address of an endpoint has no name or password.');
   const address = findLiteralAddress(url);
-  if (address !== undefined && !mayCall(url, createJudge(allowed)(address)))
-    throw toRefusal(address);
+  const refusal = address && findRefusal(url, address, createJudge(allowed));
+  if (refusal) throw refusal;
   if (url.protocol === 'http:' && allowed.length === 0)
     throw new Failure('validation_error', 'The address of an endpoint begins with https://.');
   url.hash = '';

@@ -4,9 +4,8 @@ import { Agent, type Dispatcher, request } from 'undici';
 import {
   createJudge,
   findLiteralAddress,
+  findRefusal,
   type JudgeAddress,
-  mayCall,
-  toRefusal,
 } from '../../domain/webhooks/address.ts';
 import type { Outcome } from '../../store/notify/claims.ts';
 
@@ -67,7 +66,8 @@ async function post(
   { judge, now, dispatcher, signal }: PostDeps,
 ): Promise<Outcome> {
   const literal = findLiteralAddress(url);
-  if (literal !== undefined && !mayCall(url, judge(literal))) throw toRefusal(literal);
+  const refusal = literal && findRefusal(url, literal, judge);
+  if (refusal) throw refusal;
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Plumbline',
@@ -93,8 +93,10 @@ function sign({ id, secrets }: Omit<Message, 'body'>, body: string, at: Date) {
 function createLookUp(url: URL, lookUp: LookUpAddresses, judge: JudgeAddress): LookupFunction {
   const find = async (name: string) => {
     const addresses = await lookUp(name);
-    const refused = addresses.find((address) => !mayCall(url, judge(address)));
-    if (refused !== undefined) throw toRefusal(refused);
+    for (const address of addresses) {
+      const refusal = findRefusal(url, address, judge);
+      if (refusal !== undefined) throw refusal;
+    }
     if (addresses.length === 0) throw new Error(`${name} has no address.`);
     return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   };

@@ -5,8 +5,8 @@ import { lockAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
 
 /**
- * Leaving Pro disables all of the account's keys and webhooks in the same transaction, and returns the keys' names; returning to Pro
- * enables none.
+ * Leaving Pro disables all of the account's keys and webhooks in the same transaction, and returns the keys' names and how many
+ * webhooks were on; returning to Pro enables none.
  */
 export function updatePlan(db: Db, accountId: string, plan: Plan, by: Actor = operator()) {
   return db.write(async (tx) => {
@@ -15,8 +15,8 @@ export function updatePlan(db: Db, accountId: string, plan: Plan, by: Actor = op
     const entry = { accountId, subject: account.name, detail: plan };
     if (account.plan !== plan) await insertAudit(tx, by, { ...entry, action: 'plan_changed' });
     const disabledKeys = plan === 'pro' ? [] : await disableApiKeys(tx, accountId, by);
-    if (plan !== 'pro') await disableWebhooks(tx, accountId, by);
-    return { ...account, plan, disabledKeys };
+    const disabledWebhooks = plan === 'pro' ? 0 : await disableWebhooks(tx, accountId, by);
+    return { ...account, plan, disabledKeys, disabledWebhooks };
   });
 }
 

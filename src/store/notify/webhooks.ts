@@ -97,10 +97,11 @@ export async function disableWebhook(
   });
 }
 
-/** In the transaction in which the account leaves Pro. */
-export async function disableWebhooks(tx: Tx, accountId: string, by: Actor): Promise<void> {
-  for (const webhook of await selectWebhooks(tx, accountId).execute())
-    await turn(tx, toWebhook(webhook), by, 'plan');
+/** In the transaction in which the account leaves Pro. Returns how many were on. */
+export async function disableWebhooks(tx: Tx, accountId: string, by: Actor): Promise<number> {
+  const webhooks = (await selectWebhooks(tx, accountId).execute()).map(toWebhook);
+  for (const webhook of webhooks) await turn(tx, webhook, by, 'plan');
+  return webhooks.filter(({ enabled }) => enabled).length;
 }
 
 /** Returns the new secret. The one before signs too for OLD_SECRET_MS; one from before that does not any more. */

@@ -72,16 +72,23 @@ function renderDelivery(
 ): Html {
   const { id, type, at, tries, took_ms, answer, due_at_ms } = delivery;
   const name = labelOf(EVENT_NAMES, type);
-  const next = due_at_ms === null ? undefined : toInstant(new Date(due_at_ms));
+  const next = webhook.enabled && due_at_ms !== null ? new Date(due_at_ms) : undefined;
   const action = `${WEBHOOKS_PATH}/${webhook.id}/events/${id}`;
   return html`<tr role="row">
     <th role="rowheader" scope="row" class="event">${name}<br><small>${renderTime(at, now)}</small></th>
-    <td role="cell" data-label="Result">${describeState(delivery)}${
+    <td role="cell" data-label="Result">${describeState(delivery, webhook.enabled)}${
       tries > 0 ? html`<br><small>try ${tries}, ${formatCount(took_ms ?? 0)} ms</small>` : ''
-    }${next !== undefined && tries > 0 ? html`<br><small>next try ${renderTime(next, now)}</small>` : ''}</td>
+    }${next !== undefined && tries > 0 ? html`<br><small>next try ${describeNext(next, now)}</small>` : ''}</td>
     <td role="cell" class="answer" data-label="Answer">${answer ? html`<code>${renderText(answer, MAX_ANSWER)}</code>` : html`<span class="muted">empty</span>`}</td>
     <td role="cell">${webhook.enabled ? renderAction(visitor, { path: action, text: 'Resend', look: 'quiet', label: `Resend: ${name}, ${at}` }) : ''}</td>
   </tr>`;
+}
+
+/** Nothing is “just now” that is still to come. */
+function describeNext(next: Date, now: Date): Html | string {
+  if (next <= now) return 'at once';
+  const isSoon = next.getTime() - now.getTime() < 60_000;
+  return isSoon ? 'within a minute' : renderTime(toInstant(next), now);
 }
 
 export function renderDeletion({ id, url }: Webhook, visitor: Visitor): Html {

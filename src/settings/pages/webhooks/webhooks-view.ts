@@ -133,7 +133,7 @@ function renderWebhook(
     <th role="rowheader" scope="row"><a href="${WEBHOOKS_PATH}/${id}">${toShownUrl(url)}</a>${description && html`<br><small>${description}</small>`}</th>
     <td role="cell" data-label="When">${events.map((event) => EVENT_NAMES[event]).join(', ')}</td>
     <td role="cell" data-label="State"><span class="badge ${enabled ? '' : 'warn'}">${enabled ? 'On' : 'Off'}</span></td>
-    <td role="cell" data-label="Last delivery">${last === undefined ? 'none yet' : html`${describeState(last)}, ${renderTime(last.tried_at ?? last.at, now)}`}</td>
+    <td role="cell" data-label="Last delivery">${last === undefined ? 'none yet' : html`${describeState(last, enabled)}, ${renderTime(last.tried_at ?? last.at, now)}`}</td>
   </tr>`;
 }
 
@@ -142,9 +142,10 @@ export function toShownUrl(url: string): string {
   return toSafeText(url, 60);
 }
 
-export function describeState({ state, tries, status }: Delivery): string {
-  if (state === 'waiting' && tries === 0) return 'Waiting';
+export function describeState({ state, tries, status }: Delivery, isOn: boolean): string {
+  if (state === 'waiting' && tries === 0) return isOn ? 'Waiting' : 'Waits until it is on';
   const answered = status === null ? 'no answer' : `answered ${status}`;
-  const verb = { delivered: 'Delivered', failed: 'Failed', waiting: 'Failed, to be tried again' };
+  const waiting = isOn ? 'Failed, to be tried again' : 'Failed, waits until it is on';
+  const verb = { delivered: 'Delivered', failed: 'Failed', waiting };
   return `${verb[state]}: ${answered}`;
 }
