@@ -30,7 +30,7 @@ test('a person is added with a password from standard input, listed, disabled an
   const refused = await run(['user', 'disable', person.id]);
   expect([refused.status, refused.stderr]).toEqual([
     1,
-    expect.stringMatching(/is the only owner of the account\..*--force/s),
+    expect.stringMatching(/is the only owner of the account who can sign in\..*--force/s),
   ]);
   expect(await json('user', 'disable', person.id, '--force')).toEqual({
     ...person,
@@ -54,6 +54,25 @@ test('invitations and resets print a link with the configured base URL', async (
   const { stderr } = await run(['user', 'reset', invited.id]);
   expect(stderr).toMatch(/works once, within 24 hours/);
   expect(stderr).not.toMatch(/PLUMBLINE_BASE_URL/);
+});
+
+test('an invited owner who never accepted is not one in the place of the only owner who can sign in', async () => {
+  const { accountId, add, json, run } = await aCompany();
+  const { id } = JSON.parse((await add('ada@example.com')).stdout);
+  const bob = await json('user', 'add', accountId, 'bob@example.com', '--invite');
+  await json('user', 'role', bob.id, 'owner');
+  for (const args of [
+    ['disable', id],
+    ['role', id, 'member'],
+    ['delete', id, '--force'],
+  ])
+    expect(await run(['user', ...args])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(
+        'ada@example.com is the only owner of the account who can sign in.',
+      ),
+    });
+  expect(await json('user', 'disable', bob.id)).toMatchObject({ disabled: true });
 });
 
 test('a person who never signed in is deleted, anybody else only with --force', async () => {

@@ -116,14 +116,18 @@ function isOwner({ role, isDisabled }: Person): boolean {
   return role === 'owner' && !isDisabled;
 }
 
-/** Throws `conflict` when nobody else in the account is an owner who is not disabled. */
+/**
+ * Throws `conflict` when nobody else in the account is an owner who is not disabled. In the place of one who can sign in, an
+ * invited person does not count: they may never accept.
+ */
 async function requireOtherOwner(
   tx: Tx,
-  { id, accountId, email }: Person,
+  { id, accountId, email, isInvited }: Person,
   { mayBeAlone = false }: { readonly mayBeAlone?: boolean } = {},
 ): Promise<void> {
   const others = (await listPeople(tx, accountId)).filter((person) => person.id !== id);
-  if (others.some(isOwner) || (mayBeAlone && others.length === 0)) return;
-  const message = `${email} is the only owner of the account. Make another person an owner first.`;
+  const isEnough = (person: Person) => isOwner(person) && (isInvited || !person.isInvited);
+  if (others.some(isEnough) || (mayBeAlone && others.length === 0)) return;
+  const message = `${email} is the only owner of the account${isInvited ? '' : ' who can sign in'}. Make another person an owner first.`;
   throw new Failure('conflict', message);
 }
