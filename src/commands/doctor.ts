@@ -53,7 +53,7 @@ export function define(command: Command): void {
     }));
     const toColumns = ({ check, level, found, advice }: (typeof rows)[number]) => ({
       ...{ level, check },
-      found: advice === null ? found : `${found} ${advice}`,
+      found: advice === null ? found : `${found.replace(/\.?$/, '.')} ${advice}`,
     });
     printList(rows, { none: '', toColumns }, options);
     process.exitCode = Math.max(...rows.map(({ level }) => LEVELS.indexOf(level)));

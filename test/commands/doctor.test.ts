@@ -112,6 +112,13 @@ test('each thing that is wrong is named, and the worst gives the exit status', a
   expect(find('certificate')).toContain('expired on 2024-12-31');
 });
 
+test('what was found ran into the advice without a stop between them', async () => {
+  const PLUMBLINE_DATABASE = await aDatabase(1, 'correct PLUMBLINE_WATCH');
+  const { stdout } = await aProgram({ COLUMNS: '400', PLUMBLINE_DATABASE }).run(['doctor']);
+  expect(stdout).toContain('imap: correct PLUMBLINE_WATCH. Correct that.');
+  expect(stdout).not.toContain('..');
+});
+
 test('a proxy that is not the one that is trusted is an error', async () => {
   const database = await aDatabase(1);
   const { server } = await runServer({ PLUMBLINE_DATABASE: database });

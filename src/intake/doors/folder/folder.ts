@@ -33,6 +33,13 @@ const TOO_MANY = new Error(
   'it has more files than can be known at once, and the others are not read; move files that are done',
 );
 
+/** Nothing is lost: what it has is stored. */
+const toUnmoved = (error: unknown) =>
+  new Error(
+    `it was read, and cannot be moved (${toReason(error)}); let this user write to the folder and to those in it, or set ` +
+      'PLUMBLINE_WATCH_DONE=leave',
+  );
+
 export interface FolderPlace {
   /** A byte path. */
   readonly path: string;
@@ -201,7 +208,7 @@ export class Folder {
       this.#watch.left.delete(this.#toText(name));
     } catch (error) {
       if (error instanceof Changed) this.#known.lookSoon(name);
-      else this.#leave(name, error);
+      else this.#leave(name, toUnmoved(error));
     }
   }
 
