@@ -154,17 +154,18 @@ function createProgram(): Command {
 
 /** What is said without any command: the version, and what `help` says of a topic that is no command. */
 async function findSaid(argv: readonly string[]): Promise<string | undefined> {
-  const [first, word] = argv;
+  const [first, ...words] = argv;
   const command = argv.findIndex((arg) => !arg.startsWith('-'));
   const options = command === -1 ? argv : argv.slice(0, command);
   if (options.includes('-V') || options.includes('--version'))
     return `${(await import('./version.ts')).readVersion()}\n`;
+  const [word] = words;
   const isTopic =
     first === 'help' &&
     word !== undefined &&
-    /^[a-z]/.test(word) &&
-    !COMMANDS.some(([syntax]) => syntax.split(' ')[0] === word);
-  return isTopic ? (await import('./topics.ts')).renderTopic(word) : undefined;
+    !word.startsWith('-') &&
+    !isCommand(word.toLowerCase());
+  return isTopic ? (await import('./topics.ts')).renderTopic(words.join(' ')) : undefined;
 }
 
 /** The options of every command, which may stand before its name or after it. */
@@ -177,8 +178,14 @@ function addCommonOptions(command: Command): void {
 
 /** `plumbline help account` is `plumbline account --help`, which loads the command first. */
 function expandHelp(argv: readonly string[]): readonly string[] {
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  const [first, word = '', ...others] = argv;
+  if (first !== 'help') return argv;
+  const command = word.toLowerCase();
+  return [...(isCommand(command) ? [command, ...others] : argv.slice(1)), '--help'];
 }
+
+const isCommand = (word: string): boolean =>
+  COMMANDS.some(([syntax]) => syntax.split(' ')[0] === word);
 
 function leavesOf(command: Command): readonly Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);

@@ -7,37 +7,39 @@ const GUIDES = ['operate.md', 'manual.md'].map(
 );
 
 /** Text, by the words of its heading: `start-it-with-systemd`. */
-function readTopics(): ReadonlyMap<string, string> {
-  const sections = GUIDES.flatMap((guide) =>
-    readFileSync(guide, 'utf8')
-      .split(/^(?=## )/m)
-      .slice(1),
-  );
+function readTopics(before: RegExp): ReadonlyMap<string, string> {
+  const sections = GUIDES.flatMap((guide) => readFileSync(guide, 'utf8').split(before).slice(1));
   return new Map(sections.map((text) => [toName(text), text]));
 }
 
 function toName(section: string): string {
   const [heading = ''] = section.split('\n', 1);
-  return heading
-    .replace(/^#+ /, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-');
+  return toWords(heading.replace(/^#+ /, ''));
 }
 
-/** The names of all topics, a line for each; or the text of the one whose name has this word. Throws `not_found`. */
-export function renderTopic(word: string): string {
-  const topics = readTopics();
+const toWords = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+/**
+ * The names of all topics, a line for each; or the text of the one that has this name, or whose name has this word, or else
+ * of such a part of a topic. Throws `not_found`.
+ */
+export function renderTopic(asked: string): string {
+  const topics = readTopics(/^(?=## )/m);
+  const word = toWords(asked);
   if (word === 'topics') return `${[...topics.keys()].join('\n')}\n`;
-  const text = topics.get(word) ?? findOnly(topics, word);
+  const parts = readTopics(/^(?=###? )/m);
+  const text = topics.get(word) ?? parts.get(word);
   if (text !== undefined) return text;
-  throw new Failure(
-    'not_found',
-    `There is no command and no topic “${word}”. “plumbline help topics” lists the topics.`,
-  );
+  const inTopics = findAll(topics, word);
+  const found = inTopics.length > 0 ? inTopics : findAll(parts, word);
+  const [first, second] = found;
+  if (first !== undefined && second === undefined) return first[1];
+  const what =
+    first === undefined
+      ? `is no command and no topic. The topics (plumbline help topics): ${[...topics.keys()].join(', ')}`
+      : `is a word of several topics: ${found.map(([name]) => name).join(', ')}`;
+  throw new Failure('not_found', `“${asked}” ${what}.`);
 }
 
-function findOnly(topics: ReadonlyMap<string, string>, word: string): string | undefined {
-  const found = topics.entries().filter(([name]) => name.split('-').includes(word));
-  const [first, second] = [...found];
-  return second === undefined ? first?.[1] : undefined;
-}
+const findAll = (topics: ReadonlyMap<string, string>, word: string) =>
+  [...topics].filter(([name]) => name.split('-').includes(word));
