@@ -64,17 +64,22 @@ function readSettings(file: string, namedBy: string | undefined): Record<string,
 
 /** One setting, comment or blank line. A value in quotes can have several lines. */
 const STATEMENT =
-  /[ \t]*(?:(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^\n]*)?[ \t]*)?(?:#[^\n]*)?(?:\n|$)/y;
+  /[ \t]*(?:(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^\n]*)?[ \t]*)?(?:#[^\n]*)?(?:\n|$)/y;
 
-/** `parseEnv` ignores a line that it does not understand, and the default would be used in its place. */
+/** `parseEnv` ignores a line that it does not understand, so that the default would be used, and the first of two equal names. */
 function parseSettings(content: string, file: string): Record<string, string> {
   const text = content.replace(/^\ufeff/, '').replaceAll('\r', '');
+  const names = new Set<string>();
   for (let at = 0; at < text.length; at = STATEMENT.lastIndex) {
     STATEMENT.lastIndex = at;
-    if (!STATEMENT.test(text)) {
-      const line = text.slice(0, at).split('\n').length;
-      throw new ConfigError(`${file}, line ${line}: this is not a setting. Write NAME=value.`);
-    }
+    const statement = STATEMENT.exec(text);
+    const where = () => `${file}, line ${text.slice(0, at).split('\n').length}`;
+    if (statement === null)
+      throw new ConfigError(`${where()}: this is not a setting. Write NAME=value.`);
+    const [, name] = statement;
+    if (name !== undefined && names.has(name))
+      throw new ConfigError(`${where()}: ${name} was set before. Keep one of the two.`);
+    if (name !== undefined) names.add(name);
   }
   return parseEnv(text) as Record<string, string>;
 }

@@ -300,6 +300,12 @@ describe('the configuration file', () => {
     expect(() => loadConfigFile({}, file)).toThrow(new ConfigError(message));
   });
 
+  test('the last of two equal names won in silence: the second one is refused with its line', async () => {
+    const { file } = await aFile('PLUMBLINE_PORT=81\n# again\nexport PLUMBLINE_PORT=82\n');
+    const message = `${file}, line 3: PLUMBLINE_PORT was set before. Keep one of the two.`;
+    expect(() => loadConfigFile({}, file)).toThrow(new ConfigError(message));
+  });
+
   test.each([
     ['comments and blank lines', '# a comment\n\n   # another = one\n \t\nPLUMBLINE_PORT=81'],
     ['export', 'export PLUMBLINE_PORT=81\n'],
