@@ -12,6 +12,7 @@ import { updateSecondFactorRequired } from '../store/people/people.ts';
 import { giveBackSpace } from '../store/retention/space.ts';
 import { exportOne } from './account/export.ts';
 import { confirm } from './output/confirm.ts';
+import { tellOfSpace } from './output/freed.ts';
 import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
 import { withAccount, withNewStore, withStore } from './with-store.ts';
 
@@ -37,7 +38,7 @@ export function define(account: Command): void {
     .description('List all accounts.')
     .action(async (options: OutputOptions) => {
       const accounts = await withStore(({ db }) => listAccounts(db));
-      const none = 'There is no account yet: plumbline account create <name>';
+      const none = 'There is no account: plumbline account create <name>';
       printList(accounts, { none }, options);
     });
 
@@ -122,8 +123,8 @@ async function deleteOne(account: string, options: DeleteOptions): Promise<void>
     if (dryRun) return printResult(result, [sentence], output);
     if (!yes) await confirm(`${sentence} All of it is deleted.`, name);
     await deleteAccount(db, id, { by: operator(), keepsReports });
-    await giveBackSpace(db);
     printOne(result, output);
+    tellOfSpace(await giveBackSpace(db), output);
   });
 }
 
@@ -186,10 +187,10 @@ async function changePlan(account: string, plan: Plan, options: OutputOptions): 
     );
 }
 
-/** Refuses to require what nobody could set up: that would shut everybody out. */
 const countOff = (all: readonly { readonly enabled: boolean }[]): number =>
   all.filter(({ enabled }) => !enabled).length;
 
+/** Refuses to require what nobody could set up: that would shut everybody out. */
 async function demandSecondFactor(
   account: string,
   demand: (typeof DEMANDS)[number],

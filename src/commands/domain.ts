@@ -18,6 +18,7 @@ import { giveBackSpace } from '../store/retention/space.ts';
 import { addDomains } from './domain/additions.ts';
 import { defineProposals } from './domain/proposals.ts';
 import { confirm } from './output/confirm.ts';
+import { tellOfSpace } from './output/freed.ts';
 import {
   hint,
   type OutputOptions,
@@ -101,10 +102,14 @@ async function removeOne(given: string, options: RemoveOptions): Promise<void> {
   await withStore(async ({ db }) => {
     const { id, name, reports_total: reports } = await findNamedDomain(db, given);
     if (deletesReports && !yes)
-      await confirm(`${name} has ${reports} reports. They are deleted.`, name);
+      await confirm(
+        `${name} has ${reports} reports. They are deleted, with its alerts and the marks of its sources.`,
+        name,
+      );
     await removeDomain(db, id, { deletesReports });
-    if (deletesReports) await giveBackSpace(db);
     printOne({ id, domain: name, removed: true }, output);
+    hint('Its alerts and the marks of its sources were deleted.', output);
+    if (deletesReports) tellOfSpace(await giveBackSpace(db), output);
   });
 }
 

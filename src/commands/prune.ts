@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { measurePrune, prune } from '../jobs/retention.ts';
+import { tellOfSpace, toMb } from './output/freed.ts';
 import { hint, type OutputOptions, printResult } from './output/output.ts';
 import { withStore } from './with-store.ts';
 
 const HELP = `
 PLUMBLINE_KEEP_REPORTS_DAYS, …_ORIGINALS_DAYS, …_SOURCES_DAYS and …_AUDIT_DAYS say how long reports, the bytes in
 which they came, who sent, and what the audit says are kept; without them, for ever. serve and work prune each hour. Of each domain the newest days stay, because alerts compare with them.`;
+
+/** Of small reports the rows are most of it, and take less than that. */
+const toEstimate = (bytes: number) =>
+  `${toMb(bytes)} by estimate: contents, and 2 KiB of rows and indexes for each`;
 
 interface Options extends OutputOptions {
   readonly dryRun?: boolean;
@@ -28,9 +33,9 @@ export function define(command: Command): void {
           const { reports, bytes, originals, originalBytes, sourceDays, sourceBytes } = measured;
           const { auditEntries } = measured;
           const lines = [
-            `Reports that would go: ${reports}, with about ${toMb(bytes)}.`,
+            `Reports that would go: ${reports}, with ${toEstimate(bytes)}.`,
             `Originals that would go: ${originals}, with ${toMb(originalBytes)}, some of them with their reports.`,
-            `Days whose sources would go: ${sourceDays}, with ${toMb(sourceBytes)}, the same.`,
+            `Days whose sources would go: ${sourceDays}, with ${toMb(sourceBytes)}, some of them with their reports.`,
             `Entries of the audit that would go: ${auditEntries}.`,
           ];
           printResult(measured, lines, output);
@@ -40,17 +45,13 @@ export function define(command: Command): void {
         const { reports, bytes, originals, originalBytes, sourceDays, sourceBytes } = pruned;
         const { auditEntries, fileBytes } = pruned;
         const lines = [
-          `Reports that went: ${reports}, with ${toMb(bytes)}.`,
+          `Reports that went: ${reports}, with ${toEstimate(bytes)}.`,
           `Originals that went before their reports: ${originals}, with ${toMb(originalBytes)}.`,
           `Days whose sources went: ${sourceDays}, with ${toMb(sourceBytes)}.`,
           `Entries of the audit: ${auditEntries}.`,
         ];
         printResult(pruned, lines, output);
-        hint(`The file is ${toMb(fileBytes)} smaller. What is free in it is used again.`, output);
+        tellOfSpace(fileBytes, output);
       });
     });
-}
-
-function toMb(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0)} MB`;
 }

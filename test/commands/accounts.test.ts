@@ -150,8 +150,9 @@ describe('plumbline account, domain, key', () => {
     const { json, run } = aProgram();
     for (const name of ['A', 'B']) await json('account', 'create', name);
     const { id } = await json('domain', 'add', 'A', 'example.com');
-    const removed = await json('domain', 'remove', 'Example.com');
-    expect(removed).toEqual({ id, domain: 'example.com', removed: true });
+    const { stdout, stderr } = await run(['domain', 'remove', 'Example.com', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ id, domain: 'example.com', removed: true });
+    expect(stderr).toContain('Its alerts and the marks of its sources were deleted.');
     expect(await json('domain', 'list', 'A')).toEqual([]);
     expect((await run(['domain', 'remove', 'example.com'])).status).toBe(1);
     expect((await json('domain', 'add', 'B', 'example.com')).id).toBe(id);
@@ -165,7 +166,10 @@ describe('plumbline account, domain, key', () => {
     await receive(store.db, [aReport({ domain: 'example.com' })]);
     const removal = ['domain', 'remove', 'example.com', '--delete-reports'];
     const { status, stderr } = await run(removal);
-    expect([status, stderr]).toEqual([2, expect.stringContaining('example.com has 1 reports.')]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/example\.com has 1 reports\..* alerts and the marks of its sources/),
+    ]);
     expect(await store.db.selectFrom('report').select('id').execute()).toHaveLength(1);
     expect(await json(...removal, '--yes')).toMatchObject({ domain: 'example.com', removed: true });
     expect(await store.db.selectFrom('report').select('id').execute()).toEqual([]);

@@ -49,7 +49,7 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
   const names = conflicts.map((conflict) => `conflict-${conflict}`);
   return {
     ...report,
-    ...{ input, member, payload_sha256: toHex(payload_sha256) },
+    ...{ input, member, sha256_first_half: toHex(payload_sha256) },
     warnings: codes.join(', ') || null,
     conflicts: names.join(', ') || null,
   };
@@ -75,7 +75,7 @@ function toShown(stored: Stored): Shown {
     received_at: stored.received_at,
     input: stored.input,
     member: stored.member,
-    payload_sha256: toHex(stored.payload_sha256),
+    sha256_first_half: toHex(stored.payload_sha256),
     domain: stored.domain,
     reporter_org: stored.reporter_org,
     reporter_email: stored.reporter_email,
