@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
  * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside`,
- * `-- doors`, `-- folder`, `-- mail`, `-- notify`, `-- pages`, `-- pruning`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot
- * and root, doors, folder, notify, pages, pruning, storage and `-- hostile fairness`, which take long, and versus, which needs another checkout.
+ * `-- doors`, `-- folder`, `-- mail`, `-- metrics`, `-- notify`, `-- pages`, `-- pruning`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot
+ * and root, doors, folder, metrics, notify, pages, pruning, storage and `-- hostile fairness`, which take long, and versus, which needs another checkout.
  */
 import { benchApi } from './api.ts';
 import { benchBeside } from './beside/main.ts';
@@ -12,6 +12,7 @@ import { benchFolder } from './folder.ts';
 import { benchHostile } from './hostile.ts';
 import { benchIntake } from './intake.ts';
 import { benchMail } from './mail/main.ts';
+import { benchMetrics } from './metrics.ts';
 import { benchNotify } from './notify/main.ts';
 import { benchPages } from './pages.ts';
 import { benchPruning } from './pruning/main.ts';
@@ -31,6 +32,7 @@ else if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
 if (isWanted('beside')) await benchBeside(kind);
 if (part === 'folder') await benchFolder(kind === undefined ? undefined : Number(kind));
 if (part === 'mail') await benchMail(kind);
+if (part === 'metrics') await benchMetrics();
 if (part === 'notify') await benchNotify();
 if (part === 'pages') await benchPages(args);
 if (part === 'pruning') await benchPruning(kind === undefined ? undefined : Number(kind));

@@ -56,11 +56,16 @@ function toLeast(one: Cost, other: Cost): Cost {
   };
 }
 
-/** Of this checkout, or of the one in another folder. */
+interface Served {
+  /** The folder of another checkout, which is served instead of this one. */
+  readonly root?: string;
+  readonly hasMetrics?: boolean;
+}
+
 export async function startPlumbline(
   { path }: Pick<BenchDatabase, 'path'>,
   pageCacheMb: Scenario['pageCacheMb'],
-  root?: string,
+  { root, hasMetrics = false }: Served = {},
 ): Promise<Contender> {
   const served =
     root === undefined ? './served.ts' : `file://${join(root, 'scripts/bench/served.ts')}`;
@@ -72,8 +77,9 @@ export async function startPlumbline(
     PLUMBLINE_REQUESTS_PER_IP: '1000000000',
     PLUMBLINE_PAGE_CACHE_MB: pageCacheMb,
     PLUMBLINE_LOG_LEVEL: process.env['PLUMBLINE_LOG_LEVEL'] ?? 'info',
+    BENCH_METRICS: hasMetrics ? 'on' : 'off',
   });
-  return { name: 'plumbline', server };
+  return { name: hasMetrics ? 'plumbline with metrics' : 'plumbline', server };
 }
 
 /** A bare server that sends what Plumbline answers to one of the load's requests. */

@@ -79,7 +79,7 @@ async function race(
   const loads = new Map<Contender, Load>();
   for (const [i, { name, root }] of versions.entries()) {
     const database = filled[i] as Filled;
-    const contender = await startPlumbline(database, scenario.pageCacheMb, root);
+    const contender = await startPlumbline(database, scenario.pageCacheMb, { root });
     contenders.push({ ...contender, name });
     loads.set(contenders[i] as Contender, await toOwnLoad(contender, database, scenario));
   }

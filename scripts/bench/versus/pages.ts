@@ -51,7 +51,7 @@ export async function versusPages(
     const visitors: Visiting[] = [];
     for (const version of versions) {
       const filled = await open(version, shape, reports);
-      const { server } = await startPlumbline(filled, '32', version.root);
+      const { server } = await startPlumbline(filled, '32', version);
       visitors.push({
         server,
         ids: await findIds(server, filled),
