@@ -3,6 +3,7 @@ import { readConfig } from '../config/config.ts';
 import type { Plan } from '../domain/access/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
+import { pluralize } from '../domain/text.ts';
 import { insertAccount, listAccounts, updateAccountName } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { operator } from '../store/accounts/audit.ts';
@@ -116,7 +117,11 @@ async function deleteOne(account: string, options: DeleteOptions): Promise<void>
       deletion_asked_by: request?.by ?? null,
     };
     const result = { id, name, ...counts, ...asked, kept_reports: keepsReports, deleted: !dryRun };
-    const lists = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
+    const { people, ...others } = counts;
+    const lists = [
+      ...Object.entries(others).map(([what, count]) => pluralize(count, what.slice(0, -1))),
+      people === 1 ? '1 person' : `${people} people`,
+    ];
     const kept = keepsReports ? ' Its reports stay.' : '';
     const by = request && ` ${request.by}, an owner, asked for its deletion at ${request.at}.`;
     const sentence = `The account “${name}” has ${lists.join(', ')}.${kept}${by ?? ''}`;

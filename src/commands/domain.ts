@@ -5,6 +5,7 @@ import type { Finding } from '../domain/dns/report-route.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
+import { pluralize } from '../domain/text.ts';
 import {
   findLastArrival,
   type LastArrival,
@@ -103,7 +104,7 @@ async function removeOne(given: string, options: RemoveOptions): Promise<void> {
     const { id, name, reports_total: reports } = await findNamedDomain(db, given);
     if (deletesReports && !yes)
       await confirm(
-        `${name} has ${reports} reports. They are deleted, with its alerts and the marks of its sources.`,
+        `${name} has ${pluralize(reports, 'report')}. ${reports === 1 ? 'It is' : 'They are'} deleted, with the domain’s alerts and the marks of its sources.`,
         name,
       );
     await removeDomain(db, id, { deletesReports });

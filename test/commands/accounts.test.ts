@@ -168,7 +168,9 @@ describe('plumbline account, domain, key', () => {
     const { status, stderr } = await run(removal);
     expect([status, stderr]).toEqual([
       2,
-      expect.stringMatching(/example\.com has 1 reports\..* alerts and the marks of its sources/),
+      expect.stringMatching(
+        /example\.com has 1 report\. It is deleted, .* alerts and the marks of its sources/,
+      ),
     ]);
     expect(await store.db.selectFrom('report').select('id').execute()).toHaveLength(1);
     expect(await json(...removal, '--yes')).toMatchObject({ domain: 'example.com', removed: true });
@@ -188,6 +190,7 @@ describe('plumbline account, domain, key', () => {
     expect(await json('account', 'list')).toMatchObject([asked]);
     const { status, stderr } = await run(['account', 'delete', 'A']);
     expect([status, stderr]).toEqual([2, expect.stringContaining('use --yes')]);
+    expect(stderr).toContain('has 1 domain, 0 reports, 0 keys, 0 webhooks, 0 people.');
     expect(stderr).toContain(`owner@example.com, an owner, asked for its deletion at ${at}.`);
     const counts = { domains: 1, reports: 0, keys: 0, people: 0, webhooks: 0, kept_reports: false };
     const deletion = ['account', 'delete', 'A', '--yes'];
