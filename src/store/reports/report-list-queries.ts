@@ -25,8 +25,12 @@ export interface ListedReport extends ReportRow {
 export const SENDERS = ['authenticated', 'not_authenticated', 'file'] as const;
 export type Sender = (typeof SENDERS)[number];
 
-/** An organisation's name; null for reporters without one. */
+/** Its name (`findReporterName`); null for reporters without one. */
 export type Reporter = string | null;
+
+/** What `findReporterName` finds. Without all but “@” at its end, an address ends with its last “@”. */
+const REPORTER = sql<Reporter>`coalesce(reporter_org, nullif(
+  substr(reporter_email, length(rtrim(reporter_email, replace(reporter_email, '@', ''))) + 1), ''))`;
 
 /** The positions between which reports are searched, both excluded. */
 export type Bounds = {
@@ -96,7 +100,7 @@ function selectMatching(db: Kysely<Tables>, param: Param<Bounds & Wanted>, direc
     .where(({ eb, or }) =>
       or([
         eb(param('isAnyReporter'), '=', 1),
-        eb('reporter_org', 'is not distinct from', param('reporter')),
+        eb(REPORTER, 'is not distinct from', param('reporter')),
       ]),
     )
     .where(SENDER, '=', ({ fn }) => fn.coalesce(param('sender'), SENDER))
@@ -129,7 +133,7 @@ export const QUERIES = { asc: prepareRows('asc'), desc: prepareRows('desc') };
 
 /** What the latest reports can be sorted by: nothing but their order has an index. */
 const SORTED_BY = {
-  reporter: sql`lower(coalesce(reporter_org, ''))`,
+  reporter: sql`lower(coalesce(${REPORTER}, ''))`,
   begin: sql`begin_date`,
   messages: sql`total_messages`,
   failed: sql`total_messages - aligned_messages`,
@@ -173,11 +177,14 @@ export const totalOf = prepareQuery((db, param: Param<{ id: string; from: Day; t
 export const reportersOf = prepareQuery((db, param: Param<Bounds>) =>
   db
     .selectFrom(
-      selectBetween(db, param, 'desc').select('reporter_org').limit(MAX_SEARCHED).as('searched'),
+      selectBetween(db, param, 'desc')
+        .select(REPORTER.as('reporter'))
+        .limit(MAX_SEARCHED)
+        .as('searched'),
     )
-    .select(({ fn }) => ['reporter_org as reporter', fn.countAll<number>().as('reports')])
-    .groupBy('reporter_org')
+    .select(({ fn }) => ['reporter', fn.countAll<number>().as('reports')])
+    .groupBy('reporter')
     .orderBy('reports', 'desc')
-    .orderBy('reporter_org')
+    .orderBy('reporter')
     .limit(MAX_REPORTERS),
 );
