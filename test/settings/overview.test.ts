@@ -77,6 +77,15 @@ describe('the overview', () => {
     );
   });
 
+  test('says of which days its numbers are, where a domain’s own page ends with an older one', async () => {
+    for (const name of ['example.com', 'older.example']) await aDomain(api.db, accountId, { name });
+    const older = aReport({ domain: 'older.example', begin: '2026-03-10T00:00:00Z' });
+    await receive(api.db, [day('2026-03-14', 90, 80), older]);
+    expect(await read('/settings/overview')).toContain(
+      'Numbers are of 13 Feb – 14 Mar 2026, for all domains. Next steps, and a domain’s own page, are of the 30 days up to its own newest report.',
+    );
+  });
+
   test('only all messages are 100%', async () => {
     await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2026-03-14', 100_000, 99_999)]);
@@ -252,7 +261,7 @@ describe('a domain’s page', () => {
     const before = await read(path);
     expect(before).toContain('Policy p=quarantine (by the reports of 14 Mar 2026)');
     expect(before).toContain(
-      'Yes, if these are not yours: 600 messages from 1 sender that nothing shows to be yours.',
+      'Yes, if these are not yours: 600 messages from 1 source that nothing shows to be yours.',
     );
     for (const [address, mark] of [
       ['192.0.2.1', 'legitimate'],
@@ -267,6 +276,14 @@ describe('a domain’s page', () => {
     expect(after).toContain('messages that failed: no action (600)');
     expect(after).toContain('Who reported failures');
     expect(after).toContain('203.0.113.9 Forger 600');
+  });
+
+  test('says that a range ends before it begins', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    await receive(api.db, [aReportOf(recordsOf('192.0.2.1', 5, 5))]);
+    expect(await read(`/settings/domains/${id}?from=2026-03-14&to=2026-03-01`)).toContain(
+      'The range ends before it begins: these are 30 days.',
+    );
   });
 
   test('waits for no mark on what others forward, and says that it would be stopped', async () => {
@@ -288,7 +305,7 @@ describe('a domain’s page', () => {
     expect(page).toContain(
       'Can I go to p=reject? Yes. 600 messages that others forwarded would be stopped, too;',
     );
-    expect(page).toContain('1 sender 600 0.00% 600');
+    expect(page).toContain('1 source 600 0.00% 600');
   });
 
   test('names the services whose messages failed', async () => {

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
+import type { DayRange } from '../../domain/instant.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -8,7 +9,14 @@ import type { PageHandler } from '../deps.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
 import { renderHiddenFields, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
+import {
+  formatCount,
+  formatDay,
+  formatPassRate,
+  formatPeriod,
+  type Html,
+  pluralize,
+} from '../frame/text.ts';
 import { readPageNumber, readSearch, readSort } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-view.ts';
@@ -64,7 +72,7 @@ export const showOverview: PageHandler = async (deps, req, res) => {
     ${
       work.items.length === 0
         ? renderNoDomain(deps.mailHost !== undefined)
-        : renderDomains(found.length, shown.map(toView), choice)
+        : renderDomains(found.length, shown.map(toView), { choice, range })
     }
     ${isFirst ? renderInbox(await readInboxOverview(store.db), now) : ''}`;
   await sendPage(res, { title: 'Overview', current: 'overview', main });
@@ -120,7 +128,11 @@ const HEADS = [
   { text: 'Policy', column: 'policy' },
 ] as const satisfies readonly { column: WorkColumn; [name: string]: string }[];
 
-function renderDomains(total: number, views: readonly WorkItemView[], choice: Choice): Html {
+function renderDomains(
+  total: number,
+  views: readonly WorkItemView[],
+  { choice, range }: { readonly choice: Choice; readonly range: DayRange },
+): Html {
   const { search, sort, page } = choice;
   const sorted = {
     sort,
@@ -137,6 +149,7 @@ function renderDomains(total: number, views: readonly WorkItemView[], choice: Ch
             ${renderSearch(search, 'part of a name')}<div class="go"><button class="secondary">Search</button></div></form>`
         : ''
     }
+    <p class="muted">Numbers are of ${formatPeriod(range)}, for all domains. Next steps, and a domain’s own page, are of the ${WINDOW_DAYS} days up to its own newest report.</p>
     ${views.length === 0 ? html`<p class="empty">No domain of the account is here.</p>` : renderTable('domains cards', heads, views.map(renderWorkItem))}
     ${renderPages({
       label: 'Pages of domains',
