@@ -9,18 +9,20 @@ import { MIN_MESSAGES, type Verdict } from './sources/verdict.ts';
  * policy is for (decision 125).
  */
 
-/** Whose messages of a source are that fail. `stranger`: probably not the owner's. */
-export type Standing = 'own' | 'undecided' | 'forwarded' | 'stranger' | 'foreign';
+/** Whose messages of a source are that fail. `passing`: none fail. `stranger`: probably not the owner's. */
+export type Standing = 'passing' | 'own' | 'undecided' | 'forwarded' | 'stranger' | 'foreign';
 
 /**
- * A mark decides. Without one, a source is the owner's when some of its messages pass: nobody else can sign as the
- * domain, or sends from where its SPF record allows it. Who forges from thousands of addresses sends a few messages from
- * each: nobody can be asked about every one of them.
+ * A mark decides, then the verdict. Without one, a source is the owner's when some of its messages pass: nobody else can
+ * sign as the domain, or sends from where its SPF record allows it. Who forges from thousands of addresses sends a few
+ * messages from each: nobody can be asked about every one of them. What passes needs no verdict: no policy stops it.
  */
-function toStanding({ mark, aligned, messages, verdict }: JudgedSource): Standing {
-  if (mark !== undefined) return mark === 'legitimate' ? 'own' : 'foreign';
+export function toStanding({ mark, aligned, messages, verdict }: JudgedSource): Standing {
+  if (mark === 'unknown') return 'foreign';
+  if (messages === aligned) return 'passing';
+  if (mark === 'legitimate') return 'own';
   if (verdict === 'forwarder') return 'forwarded';
-  if (aligned > 0) return 'own';
+  if (verdict === 'yours' || aligned > 0) return 'own';
   const isFew = messages < MIN_MESSAGES && verdict !== 'service';
   return verdict === 'forger' || isFew ? 'stranger' : 'undecided';
 }
@@ -38,10 +40,10 @@ export interface MailOfStanding extends Counts {
 
 export type MailByStanding = Readonly<Record<Standing, MailOfStanding>>;
 
-/** Of the messages in `all` that belong to no source, those that passed are the owner's. */
+/** The messages in `all` that belong to no source pass, or are undecided. */
 export function judgeMail(sources: readonly JudgedSource[], all: Counts): MailByStanding {
   const sums = {
-    ...{ own: toSum(), undecided: toSum() },
+    ...{ passing: toSum(), own: toSum(), undecided: toSum() },
     ...{ forwarded: toSum(), stranger: toSum(), foreign: toSum() },
   };
   for (const source of sources) {
@@ -50,7 +52,7 @@ export function judgeMail(sources: readonly JudgedSource[], all: Counts): MailBy
     sum.sources += 1;
   }
   const rest = subtract(all, addUp(Object.values(sums)));
-  addTo(sums.own, { messages: rest.aligned, aligned: rest.aligned });
+  addTo(sums.passing, { messages: rest.aligned, aligned: rest.aligned });
   addTo(sums.undecided, { messages: rest.messages - rest.aligned, aligned: 0 });
   return sums;
 }

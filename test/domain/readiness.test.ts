@@ -108,6 +108,22 @@ describe('what keeps a domain from a stronger policy', () => {
       expect(judge([own, ...others]).step).toMatchObject({ strangers: undefined });
   });
 
+  test('what the verdict takes for the owner’s is the owner’s, and a passing forwarder is not', () => {
+    const { mail } = judge([
+      judged(600, 'yours'),
+      judged(5, 'yours'),
+      source(1_554, 1_554),
+      { ...source(302, 2), verdict: 'forwarder' },
+      { ...source(40, 40), mark: 'legitimate' },
+    ]);
+    expect(mail).toMatchObject({
+      passing: { messages: 1_594, aligned: 1_594, sources: 2 },
+      own: { messages: 605, aligned: 0, sources: 2 },
+      forwarded: { messages: 302, aligned: 2, sources: 1 },
+      stranger: { messages: 0, aligned: 0, sources: 0 },
+    });
+  });
+
   test('what came before a week without reports', () => {
     const { mail } = judge([source(15_000, 15_000)]);
     const facts = { ...FACTS, newest: '2026-03-07', counts: { messages: 15_000, aligned: 15_000 } };
@@ -124,7 +140,7 @@ describe('what keeps a domain from a stronger policy', () => {
     const { mail, obstacles } = judge([source(10_000, 10_000)], {
       ...{ messages: 11_000, aligned: 10_200 },
     });
-    expect(mail.own).toEqual({ messages: 10_200, aligned: 10_200, sources: 1 });
+    expect(mail.passing).toEqual({ messages: 10_200, aligned: 10_200, sources: 1 });
     expect(mail.undecided).toEqual({ messages: 800, aligned: 0, sources: 0 });
     expect(obstacles).toEqual(['undecided']);
   });

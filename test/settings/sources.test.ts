@@ -329,6 +329,73 @@ describe('the page of a source', () => {
     expect(text).toContain('There is nothing to do.');
   });
 
+  /** Signed and passing for weeks; the signature is broken on the last day. */
+  async function aBrokenSource() {
+    const { id, name: domain } = await aDomain(api.db, accountId);
+    const send = (count: number, result: 'pass' | 'fail') =>
+      aRecord({
+        ...{ headerFrom: domain, sourceIp: MAILER, count, dkim: result },
+        signatures: [aSignature({ domain, result })],
+      });
+    await receive(api.db, [
+      aReportOf([send(5_994, 'pass')], { domain, begin: '2026-03-13T00:00:00Z' }),
+      aReportOf([send(530, 'fail')], { domain, begin: '2026-03-14T00:00:00Z' }),
+    ]);
+    const place = `/settings/domains/${id}/sources/${MAILER}`;
+    return (day: string) => read(`${place}?from=${day}&to=${day}`);
+  }
+
+  test('of days of which all fails does not say that there is nothing to do', async () => {
+    const readDay = await aBrokenSource();
+    const page = await readDay('2026-03-14');
+    expect(page).toContain('0% of 530 messages passed DMARC');
+    expect(page).toMatch(/What to do Fails The signature does not verify 530 messages/);
+    expect(page).not.toContain('5,994');
+    expect(page).not.toContain('There is nothing to do');
+    expect(page).toContain('Whose mail is it? 13 Feb – 14 Mar 2026 Yours');
+  });
+
+  test('says of which days its advice is where those that are shown pass', async () => {
+    const readDay = await aBrokenSource();
+    const page = await readDay('2026-03-13');
+    expect(page).toContain('100% of 5,994 messages passed DMARC');
+    expect(page).toMatch(/What to do 12 Feb – 13 Mar 2026 Passes .* 5,994 messages/);
+  });
+
+  test('does not call a result that fails unaligned', async () => {
+    const { id, name: domain } = await aDomain(api.db, accountId);
+    const record = aRecord({ headerFrom: domain, spfDomain: domain, spfResult: 'softfail' });
+    await receive(api.db, [aReportOf([record], { domain })]);
+    const page = await read(`/settings/domains/${id}/sources/${record.sourceIp}`);
+    expect(page).toContain(`softfail ${domain} does not pass`);
+    expect(page).not.toContain('not aligned');
+    expect(page).toContain('SPF does not list this address');
+    expect(page).toContain('On the way to p=reject it counts as ');
+  });
+
+  test('that is marked as legitimate is not said to send without permission', async () => {
+    const { id, name: domain } = await aDomain(api.db, accountId);
+    const [spf, dkim] = ['198.51.100.20', '198.51.100.21'];
+    const signatures = [aSignature({ domain: 'reviews.example', result: 'pass' })];
+    const records = [
+      aRecord({ headerFrom: domain, sourceIp: spf, count: 40 }),
+      aRecord({ headerFrom: domain, sourceIp: dkim, count: 40, spfResult: 'none', signatures }),
+    ];
+    await receive(api.db, [aReportOf(records, { domain })]);
+    for (const address of [spf, dkim]) {
+      const place = `/settings/domains/${id}/sources/${address}`;
+      await read(place);
+      await browser.post(`${place}/mark`, { mark: 'legitimate' });
+      const page = await read(place);
+      expect(page).toMatch(/Fails (SPF|DKIM) passes for another domain/);
+      expect(page).not.toMatch(/without your permission|if you use this service/);
+      expect(page).toContain('it counts as Yours, failing');
+      await browser.post(`${place}/mark`, { mark: 'none' });
+      // The next page would have the notice.
+      await read(place);
+    }
+  });
+
   test('takes names below a suffix of a company for names of strangers', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'one.github.io' });
     const record = aRecord({ headerFrom: 'one.github.io', spfDomain: 'two.github.io' });

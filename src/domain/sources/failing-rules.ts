@@ -59,18 +59,21 @@ export const FAILING_RULES: readonly Rule[] = [
   {
     title: 'DKIM passes for another domain',
     applies: ({ foreignSignature }) => foreignSignature !== undefined,
-    tell: ({ foreignSignature, from }) => [
+    tell: ({ foreignSignature, from }, { mark }) => [
       ...phrase`DKIM passes for ${foreignSignature?.domain ?? ''}`,
       ...tellSelector(foreignSignature),
-      ...phrase`, which is not aligned with ${from}: have the service sign as ${from} with a key of its own. If you do not know this service, it sends without your permission.`,
+      ...phrase`, which is not aligned with ${from}: have the service sign as ${from} with a key of its own.`,
+      ...(mark === 'legitimate'
+        ? []
+        : [' If you do not know this service, it sends without your permission.']),
     ],
   },
   {
-    title: 'SPF does not allow this address',
+    title: 'SPF does not list this address',
     applies: ({ spfDomain, spf: { result } }) =>
       spfDomain !== undefined && ['fail', 'softfail', 'neutral'].includes(result ?? ''),
     tell: (facts, asked) => [
-      ...phrase`The SPF record of ${facts.spfDomain ?? ''} does not allow this address (${facts.spf.result ?? ''}), and `,
+      ...phrase`The SPF record of ${facts.spfDomain ?? ''} does not list this address (${facts.spf.result ?? ''}), and `,
       `${facts.dkim.length === 0 ? 'nothing is signed by DKIM' : 'no DKIM signature passes'}. `,
       ...tellUnknown(facts, asked),
     ],
@@ -106,15 +109,17 @@ export const STRANGER_RULES: Readonly<Partial<Record<Verdict, readonly Rule[]>>>
 };
 
 /** Strict alignment wants the very same domain; relaxed alignment wants the same organisation. */
-function tellRemedies(from: string, { modes }: AdviceContext): Phrase {
+function tellRemedies(from: string, { modes, mark }: AdviceContext): Phrase {
+  const isKnown = mark === 'legitimate';
   const place =
     modes.spf === 's'
       ? phrase`use ${from} itself as bounce domain there, because alignment of SPF is strict (aspf=s)`
       : phrase`set a custom bounce domain there`;
   return [
-    ...phrase`if you use this service, `,
+    ...(isKnown ? [] : ['if you use this service, ']),
     ...place,
-    ...phrase`, or sign with DKIM as ${from}. If you do not know it, it sends without your permission.`,
+    ...phrase`, or sign with DKIM as ${from}.`,
+    ...(isKnown ? [] : [' If you do not know it, it sends without your permission.']),
   ];
 }
 

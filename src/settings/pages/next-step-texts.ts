@@ -146,9 +146,9 @@ function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepTe
 /** What strangers send is stopped as well: the owner looks at it before. */
 function describeIf(strangers: DomainFacts['strangers'], text: string): StepText {
   if (strangers === undefined) return { text: `${text}.` };
-  const whose = `${pluralize(strangers.messages, 'message')} from ${pluralize(strangers.sources, 'sender')}`;
+  const whose = `${pluralize(strangers.messages, 'message')} from ${pluralize(strangers.sources, 'source')}`;
   return {
     text: `${text}, if ${whose} that failed are not yours.`,
-    link: ['/sources?failing=1&mark=unmarked', 'Look at them'],
+    link: ['/sources?failing=1&standing=stranger', 'Look at them'],
   };
 }

@@ -3,10 +3,12 @@ import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
 import { type DomainFacts, WINDOW_DAYS } from '../../domain/next-step.ts';
 import {
   findStrangers,
+  type JudgedSource,
   judgeMail,
   type MailByStanding,
   toOwnCounts,
 } from '../../domain/readiness.ts';
+import type { KeyedSum } from '../../domain/sources/unpacked-days.ts';
 import type { DomainOfAccount } from '../../store/lists/heads.ts';
 import { readSummedMail, type SummedMail } from '../../store/sources/mail.ts';
 import { toMarkOf } from '../../store/sources/marks.ts';
@@ -21,30 +23,43 @@ import { findStopped, type StoppedSources, toVerdicts } from './sources/stopped-
  * next step (decision 125).
  */
 
-export interface OwnMail {
+interface JudgedMail {
   readonly summed: SummedMail;
+  readonly sources: readonly (JudgedSource & Pick<KeyedSum, 'key'>)[];
   readonly stopped: StoppedSources;
   /** Of the sources of `stopped` and `more`; undefined when there are none. */
   readonly toGroup: Senders['toGroup'] | undefined;
+}
+
+export interface OwnMail extends JudgedMail {
   readonly mail: MailByStanding;
 }
 
-interface OwnQuery {
+interface JudgedQuery {
   readonly scope: DomainOfAccount;
   readonly name: string;
   readonly window: DayRange;
-  /** All messages of the window. */
-  readonly all: Counts;
   /** Addresses that are to be named, too. */
   readonly more?: readonly string[];
 }
 
+interface OwnQuery extends JudgedQuery {
+  /** All messages of the window. */
+  readonly all: Counts;
+}
+
 export type OwnDeps = Pick<SettingsDeps, 'store' | 'networks' | 'keptSums' | 'keptSenders'>;
 
-export async function readOwnMail(
+export async function readOwnMail(deps: OwnDeps, query: OwnQuery): Promise<OwnMail> {
+  const judged = await judgeSources(deps, query);
+  return { ...judged, mail: judgeMail(judged.sources, query.all) };
+}
+
+/** The list of sources asks this, too, so that a source has one standing. */
+export async function judgeSources(
   deps: OwnDeps,
-  { scope, name, window, all, more = [] }: OwnQuery,
-): Promise<OwnMail> {
+  { scope, name, window, more = [] }: JudgedQuery,
+): Promise<JudgedMail> {
   const summed = await readSummedMail(deps.store.reader, scope, window, deps.keptSums);
   const stopped = findStopped(summed.sources);
   const named = [...stopped.most.map(({ address }) => address), ...more];
@@ -52,10 +67,10 @@ export async function readOwnMail(
   const toGroup = named.length > 0 ? (await loadSenders(deps, query, named)).toGroup : undefined;
   const verdicts = toVerdicts(stopped, toGroup);
   const markOf = toMarkOf(summed.marks);
-  const judged = summed.sources.map(({ key, messages, aligned }) => {
-    return { messages, aligned, mark: markOf(key), verdict: verdicts.get(key) };
+  const sources = summed.sources.map(({ key, messages, aligned }) => {
+    return { key, messages, aligned, mark: markOf(key), verdict: verdicts.get(key) };
   });
-  return { summed, stopped, toGroup, mail: judgeMail(judged, all) };
+  return { summed, stopped, toGroup, sources };
 }
 
 /** The days that the next step depends on: a month that ends with the newest day that has data. */

@@ -63,9 +63,9 @@ export function renderReadiness(readiness: Readiness): Html {
         ['Passed', 'number'],
         ['Would be stopped', 'number'],
       ],
-      STANDINGS.filter((standing) => !OPTIONAL.has(standing) || mail[standing].messages > 0).map(
-        (standing) => renderMail(standing, mail[standing]),
-      ),
+      STANDING_NAMES.filter(
+        (standing) => !OPTIONAL.has(standing) || mail[standing].messages > 0,
+      ).map((standing) => renderMail(standing, mail[standing])),
     )}
     <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject.</p>
     ${senders}
@@ -78,23 +78,24 @@ function renderAnswer({ record, obstacles, domainId, mail }: Readiness): Html {
   if (policy === 'reject' && findTestTags(record ?? null).length === 0)
     return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, so a forger gets nothing through. Keep an eye on your own mail below.`;
   if (obstacles.length === 0)
-    return html`${renderYes(mail, toFailingPath(domainId))} ${describeWay(policy, record)}`;
+    return html`${renderYes(mail, domainId)} ${describeWay(policy, record)}`;
   return html`<b>Not yet.</b> ${obstacles.map((one, i) => html`${i === 0 ? '' : ' '}${renderObstacle(one, domainId)}`)}`;
 }
 
 /** What nobody marked is stopped, too: the owner looks at it before. */
-function renderYes({ stranger, forwarded }: MailByStanding, failing: string): Html {
+function renderYes({ stranger, forwarded }: MailByStanding, domainId: string): Html {
   const [failed, sent] = [stranger, forwarded].map((one) => one.messages - one.aligned);
   const more = sent
     ? ` ${pluralize(sent, 'message')} that others forwarded would be stopped, too; the domain’s owner cannot mend that.`
     : '';
   return failed
-    ? html`<b>Yes, if these are not yours:</b> ${pluralize(failed, 'message')} from ${pluralize(stranger.sources, 'sender')} that nothing shows to be yours. <a href="${failing}&mark=unmarked">Look at them</a>, and mark as legitimate those that are.${more}`
+    ? html`<b>Yes, if these are not yours:</b> ${pluralize(failed, 'message')} from ${pluralize(stranger.sources, 'source')} that nothing shows to be yours. <a href="${toFailingPath(domainId, 'stranger')}">Look at them</a>, and mark as legitimate those that are.${more}`
     : html`<b>Yes.</b>${more}`;
 }
 
-function toFailingPath(domainId: string): string {
-  return `/settings/domains/${domainId}/sources?days=${WINDOW_DAYS}&failing=1`;
+/** The sources of a row of the table, and no others. */
+function toFailingPath(domainId: string, standing: Standing): string {
+  return `/settings/domains/${domainId}/sources?days=${WINDOW_DAYS}&failing=1&standing=${standing}`;
 }
 
 function describeWay(policy: Policy | undefined, record: Known['record']): string {
@@ -112,41 +113,44 @@ function describeWay(policy: Policy | undefined, record: Known['record']): strin
 }
 
 function renderObstacle(obstacle: Obstacle, domainId: string): Html {
-  const sources = toFailingPath(domainId);
   if (obstacle.kind === 'silent')
     return html`No report covers a day after ${formatDay(obstacle.newest)}, so nobody knows what fails now.`;
   if (obstacle.kind === 'few_data')
     return html`There are too few reports to say so: ${pluralize(obstacle.dataDays, 'day')} of ${WINDOW_DAYS}, with ${pluralize(obstacle.messages, 'message')}.`;
-  const { mail } = obstacle;
-  const failed = formatCount(mail.messages - mail.aligned);
-  if (obstacle.kind === 'own')
-    return html`${failed} of ${pluralize(mail.messages, 'message')} of senders that are yours failed: <a href="${sources}">set these senders up</a>.`;
-  const from = mail.sources === 0 ? '' : ` from ${pluralize(mail.sources, 'sender')}`;
-  return html`${failed} messages failed${from} of which nobody has said whether they are yours: <a href="${sources}&mark=unmarked">say it</a>.`;
+  const { kind, mail } = obstacle;
+  const failed = pluralize(mail.messages - mail.aligned, 'message');
+  if (mail.sources === 0) return html`${failed} failed from addresses that were not kept.`;
+  const sources = pluralize(mail.sources, 'source');
+  const [it, they] = mail.sources === 1 ? ['it', 'it is'] : ['them', 'they are'];
+  const path = toFailingPath(domainId, kind);
+  return kind === 'own'
+    ? html`${failed} from ${sources} of yours failed: <a href="${path}">set ${it} up</a>.`
+    : html`${failed} from ${sources} failed, and nobody has said whether ${they} yours: <a href="${path}">say it</a>.`;
 }
 
 /** Shown where there is such mail. */
 const OPTIONAL: ReadonlySet<Standing> = new Set(['forwarded', 'stranger']);
-const LABELS: Readonly<Record<Standing, readonly [string, string]>> = {
-  own: ['Yours', 'some of it passes, or you marked it as legitimate'],
-  undecided: ['Not decided', 'nothing passes, and nobody marked it'],
+export const STANDINGS: Readonly<Record<Standing, readonly [label: string, meaning: string]>> = {
+  passing: ['Passing', 'all of it passes, whoever sent it'],
+  own: ['Yours, failing', 'some of it passes, its name is yours, or you marked it as legitimate'],
+  undecided: ['Not decided', 'a service, or nothing shows whose it is, and nobody marked it'],
   forwarded: ['Forwarded', 'somebody else sent it on: the owner cannot mend that'],
   stranger: [
     'Probably not yours',
-    'authenticated as somebody else, not allowed by SPF, or a few messages of which none passes',
+    'authenticated as somebody else who is no known service, refused by SPF (fail), or a few messages of which none passes',
   ],
   foreign: ['Not yours', 'you marked it as unknown: the policy is there to stop it'],
 };
 
-const STANDINGS = Object.keys(LABELS) as Standing[];
+export const STANDING_NAMES = Object.keys(STANDINGS) as Standing[];
 
 function renderMail(standing: Standing, { messages, aligned, sources }: MailOfStanding): Html {
-  const [label, meaning] = LABELS[standing];
+  const [label, meaning] = STANDINGS[standing];
   const failed = formatCount(messages - aligned);
   const counts = standing === 'own' || standing === 'undecided';
   const wrong = counts && messages > aligned ? ' wrong' : '';
   return html`<tr role="row">
-    <th role="rowheader" scope="row">${label} <small>${meaning}; ${pluralize(sources, 'sender')}</small></th>
+    <th role="rowheader" scope="row">${label} <small>${meaning}; ${pluralize(sources, 'source')}</small></th>
     <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
     <td role="cell" class="number" data-label="Passed">${formatRateInColumn({ messages, aligned })}</td>
     <td role="cell" class="number${wrong}" data-label="Would be stopped">${failed}</td>

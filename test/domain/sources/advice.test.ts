@@ -128,8 +128,8 @@ describe('advice on messages that fail', () => {
     [
       'SPF of the own domain that does not pass',
       { spf: ['example.com', 'softfail'] },
-      'SPF does not allow this address',
-      'The SPF record of “example.com” does not allow this address (“softfail”), and nothing is signed by DKIM. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “example.com” and sign with DKIM as “example.com”.',
+      'SPF does not list this address',
+      'The SPF record of “example.com” does not list this address (“softfail”), and nothing is signed by DKIM. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “example.com” and sign with DKIM as “example.com”.',
     ],
     [
       'nothing at all',
@@ -146,8 +146,8 @@ describe('advice on messages that fail', () => {
     [
       'SPF of the own bounce domain, and a signature of another domain that fails',
       { spf: ['bounce.example.com', 'softfail'], dkim: [['mailer.example', 'k1', 'fail']] },
-      'SPF does not allow this address',
-      'The SPF record of “bounce.example.com” does not allow this address (“softfail”), and no DKIM signature passes. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “bounce.example.com” and sign with DKIM as “example.com”.',
+      'SPF does not list this address',
+      'The SPF record of “bounce.example.com” does not list this address (“softfail”), and no DKIM signature passes. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “bounce.example.com” and sign with DKIM as “example.com”.',
     ],
     [
       'SPF of another domain that does not pass: its record is not ours',

@@ -1,6 +1,9 @@
+import { addUp } from '../../../domain/alerts/rate.ts';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import type { Day } from '../../../domain/instant.ts';
+import { type MailOfStanding, type Standing, toStanding } from '../../../domain/readiness.ts';
 import { type Sort, sortFirst } from '../../../domain/sort.ts';
+import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import {
   byFailures,
   type Grouping,
@@ -20,12 +23,15 @@ import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
 import type { Senders } from '../../senders.ts';
+import { judgeSources } from '../own-mail.ts';
 import { loadSearch } from './search.ts';
 import { loadSenders } from './service-groups.ts';
 
 export interface Choice {
   readonly failingOnly: boolean;
   readonly mark: Mark | 'unmarked' | undefined;
+  /** What the answer on the domain's page counts so. */
+  readonly standing: Standing | undefined;
   readonly group: Grouping | undefined;
   /** The key of one group, whose sources are listed. */
   readonly within: string | undefined;
@@ -53,6 +59,8 @@ export interface Found extends Pick<SourceList, 'sources' | 'marks'> {
   readonly groups: readonly SourceGroup[] | undefined;
   /** The title of the one group that is shown. */
   readonly groupTitle: string | undefined;
+  /** What is shown of one standing. */
+  readonly counted: MailOfStanding | undefined;
   /** All messages of the range, whatever is shown of them, and those that belong to no address that is kept. */
   readonly messages: number;
   readonly hasReports: boolean;
@@ -65,9 +73,10 @@ export interface Found extends Pick<SourceList, 'sources' | 'marks'> {
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
 export async function findSources(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
-  const { group, within, search } = query.choice;
+  const { group, within, search, standing } = query.choice;
+  const isWhole = search === '' && standing === undefined;
   if (group === undefined)
-    return search === '' ? await findPage(deps, query) : await findSearched(deps, query);
+    return isWhole ? await findPage(deps, query) : await findSearched(deps, query);
   return within === undefined
     ? await findGroups(deps, query, group)
     : await findWithin(deps, query, { group, within });
@@ -87,7 +96,8 @@ async function findPage(
     },
     deps.keptSums,
   );
-  return { ...found, groups: undefined, groupTitle: undefined, cutAt: undefined };
+  const unused = { groups: undefined, groupTitle: undefined, counted: undefined };
+  return { ...found, ...unused, cutAt: undefined };
 }
 
 async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
@@ -129,15 +139,35 @@ async function findWithin(
 
 async function readForGroups(deps: SettingsDeps, query: SourceQuery) {
   const { scope, range, choice } = query;
-  const order = choice.group === 'service' ? 'messages' : 'failed';
+  const isByMessages = choice.group === 'service' && choice.standing === undefined;
+  const order = isByMessages ? 'messages' : 'failed';
   const asked = { ...choice, range, order, limit: MAX_GROUPED, offset: 0 } as const;
   const found = await readSources(deps.store.reader, scope, asked, deps.keptSums);
-  const { sources, total } = found;
-  const cutAt = total > sources.length ? sources.length : undefined;
-  if (choice.search === '') return { ...found, cutAt, sources: sort(sources, choice) };
-  const isMeant = await loadSearch(() => loadAll(deps, query, found), choice.search);
-  const meant = sources.filter(({ address }) => isMeant(address));
-  return { ...found, cutAt, sources: sort(meant, choice) };
+  const { total } = found;
+  const cutAt = total > found.sources.length ? found.sources.length : undefined;
+  const sources = await findMeant(deps, query, await findStanding(deps, query, found));
+  const counted = choice.standing && { ...addUp(sources), sources: sources.length };
+  return { ...found, cutAt, counted, sources: sort(sources, choice) };
+}
+
+async function findStanding(
+  deps: SettingsDeps,
+  { scope, domain: { name }, range: window, choice: { standing } }: SourceQuery,
+  list: SourceList,
+): Promise<SourceList> {
+  if (standing === undefined) return list;
+  const judged = await judgeSources(deps, { scope, name, window });
+  const meant = judged.sources.filter((source) => toStanding(source) === standing);
+  const keys = new Set(meant.map(({ key }) => key));
+  const sources = list.sources.filter(({ address }) => keys.has(toAddressKey(address)));
+  return { ...list, sources };
+}
+
+async function findMeant(deps: SettingsDeps, query: SourceQuery, list: SourceList) {
+  const { search } = query.choice;
+  if (search === '') return list.sources;
+  const isMeant = await loadSearch(() => loadAll(deps, query, list), search);
+  return list.sources.filter(({ address }) => isMeant(address));
 }
 
 /** Who sends from the addresses of a list. */

@@ -75,10 +75,10 @@ function renderChoices(label: string, options: readonly Option[], view: ListView
 }
 
 export function toParameters(choice: Choice): Readonly<Record<string, string>> {
-  const { failingOnly, mark, group, within, search, sort, page } = choice;
+  const { failingOnly, mark, standing, group, within, search, sort, page } = choice;
   const all = {
     failing: failingOnly ? '1' : undefined,
-    ...{ mark, within, q: search },
+    ...{ mark, standing, within, q: search },
     ...toSortParameters(sort),
     group: group === undefined ? 'address' : group === 'service' ? undefined : group,
     page: page === 1 ? undefined : String(page),

@@ -40,7 +40,7 @@ function renderResult(result: Results): Html {
   const [label, tone] = aligned > 0 ? ['Passed', 'good'] : ['Failed', 'warn'];
   return html`<tr role="row">
     <th role="rowheader" scope="row">${headerFrom ? renderDomainName(headerFrom) : 'Not stated'}</th>
-    <td role="cell" data-label="SPF"><div>${renderReported(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned)}</div></td>
+    <td role="cell" data-label="SPF"><div>${renderReported(spf.result)} ${renderDomain(spf.domain)} ${renderAligned(spf.isAligned, [spf.result])}</div></td>
     <td role="cell" data-label="DKIM"><div>${renderSignatures(result)}</div></td>
     <td role="cell" data-label="Disposition"><div>${renderText(describeDisposition(disposition), MAX_REPORTED)}${isForwarded ? html` <small>forwarded, says the receiver</small>` : ''}</div></td>
     <td role="cell" class="number" data-label="Messages">${formatCount(messages)}</td>
@@ -50,7 +50,10 @@ function renderResult(result: Results): Html {
 
 function renderSignatures({ dkim, isDkimAligned }: Results): Html {
   if (dkim.length === 0 && !isDkimAligned) return html`No signature`;
-  return html`${dkim.map(renderSignature)} ${renderAligned(isDkimAligned)}`;
+  return html`${dkim.map(renderSignature)} ${renderAligned(
+    isDkimAligned,
+    dkim.map(({ result }) => result),
+  )}`;
 }
 
 function renderSignature({ domain, selector, result }: Signature): Html {
@@ -65,8 +68,10 @@ function renderReported(text: string | null): Html {
   return text ? html`<strong>${renderText(text, MAX_REPORTED)}</strong>` : html`Not stated`;
 }
 
-function renderAligned(isAligned: boolean): Html {
-  return html`<small>${isAligned ? 'aligned' : 'not aligned'}</small>`;
+/** What does not pass is not said to be of another domain. */
+function renderAligned(isAligned: boolean, results: readonly (string | null)[]): Html {
+  const others = results.includes('pass') ? 'not aligned' : 'does not pass';
+  return html`<small>${isAligned ? 'aligned' : others}</small>`;
 }
 
 export function renderReporters(reporters: readonly Reporter[]): Html | '' {

@@ -4,19 +4,26 @@ import { addUp } from '../../../domain/alerts/rate.ts';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
 import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../../domain/failure.ts';
-import type { Day } from '../../../domain/instant.ts';
+import type { Day, DayRange } from '../../../domain/instant.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
-import { type Advice, advise } from '../../../domain/sources/advice.ts';
-import type { Results } from '../../../domain/sources/evidence.ts';
+import { toStanding } from '../../../domain/readiness.ts';
+import { advise } from '../../../domain/sources/advice.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
 import { createJudge } from '../../../domain/sources/verdict.ts';
 import { findDataDays } from '../../../store/accounts/domain-reports.ts';
 import type { DomainRow } from '../../../store/accounts/domains.ts';
 import { findDomain } from '../../../store/accounts/overview.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
+import type { Reader } from '../../../store/engine/reader.ts';
+import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import { readMarks, type SourceMark, updateMark } from '../../../store/sources/marks.ts';
 import { findNames } from '../../../store/sources/names.ts';
-import { findLastDay, readSource, type SourceDay } from '../../../store/sources/source.ts';
+import {
+  findLastDay,
+  readSource,
+  type SourceDay,
+  type SourceOfRange,
+} from '../../../store/sources/source.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
 import { renderNumbers, renderVolume } from '../../frame/charts/volume.ts';
@@ -27,8 +34,8 @@ import { type DomainRange, readRange, renderRanges, toRangeQuery } from '../../f
 import {
   formatDay,
   formatDomainName,
+  formatPeriod,
   type Html,
-  pluralize,
   renderPassed,
   renderText,
   renderTime,
@@ -37,15 +44,10 @@ import { idOf, readField, readQuery } from '../../request.ts';
 import { findGuide, loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderWords } from '../words.ts';
+import { renderAdvice } from './advice-view.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { toEvidenceRange } from './service-groups.ts';
-import {
-  listKnown,
-  renderMarkBadge,
-  renderNetworkCredit,
-  renderPhrase,
-  toSourcePath,
-} from './source-labels.ts';
+import { listKnown, renderMarkBadge, renderNetworkCredit, toSourcePath } from './source-labels.ts';
 import { repair } from './sources.ts';
 import { renderGuide, renderJudgement } from './verdict-view.ts';
 
@@ -58,11 +60,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const found = await readSource(reader, scope, { address, range });
   await repair(deps, req, { domainId: domain.id, days: found.damaged });
   const { days, results, otherMessages, reporters } = found;
-  const evidence = toEvidenceRange(range);
-  const judged =
-    range.from <= evidence.from
-      ? found
-      : await readSource(reader, scope, { address, range: evidence });
+  const evidence = await readEvidence(reader, scope, { address, range, found });
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);
   const known = listKnown({ name, network: deps.networks?.find(address) });
@@ -71,7 +69,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const main = html`${renderTrail(domain, html`<a href="${list}">Sources</a>`, 'Address')}
     <h1 class="domain-name">${address}${renderMarkBadge(mark?.mark)}</h1>
     <p class="lead">${known.map((text) => html`${text} · `)}${describeDays(days, range)}</p>
-    ${await renderJudged(deps, { domain, results: judged.results, mark, name })}
+    ${await renderJudged(deps, { domain, range, ...evidence, mark, name })}
     <section class="card" aria-labelledby="mark">
       <h2 id="mark">Do you know this source?</h2>
       <p>${describeMark(mark, deps.now())}</p>
@@ -129,9 +127,41 @@ function readAddress(req: Request): string {
   return address;
 }
 
+interface MailOfDays extends Pick<SourceOfRange, 'days' | 'results'> {
+  readonly range: DayRange;
+}
+
 interface Evidence {
+  /** By what it is judged, as the list of sources does. */
+  readonly judged: MailOfDays;
+  /** What the advice is on. */
+  readonly advised: MailOfDays;
+}
+
+interface SourceQuery {
+  readonly address: string;
+  readonly range: DayRange;
+  readonly found: SourceOfRange;
+}
+
+/** Advice is on the mail that is shown. Only where none of it fails, what came before may have failed. */
+async function readEvidence(
+  reader: Reader,
+  scope: DomainOfAccount,
+  { address, range, found }: SourceQuery,
+): Promise<Evidence> {
+  const shown = { ...found, range };
+  const month = toEvidenceRange(range);
+  if (range.from === month.from) return { judged: shown, advised: shown };
+  const read = { ...(await readSource(reader, scope, { address, range: month })), range: month };
+  const judged = read.days.length === 0 ? shown : read;
+  const isShown = range.from < month.from || found.results.some(({ aligned }) => aligned === 0);
+  return { judged, advised: isShown ? shown : judged };
+}
+
+interface Judged extends Evidence {
   readonly domain: DomainRow;
-  readonly results: readonly Results[];
+  readonly range: DayRange;
   readonly mark: SourceMark | undefined;
   readonly name: string | undefined;
 }
@@ -139,8 +169,9 @@ interface Evidence {
 /** Who it is, whose mail it sends, and what to do. By the domain's DMARC record, where the worker knows it. */
 async function renderJudged(
   { store }: SettingsDeps,
-  { domain, results, mark: given, name }: Evidence,
+  { domain, range, judged, advised, mark: given, name }: Judged,
 ): Promise<Html | ''> {
+  const { results } = judged;
   if (results.length === 0) return '';
   const records = await store.reader.readAll(listDnsRecords({ domainId: domain.id }));
   const record = toDnsFacts(records).dmarc?.confirmed?.value ?? null;
@@ -155,11 +186,15 @@ async function renderJudged(
   const { verdict } = judgement;
   const guide =
     verdict === 'service' && service !== undefined ? await findGuide(service.name) : undefined;
-  return html`${renderJudgement(judgement, service)}
-    ${renderAdvice(
-      advise(results, { ...asked, mark, verdict }),
-      guide && service && renderGuide(service.name, guide),
-    )}`;
+  const { messages, aligned } = addUp(judged.days);
+  const standing = toStanding({ messages, aligned, mark: mark ?? undefined, verdict });
+  const renderPeriod = (of: MailOfDays) =>
+    of.range.from === range.from ? '' : html` <span class="muted">${formatPeriod(of.range)}</span>`;
+  return html`${renderJudgement(judgement, { service, standing, period: renderPeriod(judged) })}
+    ${renderAdvice(advise(advised.results, { ...asked, mark, verdict }), {
+      period: renderPeriod(advised),
+      guide: guide && service && renderGuide(service.name, guide),
+    })}`;
 }
 
 /** Looking for the first day of all would read every stored day, so it is said where the range has every day. */
@@ -170,28 +205,6 @@ function describeDays(days: readonly SourceDay[], { from, oldest }: DomainRange)
   const isFirst = oldest !== null && from <= oldest;
   const seen = isFirst ? 'First seen' : 'In this range first seen';
   return `${seen} on ${formatDay(first)}, last on ${formatDay(last)}.`;
-}
-
-const TONES = {
-  act: ['Fails', 'warn'],
-  leave: ['Nothing to do', ''],
-  improve: ['Passes', ''],
-  good: ['Passes', 'good'],
-} as const satisfies Record<Advice['tone'], readonly [string, string]>;
-
-function renderAdvice(advice: readonly Advice[], guide: Html | undefined): Html | '' {
-  if (advice.length === 0) return '';
-  return html`<section class="card" aria-labelledby="advice">
-    <h2 id="advice">What to do</h2>
-    <ul class="findings advice">${advice.map(({ tone, title, text, messages }) => {
-      const [label, style] = TONES[tone];
-      return html`<li>
-        <span class="badge ${style}">${label}</span>
-        <div><strong>${title}</strong> <span class="muted">${pluralize(messages, 'message')}</span><p>${renderPhrase(text)}</p></div>
-      </li>`;
-    })}</ul>
-    ${guide ?? ''}
-  </section>`;
 }
 
 function renderTraffic(days: readonly SourceDay[], range: DomainRange): Html {

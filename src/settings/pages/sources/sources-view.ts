@@ -14,6 +14,7 @@ import {
   pluralize,
   renderText,
 } from '../../frame/text.ts';
+import { STANDINGS } from '../readiness-view.ts';
 import { PER_PAGE } from './find-sources.ts';
 import { type ListView, toListPath, toParameters } from './list-filters.ts';
 import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-labels.ts';
@@ -57,7 +58,7 @@ function renderSummary(view: ListView): Html {
       ? pluralize(found.total, 'address').replace('addresss', 'addresses')
       : pluralize(found.total, NOUNS[choice.group ?? 'service']);
   const title = choice.within === undefined ? undefined : (found.groupTitle ?? 'Not known');
-  return html`${
+  return html`${renderStanding(view)}${
     title === undefined
       ? ''
       : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${NOUNS[choice.group ?? 'service']}s</a> / ${renderText(title, MAX_TITLE)}</p>`
@@ -67,6 +68,16 @@ function renderSummary(view: ListView): Html {
       <p class="muted">${formatDay(range.from)} to ${formatDay(range.to)}, ${pluralize(found.messages, 'message')} in all</p>
       <p class="export">${renderExport(`${view.path}/csv?${toRangeQuery(range, toParameters({ ...choice, page: 1 }))}`, found.total)}</p>
     </div>`;
+}
+
+/** The same counts as in the answer that links it. */
+function renderStanding(view: ListView): Html | '' {
+  const { counted } = view.found;
+  const { standing } = view.choice;
+  if (counted === undefined || standing === undefined) return '';
+  const failed = pluralize(counted.messages - counted.aligned, 'message');
+  const [label, meaning] = STANDINGS[standing];
+  return html`<p class="muted"><a href="${toListPath(view, { standing: undefined })}">All sources</a> / <b>${label}</b> (${meaning}): ${failed} from ${pluralize(counted.sources, 'source')} failed</p>`;
 }
 
 function renderItems(view: ListView): Html {
@@ -93,10 +104,11 @@ function renderItems(view: ListView): Html {
     choice.failingOnly &&
     choice.search === '' &&
     choice.mark === undefined &&
+    choice.standing === undefined &&
     choice.within === undefined
       ? 'No address had failed messages in this range.'
       : 'There is no such address in this range.'
-  } <a href="${toListPath(view, { failingOnly: false, mark: undefined, within: undefined, search: '' })}">Show all</a></p>`;
+  } <a href="${toListPath(view, { failingOnly: false, mark: undefined, standing: undefined, within: undefined, search: '' })}">Show all</a></p>`;
 }
 
 export function renderSourceTable(

@@ -13,6 +13,7 @@ import { renderTabs } from '../../frame/tabs.ts';
 import { formatDomainName, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, readQuery, readSearch, readSort } from '../../request.ts';
 import { domainScopeOf, waitBriefly } from '../../visitor.ts';
+import { STANDING_NAMES } from '../readiness-view.ts';
 import { renderWords } from '../words.ts';
 import { type Choice, describe, findSources } from './find-sources.ts';
 import { renderFilters, toParameters } from './list-filters.ts';
@@ -69,13 +70,16 @@ const MAX_KEY = 253;
 
 /** A choice that cannot be read is none. */
 export function readChoice(req: Request): Choice {
-  const [mark, group, within] = ['mark', 'group', 'within'].map((name) => readQuery(req, name));
+  const [mark, standing, group, within] = ['mark', 'standing', 'group', 'within'].map((name) =>
+    readQuery(req, name),
+  );
   const grouping =
     group === 'address' ? undefined : (GROUPINGS.find((known) => known === group) ?? 'service');
   const isKey = grouping !== undefined && within !== '' && (within ?? '').length <= MAX_KEY;
   return {
     failingOnly: readQuery(req, 'failing') === '1',
     mark: MARKS.find((known) => known === mark),
+    standing: STANDING_NAMES.find((known) => known === standing),
     group: grouping,
     within: isKey ? within : undefined,
     search: readSearch(req),

@@ -1,9 +1,11 @@
 import { html } from 'hono/html';
+import type { Standing } from '../../../domain/readiness.ts';
 import type { SourceGroup } from '../../../domain/sources/groups.ts';
 import type { NamedService } from '../../../domain/sources/service-name.ts';
 import type { ServiceGuide, ServiceKind } from '../../../domain/sources/services.ts';
 import type { Judgement, Verdict } from '../../../domain/sources/verdict.ts';
 import { type Html, renderText } from '../../frame/text.ts';
+import { STANDINGS } from '../readiness-view.ts';
 import { MAX_TITLE, renderName, renderPhrase } from './source-labels.ts';
 
 const VERDICTS = {
@@ -30,14 +32,24 @@ const EVIDENCE = {
   dns: 'its name in DNS is of ',
 } as const satisfies Record<NamedService['by'], string>;
 
+interface JudgementNotes {
+  readonly service: NamedService | undefined;
+  /** Of the days that it is judged by. */
+  readonly standing: Standing;
+  /** These, where others are shown. */
+  readonly period: Html | '';
+}
+
 export function renderJudgement(
   { verdict, reason }: Judgement,
-  service: NamedService | undefined,
+  { service, standing, period }: JudgementNotes,
 ): Html {
+  const [label, meaning] = STANDINGS[standing];
   return html`<section class="card" aria-labelledby="verdict">
-    <h2 id="verdict">Whose mail is it?</h2>
+    <h2 id="verdict">Whose mail is it?${period}</h2>
     ${service === undefined ? '' : html`<p><strong>${renderText(service.name, MAX_TITLE)}</strong> <span class="muted">${renderEvidence(service)}</span></p>`}
     <p>${renderVerdict(verdict)} ${renderPhrase(reason)}</p>
+    <p class="muted">On the way to p=reject it counts as <b>${label}</b>: ${meaning}.</p>
   </section>`;
 }
 
