@@ -146,6 +146,8 @@ describe.each(LOOKS)('the sources at $width pixels, scripts: $javaScriptEnabled'
     await page.getByRole('link', { name: 'Next' }).click();
     await page.getByText('Page 2 of').waitFor();
     await visit('sources-failing', `${path}?group=address&failing=1&days=7`);
+    await visit('sources-of-standing', `${path}?days=30&failing=1&standing=stranger`);
+    await page.getByText(/Probably not yours .* sources? failed/).waitFor();
     await visit('sources-searched', `${path}?group=address&q=192.0.2.0/24&sort=failed&order=asc`);
     await visit('sources-networks', `${path}?group=network`);
     await visit('sources-organisations', `${path}?group=organisation`);

@@ -286,6 +286,17 @@ describe('a domain’s page', () => {
     );
   });
 
+  test('has a verdict on each of the addresses that a forger uses, not on the first 500', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const forgers = Array.from({ length: 700 }, (_, i) =>
+      aRecord({ sourceIp: `198.18.${i >> 8}.${i & 255}`, count: 10, spfDomain: 'forger.example' }),
+    );
+    await receive(api.db, [aReportOf([...recordsOf('192.0.2.1', 900, 900), ...forgers])]);
+    const page = await read(`/settings/domains/${id}`);
+    expect(page).toMatch(/Not decided [^;]*; 0 sources 0 – 0 /);
+    expect(page).toMatch(/Probably not yours [^;]*; 700 sources 7,000 0\.00% 7,000 /);
+  });
+
   test('waits for no mark on what others forward, and says that it would be stopped', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     const broken = aSignature({ domain: 'example.com', result: 'fail' });

@@ -133,7 +133,10 @@ const OPTIONAL: ReadonlySet<Standing> = new Set(['forwarded', 'stranger']);
 export const STANDINGS: Readonly<Record<Standing, readonly [label: string, meaning: string]>> = {
   passing: ['Passing', 'all of it passes, whoever sent it'],
   own: ['Yours, failing', 'some of it passes, its name is yours, or you marked it as legitimate'],
-  undecided: ['Not decided', 'a service, or nothing shows whose it is, and nobody marked it'],
+  undecided: [
+    'Not decided',
+    'a service that may be yours, or nothing shows whose it is, and nobody marked it',
+  ],
   forwarded: ['Forwarded', 'somebody else sent it on: the owner cannot mend that'],
   stranger: [
     'Probably not yours',

@@ -12,8 +12,8 @@ import { MAX_TITLE, toSourcePath } from './source-labels.ts';
 import { renderVerdict } from './verdict-view.ts';
 
 const SHOWN = 8;
-/** Those with most failed messages: naming an address takes all that is known of it. */
-const MAX_JUDGED = 500;
+/** Those with most failed messages, as many as the list of sources names: all but those of a flood. */
+const MAX_JUDGED = 5_000;
 
 interface Stopped extends GroupName {
   readonly failed: number;
@@ -21,7 +21,7 @@ interface Stopped extends GroupName {
 }
 
 export interface StoppedSources {
-  /** Most failed messages first, at most 500. */
+  /** Most failed messages first, at most 5,000. */
   readonly most: readonly SourceSum[];
   /** How many there are. */
   readonly count: number;
