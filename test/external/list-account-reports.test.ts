@@ -195,7 +195,7 @@ test('rows that a killed process left behind when a domain left the list are rea
   const countOld = async () => {
     const rows = api.db
       .selectFrom('account_arrival')
-      .innerJoin('account', 'account_id', 'account.id');
+      .innerJoin('account', 'account_seq', 'account.seq');
     const old = rows.select('position').whereRef('position', '<=', 'reports_begin');
     return (await old.execute()).length;
   };

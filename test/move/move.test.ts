@@ -305,8 +305,8 @@ describe('a move that was cancelled', () => {
     [
       'a row too many',
       `insert into account (id, name, plan, created_at, mail_token, domains_version, alerts_version, alerts_nonce,
-        list_key, reports_version, reports_nonce)
-        select gen_random_uuid(), name, plan, created_at, 'other', '', '', '', 1, '', '' from account limit 1`,
+        reports_version, reports_nonce)
+        select gen_random_uuid(), name, plan, created_at, 'other', '', '', '', '', '' from account limit 1`,
     ],
   ])('does not take a target with %s for the same', async (_, statement) => {
     const { path, url } = await aCancelledMove();

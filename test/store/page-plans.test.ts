@@ -29,7 +29,6 @@ const ITEMS = DAYS.length * OF_DAY;
 /** Of the domains, so many belong to the account. */
 const [DOMAINS, OWN] = [2_000, 400];
 const NONCE = 'AAAAAAAA';
-const LIST_KEY = 7;
 const POINT = { position: 600, nonce: NONCE };
 /** Those that get more rows with what comes in. */
 const GROWING =
@@ -111,7 +110,7 @@ async function fill(db: Db) {
     ...{ list_id: accountReportList(accountId), day, items: OF_DAY },
   }));
   await insertAll(db, 'account_arrival', numbers(ITEMS), (i) => ({
-    ...{ account_id: accountId, domain_id: domainId, length: 1, nonce: NONCE },
+    ...{ account_seq: 1, domain_seq: 1, length: 1, nonce: NONCE },
     ...{ position: i, domain_position: i },
   }));
   await insertAll(db, 'alert', numbers(ITEMS), (i) => toAlert(scope, i));
@@ -120,7 +119,7 @@ async function fill(db: Db) {
     const reports = { reports_total: ITEMS, reports_position: ITEMS, reports_nonce: NONCE };
     const domain = tx.updateTable('domain').set({ ...alerts, ...reports });
     await domain.where('id', '=', domainId).execute();
-    const account = { ...alerts, ...reports, domains_total: OWN + 1, list_key: LIST_KEY };
+    const account = { ...alerts, ...reports, domains_total: OWN + 1 };
     await tx.updateTable('account').set(account).execute();
     for (const rows of OF_OTHERS) await sql.raw(rows).execute(tx);
   });
@@ -151,7 +150,7 @@ function toReport(domain_id: string, i: number) {
     ...{ id: randomUUID(), domain_id, position: i, nonce: NONCE, document_seq: i },
     ...{ begin_date: at, end_date: at, received_at: at },
     ...{ reporter_org: 'Mailbox Provider', reporter_email: null, report_id: `report-${i}` },
-    account_key: LIST_KEY,
+    account_seq: 1,
     ...{ record_count: 1, total_messages: 1, aligned_messages: 1, warnings: '[]' },
     ...{ payload_sha256: randomBytes(32), content: randomBytes(400) },
   };

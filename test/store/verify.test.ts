@@ -135,9 +135,9 @@ describe('verify', () => {
       'reports_position',
     ],
     [`update account set reports_nonce = 'x' where id = ACCOUNT`, 'account', null, 'reports_nonce'],
-    ['update report set account_key = null', 'account_arrival', null, 'found'],
+    ['update report set account_seq = null', 'account_arrival', null, 'found'],
     [
-      `update report set account_key = (select list_key from account where id = ACCOUNT)`,
+      `update report set account_seq = (select seq from account where id = ACCOUNT)`,
       ...(['account_arrival', null, 'only_found'] as const),
     ],
     ['update account_arrival set length = length - 1', 'account_arrival', null, 'followed'],

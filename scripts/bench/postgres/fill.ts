@@ -60,12 +60,12 @@ function toStatements({ accountId, domainId, reports, now }: Wanted): string[] {
       values ('${domainId}'::text::bytea, '', 'bench', 0, '${now}')`,
     `insert into report (id, domain_id, document_seq, received_at, reporter_org,
         reporter_email, report_id, begin_date, end_date, record_count, total_messages,
-        aligned_messages, payload_sha256, warnings, content, position, nonce, account_key)
+        aligned_messages, payload_sha256, warnings, content, position, nonce, account_seq)
       select gen_random_uuid(), '${domainId}', (select max(seq) from document), '${now}',
         'Reporter ' || n % 8 || '.example', 'dmarc-reports@' || n % 8 || '.example', n,
         day + time '00:00:00', day + time '23:59:59', 1 + n % 10, 10 + n % 990, n % 11,
         substr(sha256(n::text::bytea), 1, 16), '[]', '', n, 'bench',
-        (select list_key from account where id = '${accountId}')
+        (select seq from account where id = '${accountId}')
       from (select n, date '${FIRST_DAY}' + (n::bigint * ${DAYS} / ${reports + 1})::int as day
         from generate_series(1, ${reports}) as n) as made`,
     `insert into domain_day (domain_id, day, reports, messages, aligned)
@@ -74,9 +74,10 @@ function toStatements({ accountId, domainId, reports, now }: Wanted): string[] {
       reports_position = ${reports}, reports_nonce = 'bench' where id = '${domainId}'`,
     `insert into list_day (list_id, day, items)
       select '${accountReportList(accountId)}', day, reports from domain_day where domain_id = '${domainId}'`,
-    `insert into account_arrival (account_id, position, domain_id, domain_position, length)
-      select '${accountId}', position, '${domainId}', position, ${ROW}
-      from generate_series(${ROW}, ${reports}, ${ROW}) as position`,
+    `insert into account_arrival (account_seq, position, domain_seq, domain_position, length)
+      select account.seq, position, domain.seq, position, ${ROW}
+      from domain join account on account.id = account_id,
+        generate_series(${ROW}, ${reports}, ${ROW}) as position`,
     `update account set reports_total = ${reports}, reports_version = 'account${reports}',
       reports_position = ${reports}, reports_nonce = 'bench' where id = '${accountId}'`,
     'vacuum analyze',

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
 import { dialectOf } from '../engine/dialect.ts';
@@ -18,12 +17,9 @@ import { accountReportList, itemUpserts } from '../lists/timeline.ts';
  */
 const MAX_LENGTH = 50;
 
-/** Which reports an index finds for an account. Two accounts may have the same: no list shows the other's. */
-export const newListKey = (): number => randomInt(1, 2 ** 31);
-
 /** What a transaction adds to the list: the reports of one domain, the last of which has `domain_position`. */
 export interface Arrived {
-  readonly domainId: string;
+  readonly domainSeq: number;
   readonly domainPosition: number;
   readonly days: ReadonlyMap<Day, number>;
   readonly reports: number;
@@ -31,6 +27,7 @@ export interface Arrived {
 
 interface ArrivedAtAccount {
   readonly accountId: string;
+  readonly accountSeq: number;
   readonly arrived: readonly Arrived[];
   readonly nonce: string;
   /** Whether the account's list of domains shows a change as well. */
@@ -40,6 +37,7 @@ interface ArrivedAtAccount {
 /** Statements for one account, in the order in which they must run. */
 export function addArrivals({
   accountId,
+  accountSeq,
   arrived,
   nonce,
   isListChanged,
@@ -47,11 +45,20 @@ export function addArrivals({
   const reports = arrived.reduce((sum, one) => sum + one.reports, 0);
   const head = { accountId, reports, nonce, version: newVersion() };
   let behind = reports;
-  const rows = arrived.map(({ domainId, domainPosition, reports: length }) => {
+  const rows = arrived.map(({ domainSeq, domainPosition, reports: length }) => {
     behind -= length;
     const domainBegin = domainPosition - length;
     const [newest, maxLength] = [behind + length, MAX_LENGTH - length];
-    return { accountId, domainId, domainBegin, domainPosition, length, behind, newest, maxLength };
+    return {
+      accountSeq,
+      domainSeq,
+      domainBegin,
+      domainPosition,
+      length,
+      behind,
+      newest,
+      maxLength,
+    };
   });
   const domainsVersion = isListChanged ? newVersion() : null;
   return [
@@ -92,8 +99,8 @@ const headUpdate = prepareQuery<NewHead, never>((db, param) =>
 );
 
 type NewArrival = {
-  readonly accountId: string;
-  readonly domainId: string;
+  readonly accountSeq: number;
+  readonly domainSeq: number;
   /** The last position before these, and the last of these. */
   readonly domainBegin: number;
   readonly domainPosition: number;
@@ -114,13 +121,13 @@ const arrivalUpdate = prepareQuery<NewArrival, never>((db, param) =>
       domain_position: param('domainPosition'),
       length: eb('length', '+', param('length')),
     }))
-    .where('account_id', '=', param('accountId'))
+    .where('account_seq', '=', param('accountSeq'))
     .where('position', '=', ({ selectFrom }) =>
       selectFrom('account')
         .select((eb) => eb('reports_position', '-', param('newest')).as('position'))
-        .where('id', '=', param('accountId')),
+        .where('seq', '=', param('accountSeq')),
     )
-    .where('domain_id', '=', param('domainId'))
+    .where('domain_seq', '=', param('domainSeq'))
     .where('domain_position', '=', param('domainBegin'))
     .where('length', '<=', param('maxLength'))
     .where('nonce', 'is', null),
@@ -131,21 +138,21 @@ const arrivalInsert = prepareQuery<NewArrival, never>((db, param) => {
   const position = sql<number>`reports_position - ${param('behind')}`;
   const row = db
     .selectFrom('account')
-    .select(['id as account_id', typed(param('domainId'), 'uuid').as('domain_id')])
+    .select(['seq as account_seq', typed(param('domainSeq'), 'bigint').as('domain_seq')])
     .select(position.as('position'))
     .select([typed(param('domainPosition'), 'bigint').as('domain_position')])
     .select([typed(param('length'), 'bigint').as('length')])
-    .where('id', '=', param('accountId'))
+    .where('seq', '=', param('accountSeq'))
     .where(({ selectFrom, not, exists }) =>
       not(
         exists(
           selectFrom('account_arrival as a')
             .select('a.length')
-            .whereRef('a.account_id', '=', 'account.id')
+            .whereRef('a.account_seq', '=', 'account.seq')
             .where('a.position', '=', position),
         ),
       ),
     );
-  const columns = ['account_id', 'domain_id', 'position', 'domain_position', 'length'] as const;
+  const columns = ['account_seq', 'domain_seq', 'position', 'domain_position', 'length'] as const;
   return db.insertInto('account_arrival').columns(columns).expression(row);
 });

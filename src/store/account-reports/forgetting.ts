@@ -16,14 +16,14 @@ export async function forgetRows(db: Db, accountId: string): Promise<void> {
 /** Returns whether some may be left. */
 export async function forgetSome(tx: Tx, accountId: string): Promise<boolean> {
   const listId = accountReportList(accountId);
-  const begin = sql`(select reports_begin from account where id = ${accountId})`;
+  const account = sql`from account where id = ${accountId}`;
   let isMore = false;
   for (const [table, column, owner] of [
-    ['account_arrival', 'account_id', accountId],
+    ['account_arrival', 'account_seq', sql`(select seq ${account})`],
     ['list_gap', 'list_id', listId],
     ['list_point', 'list_id', listId],
   ] as const) {
-    const before = sql`${sql.ref(column)} = ${owner} and position < ${begin}`;
+    const before = sql`${sql.ref(column)} = ${owner} and position < (select reports_begin ${account})`;
     const some = sql`select position from ${sql.table(table)} where ${before}
       order by position limit ${FORGOTTEN_AT_ONCE}`;
     const { numAffectedRows } = await sql`delete from ${sql.table(table)}

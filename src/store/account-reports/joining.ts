@@ -4,19 +4,19 @@ import { dialectOf } from '../engine/dialect.ts';
 import { joinAccountList } from './membership.ts';
 
 /*
- * The reports that a domain had before its account have no key, or another account's. They get the account's key in bounded
- * transactions, and are hidden (`list_has_others`) until all have it: then the domain joins the list at once. The
+ * The reports that a domain had before its account have no account's number, or another one's. They get that of the account in
+ * bounded transactions, and are hidden (`list_has_others`) until all have it: then the domain joins the list at once. The
  * domain's row has how far it came, so it does not matter which process goes on.
  */
 
-/** Positions that one transaction gives the key to. */
-const KEYED_AT_ONCE = 500;
+/** Positions that one transaction gives the account's number. */
+const JOINED_AT_ONCE = 500;
 
 /** For a domain that an account has just got. One with few reports joins in the same transaction. */
 export async function beginToJoin(tx: Tx, domainId: string, atOnce?: number): Promise<void> {
   await tx
     .updateTable('domain')
-    .set(({ ref }) => ({ unkeyed_until: ref('reports_position') }))
+    .set(({ ref }) => ({ unlisted_until: ref('reports_position') }))
     .where('id', '=', domainId)
     .execute();
   await goOn(tx, domainId, atOnce);
@@ -28,17 +28,17 @@ export async function joinDomains(
   mayGoOn: () => Promise<boolean>,
   atOnce?: number,
 ): Promise<boolean> {
-  const joining = db.selectFrom('domain').select('id').where('unkeyed_until', 'is not', null);
+  const joining = db.selectFrom('domain').select('id').where('unlisted_until', 'is not', null);
   for (const { id } of await joining.where('account_id', 'is not', null).execute())
     while (!(await db.write((tx) => goOn(tx, id, atOnce)))) if (!(await mayGoOn())) return false;
   return true;
 }
 
 /** Returns whether nothing is left to do. */
-async function goOn(tx: Tx, domainId: string, atOnce = KEYED_AT_ONCE): Promise<boolean> {
+async function goOn(tx: Tx, domainId: string, atOnce = JOINED_AT_ONCE): Promise<boolean> {
   const domain = await tx
     .selectFrom('domain')
-    .select(['account_id', 'unkeyed_until'])
+    .select(['account_id', 'unlisted_until'])
     .select(({ selectFrom }) =>
       selectFrom('list_point')
         .select(({ fn }) => fn.min<number>('position').as('begin'))
@@ -48,22 +48,22 @@ async function goOn(tx: Tx, domainId: string, atOnce = KEYED_AT_ONCE): Promise<b
     .where('id', '=', domainId)
     .$call(dialectOf(tx).locked)
     .executeTakeFirst();
-  if (domain?.account_id == null || domain.unkeyed_until === null) return true;
+  if (domain?.account_id == null || domain.unlisted_until === null) return true;
   const { account_id: accountId } = domain;
-  const until = Number(domain.unkeyed_until);
-  const key = tx.selectFrom('account').select('list_key').where('id', '=', accountId);
+  const until = Number(domain.unlisted_until);
+  const accountSeq = tx.selectFrom('account').select('seq').where('id', '=', accountId);
   await tx
     .updateTable('report')
-    .set({ account_key: key })
+    .set({ account_seq: accountSeq })
     .where('domain_id', '=', domainId)
     .where('position', '>', until - atOnce)
     .where('position', '<=', until)
-    .where('account_key', 'is distinct from', key)
+    .where('account_seq', 'is distinct from', accountSeq)
     .execute();
   const isDone = until - atOnce <= Number(domain.begin);
   await tx
     .updateTable('domain')
-    .set({ unkeyed_until: isDone ? null : until - atOnce })
+    .set({ unlisted_until: isDone ? null : until - atOnce })
     .where('id', '=', domainId)
     .execute();
   await noteJoining(tx, accountId);
@@ -74,7 +74,7 @@ async function goOn(tx: Tx, domainId: string, atOnce = KEYED_AT_ONCE): Promise<b
 /** Pages look up the domain of each report while one is joining. */
 async function noteJoining(tx: Tx, accountId: string): Promise<void> {
   const others = sql`list_has_others & 1 | case when exists (select 1 from domain
-    where account_id = ${accountId} and unkeyed_until is not null) then 2 else 0 end`;
+    where account_id = ${accountId} and unlisted_until is not null) then 2 else 0 end`;
   await sql`update account set list_has_others = ${others}
     where id = ${accountId} and list_has_others <> (${others})`.execute(tx);
 }

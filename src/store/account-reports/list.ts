@@ -25,7 +25,7 @@ const head = prepareQuery<{ accountId: string }, Head>((db, param) =>
 type ReportsQuery = { accountId: string } & ItemsQuery;
 
 /**
- * Reports of a domain that was paused or removed keep their `account_key`, and those of one that joins have it before: then
+ * Reports of a domain that was paused or removed keep their `account_seq`, and those of one that joins have it before: then
  * the state of its domain is looked up for each report, also for skipped ones, which otherwise are read in the index alone. A
  * subquery of one value cannot be joined first, which would sort every report.
  */
@@ -34,14 +34,14 @@ const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportOfAccountRow>>((d
     db,
     db
       .selectFrom('report')
-      .where('account_key', '=', ({ selectFrom }) =>
-        selectFrom('account').select('list_key').where('id', '=', param('accountId')),
+      .where('account_seq', '=', ({ selectFrom }) =>
+        selectFrom('account').select('seq').where('id', '=', param('accountId')),
       )
       .where('begin_date', '<=', param('until'))
       .where(
         sql<boolean>`((select list_has_others from account where id = ${param('accountId')}) = 0
           or (select account_id = ${param('accountId')} and status = 'active'
-            and unkeyed_until is null from domain where domain.id = report.domain_id))`,
+            and unlisted_until is null from domain where domain.id = report.domain_id))`,
       )
       .where(
         isVersion('account', 'reports_version', {
@@ -84,7 +84,9 @@ const arrivedAfter = <P extends AfterQuery>(db: Kysely<Tables>, param: Param<P>)
     .selectFrom('account_arrival as a')
     .innerJoin('report', (join) =>
       join
-        .onRef('report.domain_id', '=', 'a.domain_id')
+        .on('report.domain_id', '=', ({ selectFrom }) =>
+          selectFrom('domain').select('id').whereRef('seq', '=', 'a.domain_seq'),
+        )
         .on(
           sql<boolean>`report.position > a.domain_position - case
             when a.position - a.length < ${param('after')} then a.position - ${param('after')}
@@ -94,7 +96,9 @@ const arrivedAfter = <P extends AfterQuery>(db: Kysely<Tables>, param: Param<P>)
     )
     .select(sql<number>`a.position - a.domain_position + report.position`.as('position'))
     .select(({ fn }) => fn.coalesce('a.nonce', 'report.nonce').as('nonce'))
-    .where('a.account_id', '=', param('accountId'))
+    .where('a.account_seq', '=', ({ selectFrom }) =>
+      selectFrom('account').select('seq').where('id', '=', param('accountId')),
+    )
     .where('a.position', '>', param('after'))
     .orderBy('a.position')
     .orderBy('report.position');

@@ -19,7 +19,7 @@ interface Change {
   readonly domainId: string;
 }
 
-/** Its reports have the account's key. Who follows the list gets them as what came last. */
+/** Its reports have the account's number. Who follows the list gets them as what came last. */
 export async function joinAccountList(tx: Tx, { accountId, domainId }: Change): Promise<void> {
   const [domain] = await listDomains(tx, { accountId, domainId });
   if (domain === undefined) return;
@@ -42,12 +42,12 @@ export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change):
   await sql`update account set list_has_others = list_has_others | 1 where id = ${accountId}`.execute(
     tx,
   );
-  const { reports_total, unkeyed_until } = await tx
+  const { reports_total, unlisted_until } = await tx
     .selectFrom('domain')
-    .select(['reports_total', 'unkeyed_until'])
+    .select(['reports_total', 'unlisted_until'])
     .where('id', '=', domainId)
     .executeTakeFirstOrThrow();
-  if (Number(reports_total) === 0 || unkeyed_until !== null) return;
+  if (Number(reports_total) === 0 || unlisted_until !== null) return;
   await sql`update list_day set items = items - (select reports from domain_day
       where domain_id = ${domainId} and day = list_day.day)
     where list_id = ${listId} and day in (select day from domain_day where domain_id = ${domainId})`.execute(
@@ -65,13 +65,13 @@ export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change):
 /** The whole list again, from what its domains have: a repair, in one transaction. */
 export async function remakeAccountList(tx: Tx, accountId: string): Promise<void> {
   const listId = accountReportList(accountId);
-  const account = tx.selectFrom('account').select('list_key').where('id', '=', accountId);
-  const { list_key } = await account.$call(dialectOf(tx).locked).executeTakeFirstOrThrow();
+  const account = tx.selectFrom('account').select('seq').where('id', '=', accountId);
+  const { seq } = await account.$call(dialectOf(tx).locked).executeTakeFirstOrThrow();
   const active = sql`(select id from domain where account_id = ${accountId} and status = 'active')`;
-  await sql`update report set account_key = ${list_key} where domain_id in ${active}
-    and account_key is distinct from ${list_key}`.execute(tx);
-  await sql`update domain set unkeyed_until = null where id in ${active}
-    and unkeyed_until is not null`.execute(tx);
+  await sql`update report set account_seq = ${seq} where domain_id in ${active}
+    and account_seq is distinct from ${seq}`.execute(tx);
+  await sql`update domain set unlisted_until = null where id in ${active}
+    and unlisted_until is not null`.execute(tx);
   await tx.deleteFrom('list_day').where('list_id', '=', listId).execute();
   await sql`insert into list_day (list_id, day, items) select ${sql.val(listId)}, day, sum(reports)
     from domain_day where domain_id in ${active} group by day`.execute(tx);
@@ -104,21 +104,21 @@ async function renumber(tx: Tx, accountId: string): Promise<void> {
 }
 
 interface ListedDomain {
-  readonly id: string;
+  readonly seq: number;
   readonly total: number;
   /** The last position of its list, and the one before the first. */
   readonly position: number;
   readonly begin: number;
 }
 
-/** The account's active domains that have reports with its key. */
+/** The account's active domains that have reports with its number. */
 async function listDomains(
   tx: Tx,
   { accountId, domainId }: Pick<Change, 'accountId'> & Partial<Change>,
 ): Promise<ListedDomain[]> {
   const rows = await tx
     .selectFrom('domain')
-    .select(['id', 'reports_total as total', 'reports_position as position'])
+    .select(['seq', 'reports_total as total', 'reports_position as position'])
     .select(({ selectFrom }) =>
       selectFrom('list_point')
         .select(({ fn }) => fn.min<number>('position').as('begin'))
@@ -127,13 +127,13 @@ async function listDomains(
     )
     .where('account_id', '=', accountId)
     .where('status', '=', 'active')
-    .where('unkeyed_until', 'is', null)
+    .where('unlisted_until', 'is', null)
     .where('reports_total', '>', 0)
     .$if(domainId !== undefined, (query) => query.where('id', '=', domainId as string))
     .orderBy('id')
     .execute();
-  return rows.map(({ id, total, position, begin }) => {
-    return { id, total: Number(total), position: Number(position), begin: Number(begin ?? 0) };
+  return rows.map(({ seq, total, position, begin }) => {
+    return { seq, total: Number(total), position: Number(position), begin: Number(begin ?? 0) };
   });
 }
 
@@ -144,28 +144,36 @@ const MAX_LENGTH = 1_000;
 async function append(tx: Tx, accountId: string, domains: readonly ListedDomain[]): Promise<void> {
   const before = await tx
     .selectFrom('account')
-    .select('reports_position as position')
+    .select(['seq as account_seq', 'reports_position as position'])
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
+  const { account_seq } = before;
   const base = Number(before.position);
   const nonce = newNonce();
   const rows: Tables['account_arrival'][] = [];
   let position = base;
-  for (const { id, begin, position: end } of domains)
+  for (const { seq: domain_seq, begin, position: end } of domains)
     for (let from = begin; from < end; from += MAX_LENGTH) {
       const length = Math.min(MAX_LENGTH, end - from);
       position += length;
-      const at = { domain_id: id, domain_position: from + length };
-      rows.push({ account_id: accountId, ...at, position, length, nonce });
+      rows.push({
+        account_seq,
+        domain_seq,
+        domain_position: from + length,
+        position,
+        length,
+        nonce,
+      });
     }
   if (rows.length === 0) return;
   await runAllPrepared(tx, arrivalInserts(rows));
   const listId = accountReportList(accountId);
   await sql`insert into list_gap (list_id, position, nonce)
     select ${sql.val(listId)}, a.position - a.domain_position + g.position, g.nonce
-    from account_arrival as a join list_gap as g on g.list_id = a.domain_id
+    from account_arrival as a join domain on domain.seq = a.domain_seq
+      join list_gap as g on g.list_id = domain.id
       and g.position > a.domain_position - a.length and g.position <= a.domain_position
-    where a.account_id = ${accountId} and a.position > ${base}`.execute(tx);
+    where a.account_seq = ${account_seq} and a.position > ${base}`.execute(tx);
   // The last of the positions may be a gap.
   await insertPoint(tx, listId, { position, nonce });
   await tx
@@ -176,6 +184,6 @@ async function append(tx: Tx, accountId: string, domains: readonly ListedDomain[
 }
 
 const arrivalInserts = prepareRows<Tables['account_arrival'], never>(
-  ['account_id', 'domain_id', 'position', 'domain_position', 'length', 'nonce'],
+  ['account_seq', 'domain_seq', 'position', 'domain_position', 'length', 'nonce'],
   (db, rows) => db.insertInto('account_arrival').values(rows),
 );

@@ -22,8 +22,9 @@ interface Departed {
 
 /** Reports of one day leave the list, when it has them. Their positions become gaps, with their points. */
 export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed): Promise<void> {
-  const accountId = await findListing(tx, domainId);
-  if (accountId === undefined) return;
+  const listing = await findListing(tx, domainId);
+  if (listing === undefined) return;
+  const { accountId, ...seqs } = listing;
   const listId = accountReportList(accountId);
   await tx
     .updateTable('account')
@@ -34,9 +35,7 @@ export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed
     .where('id', '=', accountId)
     .execute();
   await uncountItems(tx, listId, { day, items: points.length });
-  const queries = points.map(({ position }) =>
-    arrivalOf({ accountId, domainId, position: Number(position) }),
-  );
+  const queries = points.map(({ position }) => arrivalOf({ ...seqs, position: Number(position) }));
   const found = (await runAllPrepared(tx, queries)).flat();
   const left = found.map((arrival, i) => ({ listId, ...leave(arrival, points[i] as DomainPoint) }));
   await insertGaps(
@@ -47,16 +46,26 @@ export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed
   // Those that joined together have one point behind them.
   const own = left.filter((_, i) => found[i]?.nonce === null);
   await runAllPrepared(tx, pointInserts(own));
-  await beginLater(tx, accountId);
+  await beginLater(tx, listing);
   await forgetSome(tx, accountId);
 }
 
+interface Listing {
+  readonly accountId: string;
+  readonly accountSeq: number;
+  readonly domainSeq: number;
+}
+
 /** The account whose list has a domain's reports. */
-async function findListing(tx: Tx, domainId: string): Promise<string | undefined> {
-  const domain = tx.selectFrom('domain').select('account_id').where('id', '=', domainId);
-  const listed = domain.where('status', '=', 'active').where('unkeyed_until', 'is', null);
-  const row = await listed.executeTakeFirst();
-  return row?.account_id ?? undefined;
+async function findListing(tx: Tx, domainId: string): Promise<Listing | undefined> {
+  return await tx
+    .selectFrom('domain')
+    .innerJoin('account', 'account.id', 'account_id')
+    .select(['account.id as accountId', 'account.seq as accountSeq', 'domain.seq as domainSeq'])
+    .where('domain.id', '=', domainId)
+    .where('status', '=', 'active')
+    .where('unlisted_until', 'is', null)
+    .executeTakeFirst();
 }
 
 type Arrival = Pick<Tables['account_arrival'], 'position' | 'domain_position' | 'nonce'>;
@@ -67,18 +76,18 @@ function leave(arrival: Arrival, { position, nonce }: DomainPoint): Point {
   return { position: Number(arrival.position) - behind, nonce };
 }
 
-type ArrivalQuery = { accountId: string; domainId: string; position: number };
+type ArrivalQuery = { accountSeq: number; domainSeq: number; position: number };
 
 /** The row that a position of a domain's list is in. */
 const arrivalOf = prepareQuery<ArrivalQuery, Arrival>((db, param) =>
   db
     .selectFrom('account_arrival')
     .select(['position', 'domain_position', 'nonce'])
-    .where('domain_id', '=', param('domainId'))
+    .where('domain_seq', '=', param('domainSeq'))
     .where('domain_position', '>=', param('position'))
-    .where('account_id', '=', param('accountId'))
+    .where('account_seq', '=', param('accountSeq'))
     .where('position', '>', ({ selectFrom }) =>
-      selectFrom('account').select('reports_begin').where('id', '=', param('accountId')),
+      selectFrom('account').select('reports_begin').where('seq', '=', param('accountSeq')),
     )
     .orderBy('domain_position')
     .limit(1),
@@ -91,17 +100,17 @@ const ROWS_AT_ONCE = 200;
  * The list begins before its first report that is left; the row of that becomes shorter. The newest row stays, also without
  * reports.
  */
-async function beginLater(tx: Tx, accountId: string): Promise<void> {
+async function beginLater(tx: Tx, { accountId, accountSeq }: Listing): Promise<void> {
   let begin: number | undefined;
   for (let rows = 0; rows < ROWS_AT_ONCE; rows += 1) {
-    const [oldest] = await runPrepared(tx, oldestArrival({ accountId, after: begin ?? 0 }));
+    const [oldest] = await runPrepared(tx, oldestArrival({ accountSeq, after: begin ?? 0 }));
     if (oldest === undefined) break;
     const position = Number(oldest.position);
     if (oldest.first_left !== null) {
       const length = Number(oldest.domain_position) - Number(oldest.first_left) + 1;
       if (length === Number(oldest.length)) break;
       const row = tx.updateTable('account_arrival').set({ length });
-      await row.where((eb) => eb.and({ account_id: accountId, position })).execute();
+      await row.where((eb) => eb.and({ account_seq: accountSeq, position })).execute();
       begin = position - length;
       break;
     }
@@ -117,25 +126,26 @@ async function beginLater(tx: Tx, accountId: string): Promise<void> {
   await account.where('id', '=', accountId).execute();
 }
 
-type OldestQuery = { accountId: string; after: number };
+type OldestQuery = { accountSeq: number; after: number };
 
 /** `first_left` is a position in its domain's list, `newest` the account's newest. */
 const oldestArrival = prepareQuery((db, param: Param<OldestQuery>) =>
   db
     .selectFrom('account_arrival as a')
-    .innerJoin('account', 'account.id', 'a.account_id')
+    .innerJoin('account', 'account.seq', 'a.account_seq')
+    .innerJoin('domain', 'domain.seq', 'a.domain_seq')
     .select(['a.position', 'a.domain_position', 'a.length', 'account.reports_position as newest'])
     .select(({ selectFrom }) =>
       selectFrom('report')
         .select('report.position')
-        .whereRef('report.domain_id', '=', 'a.domain_id')
+        .whereRef('report.domain_id', '=', 'domain.id')
         .where(sql<boolean>`report.position > a.domain_position - a.length`)
         .whereRef('report.position', '<=', 'a.domain_position')
         .orderBy('report.position')
         .limit(1)
         .as('first_left'),
     )
-    .where('a.account_id', '=', param('accountId'))
+    .where('a.account_seq', '=', param('accountSeq'))
     .where('a.position', '>', param('after'))
     .whereRef('a.position', '>', 'account.reports_begin')
     .orderBy('a.position')

@@ -5,7 +5,6 @@ import { createMailToken } from '../../domain/access/mail-token.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { newListKey } from '../account-reports/arrivals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { newVersion } from '../lists/heads.ts';
@@ -45,7 +44,6 @@ export async function insertAccount(
         domains_version: newVersion(),
         alerts_version: newVersion(),
         alerts_nonce: nonce,
-        list_key: newListKey(),
         reports_version: newVersion(),
         reports_nonce: nonce,
         created_at: now,

@@ -96,7 +96,7 @@ async function* listOwn(db: Db, table: 'inbox_mail' | 'event', accountId: string
 interface SmallRows {
   readonly table: RawBuilder<unknown>;
   readonly column: RawBuilder<unknown>;
-  readonly of: string;
+  readonly of: string | RawBuilder<unknown>;
   /** Distinguishes the rows. */
   readonly key: RawBuilder<unknown>;
 }
@@ -104,13 +104,14 @@ interface SmallRows {
 /** In tables with an index by account or list. A domain's list of reports goes with the domain. */
 function selectSmallRows(accountId: string): SmallRows[] {
   const [alerts, reports] = [alertList(accountId), accountReportList(accountId)];
+  const accountSeq = sql`(select seq from account where id = ${accountId})`;
   return (
     [
       ['audit', 'account_id', accountId, 'seq'],
       ['list_gap', 'list_id', alerts, 'position'],
       ['list_point', 'list_id', alerts, 'position'],
       ['list_day', 'list_id', alerts, 'day'],
-      ['account_arrival', 'account_id', accountId, 'position'],
+      ['account_arrival', 'account_seq', accountSeq, 'position'],
       ['list_gap', 'list_id', reports, 'position'],
       ['list_point', 'list_id', reports, 'position'],
       ['list_day', 'list_id', reports, 'day'],

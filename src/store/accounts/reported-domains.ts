@@ -13,14 +13,15 @@ import type { DomainStatus, Tables } from '../tables.ts';
 
 /** Without an account it is unclaimed. */
 export interface ReportedDomain {
+  readonly seq: number;
   readonly id: string;
   readonly name: string;
   readonly accountId: string | null;
   /** Of the account (account-reports/). */
-  readonly accountKey: number | null;
+  readonly accountSeq: number | null;
   readonly status: DomainStatus;
   /** null unless it is joining the account's list (account-reports/). */
-  readonly unkeyedUntil: number | null;
+  readonly unlistedUntil: number | null;
   readonly lastReportAt: Instant | null;
   /** The newest point of its list of reports. */
   readonly position: number;
@@ -110,15 +111,16 @@ export async function lockReportedDomains(
 const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param) =>
   db
     .selectFrom('domain')
-    .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
+    .select(['seq', 'id', 'name', 'account_id as accountId', 'status'])
+    .select('last_report_at as lastReportAt')
     .select(['reports_position as position', 'reports_nonce as nonce'])
     .select(['reports_generation as generation', 'has_alert_days as hasAlertDays'])
-    .select('unkeyed_until as unkeyedUntil')
+    .select('unlisted_until as unlistedUntil')
     .select(({ selectFrom }) =>
       selectFrom('account')
-        .select('list_key')
+        .select('seq')
         .whereRef('account.id', '=', 'domain.account_id')
-        .as('accountKey'),
+        .as('accountSeq'),
     )
     .select(hasReceivers(sql.ref('domain.account_id'), 'report.').as('isReceived'))
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))

@@ -121,7 +121,7 @@ export function selectAccountAlerts(db: Queries, accountId: string | Expression<
     .select('context')
     .where('alert.account_id', '=', accountId)
     .orderBy('fired_at', 'desc')
-    .orderBy('seq', 'desc');
+    .orderBy('alert.seq', 'desc');
 }
 
 type AlertOwners = Pick<NewAlert, 'accountId' | 'domainId'>;

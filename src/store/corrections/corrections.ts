@@ -144,7 +144,7 @@ export async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow)
   const exchanged = toExchangedRow(conflict);
   await tx
     .updateTable('report')
-    .set({ ...exchanged, position, nonce: arrivals.nonce, account_key: domain.accountKey })
+    .set({ ...exchanged, position, nonce: arrivals.nonce, account_seq: domain.accountSeq })
     .where(({ and }) => and(toKey(report)))
     .execute();
   await tx

@@ -137,24 +137,26 @@ export const receiptUpdate = prepareQuery<DomainDay & { bytes: number }, never>(
 function toHeadUpdates({ byDomain, receivedAt, nonce }: Arrivals): BoundQuery<never>[] {
   const heads = byDomain.map((arrivals) => ({ ...toNewHead(arrivals, receivedAt), nonce }));
   const listed = byDomain.filter(
-    ({ domain }) => domain.status === 'active' && domain.unkeyedUntil === null,
+    ({ domain }) => domain.status === 'active' && domain.unlistedUntil === null,
   );
   const byAccount = [...Map.groupBy(listed, ({ domain }) => domain.accountId)];
   byAccount.sort(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1));
   return [
     ...heads.map(headUpdate),
     ...byAccount.flatMap(([accountId, some]) => {
-      if (accountId === null) return [];
+      const accountSeq = some[0]?.domain.accountSeq;
+      if (accountId === null || accountSeq == null) return [];
       // Each domain of the account's list has the time of its newest report.
       const isListChanged = some.some(({ domain }) => isNewest(domain, receivedAt));
-      return addArrivals({ accountId, arrived: some.map(toArrived), nonce, isListChanged });
+      const arrived = some.map(toArrived);
+      return addArrivals({ accountId, accountSeq, arrived, nonce, isListChanged });
     }),
   ];
 }
 
 function toArrived({ domain, days, reports }: DomainArrivals): Arrived {
   return {
-    domainId: domain.id,
+    domainSeq: domain.seq,
     domainPosition: domain.position + reports,
     days: new Map([...days].map(([day, count]) => [day, count.reports])),
     reports,

@@ -10,7 +10,7 @@ import type { Tables } from '../tables.ts';
 const COLUMNS = [
   'id',
   'domain_id',
-  'account_key',
+  'account_seq',
   'document_seq',
   'received_at',
   'reporter_org',

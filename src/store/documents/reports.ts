@@ -32,7 +32,7 @@ export interface ArrivingReport {
 interface NewContent {
   readonly row: Omit<
     NewReport,
-    'position' | 'nonce' | 'document_seq' | 'authenticated' | 'account_key'
+    'position' | 'nonce' | 'document_seq' | 'authenticated' | 'account_seq'
   >;
   readonly domain: ReportedDomain;
   readonly report: AggregateReport;
@@ -176,7 +176,7 @@ export async function insertPlanned(
     const position = arrivals.nextPosition(domain);
     const { sources, policyPublished } = report;
     arrivals.add(domain, { ...row, authenticated }, { sources, policyPublished, bytes });
-    const stored = { document_seq: documentSeq, authenticated, account_key: domain.accountKey };
+    const stored = { document_seq: documentSeq, authenticated, account_seq: domain.accountSeq };
     return { ...row, ...stored, position, nonce: arrivals.nonce };
   });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();

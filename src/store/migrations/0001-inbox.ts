@@ -21,7 +21,7 @@ export const INBOX = {
       byte_count: count(),
       sha256: bytes(),
       /** The account whose own address the mail was sent to. */
-      account_id: orNull(id('references account')),
+      account_id: orNull(id('references account (id)')),
       key_sha256: orNull(bytes('unique')),
       /** The sender's network and the account: they take turns (`turns.ts`). */
       sender: text(),

@@ -41,13 +41,13 @@ export const LISTS = {
     columns: {
       position: count(),
       domain_position: count(),
+      domain_seq: count(),
+      account_seq: number(),
       length: number(),
-      account_id: id(),
-      domain_id: id(),
       /** Of the domain that joined with these reports; null: each has the nonce of its report. */
       nonce: orNull(text()),
     },
-    keys: ['index account_arrival_of_domain (domain_id, domain_position)'],
-    clusteredBy: 'account_id, position',
+    keys: ['index account_arrival_of_domain (domain_seq, domain_position)'],
+    clusteredBy: 'account_seq, position',
   },
 } as const;

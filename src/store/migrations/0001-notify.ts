@@ -22,7 +22,7 @@ export const NOTIFY = {
   receiver: {
     columns: {
       id: id('primary key'),
-      account_id: id('references account'),
+      account_id: id('references account (id)'),
       channel: text<ChannelName>("check (channel in ('webhook', 'mail'))"),
       /** The types of events that it gets, separated by blanks. */
       event_types: text(),
@@ -68,7 +68,7 @@ export const NOTIFY = {
       seq: seq(),
       /** The same for all receivers and every try. */
       id: id(),
-      account_id: id('references account'),
+      account_id: id('references account (id)'),
       type: text<EventType>(),
       at: instant(),
       /** JSON object. */

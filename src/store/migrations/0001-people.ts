@@ -9,7 +9,7 @@ export const PEOPLE = {
   person: {
     columns: {
       id: id('primary key'),
-      account_id: id('references account'),
+      account_id: id('references account (id)'),
       /** The address as typed, and as it is compared: domain/access/person.ts. */
       email: text(),
       email_key: text('unique'),
@@ -101,7 +101,7 @@ export const PEOPLE = {
   audit: {
     columns: {
       seq: seq(),
-      account_id: id('references account'),
+      account_id: id('references account (id)'),
       at: instant(),
       /** A person's e-mail address, `operator`, or `plumbline` for what it did by itself. */
       actor: text(),

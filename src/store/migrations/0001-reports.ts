@@ -82,10 +82,10 @@ export const REPORTS = {
       aligned_messages: count(),
       record_count: number(),
       /** That of the account that has the domain, or had it last; null when none has. */
-      account_key: orNull(number()),
+      account_seq: orNull(number()),
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
-      domain_id: id('references domain'),
+      domain_id: id('references domain (id)'),
       /** Of the transaction that gave the position. */
       nonce: text(),
       payload_sha256: bytes(),
@@ -102,7 +102,7 @@ export const REPORTS = {
     keys: [
       'unique (id)',
       'index report_arrival (domain_id, position)',
-      'index report_account (account_key, begin_date, seq) where account_key is not null',
+      'index report_account (account_seq, begin_date, seq) where account_seq is not null',
     ],
     sqlite: [`index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`],
@@ -164,7 +164,7 @@ export const REPORTS = {
    */
   domain_day: {
     columns: {
-      domain_id: id('references domain'),
+      domain_id: id('references domain (id)'),
       day: day(),
       // As long as the day: PostgreSQL leaves no space between the two.
       reports: number(),
@@ -186,7 +186,7 @@ export const REPORTS = {
    */
   alert_day: {
     columns: {
-      domain_id: id('references domain'),
+      domain_id: id('references domain (id)'),
       day: day(),
       reports: number(),
       messages: count(),
@@ -209,7 +209,7 @@ export const REPORTS = {
    */
   domain_receipt: {
     columns: {
-      domain_id: id('references domain'),
+      domain_id: id('references domain (id)'),
       day: day(),
       reports: number(),
       /** How many of them are of no established reporter. */

@@ -44,7 +44,8 @@ export const TABLES = {
   /** Only the operator adds accounts, and deletes them (accounts/deleted-accounts.ts). */
   account: {
     columns: {
-      id: id('primary key'),
+      seq: seq(),
+      id: id('unique'),
       name: text(),
       plan: text<Plan>("check (plan in ('free', 'pro'))"),
       created_at: instant(),
@@ -57,9 +58,7 @@ export const TABLES = {
       mail_token: text('unique'),
       domains_total: orZero(count()),
       domains_version: text(),
-      /** That of its reports in an index: account-reports/. */
-      list_key: number(),
-      /** Whether that index may have reports that the list has not: 1 of a domain that was paused or removed, 2 of one that is joining. */
+      /** Whether the index of its reports may have some that its list has not: 1 of a domain that was paused or removed, 2 of one that is joining. */
       list_has_others: orZero(number()),
       reports_total: orZero(count()),
       reports_version: text(),
@@ -74,6 +73,7 @@ export const TABLES = {
       alerts_nonce: text(),
       alerts_generation: orZero(number()),
     },
+    postgres: ['primary key (seq)'],
     storage: UPDATED_IN_PLACE,
   },
 
@@ -81,7 +81,7 @@ export const TABLES = {
   api_key: {
     columns: {
       id: id('primary key'),
-      account_id: id('references account'),
+      account_id: id('references account (id)'),
       name: text(),
       prefix: text(),
       sha256: bytes('unique'),
@@ -99,8 +99,9 @@ export const TABLES = {
    */
   domain: {
     columns: {
-      id: id('primary key'),
-      account_id: orNull(id('references account')),
+      seq: seq(),
+      id: id('unique'),
+      account_id: orNull(id('references account (id)')),
       name: text('unique'),
       status: text<'active' | 'paused'>("check (status in ('active', 'paused'))"),
       created_at: instant(),
@@ -109,10 +110,10 @@ export const TABLES = {
       /** When its account lost it. */
       removed_at: orNull(instant()),
       /**
-       * Reports up to this position have not the key of the account yet (account-reports/): the domain joins the account's
+       * Reports up to this position have not the number of the account yet (account-reports/): the domain joins the account's
        * list when all have it. null when it has joined; of no use without account.
        */
-      unkeyed_until: orNull(count()),
+      unlisted_until: orNull(count()),
       last_report_at: orNull(instant()),
       /** Whether a day of it has rows in `alert_day`. */
       has_alert_days: orZero(flag()),
@@ -132,8 +133,9 @@ export const TABLES = {
     },
     keys: [
       'index domain_list (account_id, status, name)',
-      'index domain_joining (id) where unkeyed_until is not null',
+      'index domain_joining (id) where unlisted_until is not null',
     ],
+    postgres: ['primary key (seq)'],
     storage: UPDATED_IN_PLACE,
   },
 
@@ -143,7 +145,7 @@ export const TABLES = {
    */
   domain_proposal: {
     columns: {
-      account_id: id('references account'),
+      account_id: id('references account (id)'),
       name: text(),
       organizational_domain: text(),
       proposed_at: instant(),
@@ -169,8 +171,8 @@ export const TABLES = {
       /** A random number for each change of an open alert's context. */
       update_nonce: orZero(count()),
       id: id(),
-      account_id: id('references account'),
-      domain_id: id('references domain'),
+      account_id: id('references account (id)'),
+      domain_id: id('references domain (id)'),
       type: text(),
       /** Distinguishes alerts of one type and domain that are open at the same time. */
       subject: text(),
@@ -197,7 +199,7 @@ export const TABLES = {
    */
   dns_record: {
     columns: {
-      domain_id: id('references domain'),
+      domain_id: id('references domain (id)'),
       record_type: text<'dmarc' | 'spf' | 'route'>(),
       checked_at: instant(),
       /** JSON: see domain/dns/dns-watch.ts, store/alerts/dns-records.ts. */
@@ -212,7 +214,7 @@ export const TABLES = {
    */
   source_name: {
     columns: {
-      domain_id: id('references domain'),
+      domain_id: id('references domain (id)'),
       address: address(),
       /** Lower case, without a dot at the end. null when no name resolves back to the address, or no server answered. */
       name: orNull(text()),
@@ -225,7 +227,7 @@ export const TABLES = {
   /** What a person has said of a source, until a person takes it back or the domain is removed. At most MAX_MARKS of a domain. */
   source_mark: {
     columns: {
-      domain_id: id('references domain'),
+      domain_id: id('references domain (id)'),
       address: address(),
       mark: text<Mark>("check (mark in ('legitimate', 'unknown'))"),
       marked_at: instant(),

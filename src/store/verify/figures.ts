@@ -157,23 +157,26 @@ export const OF_DOMAIN: readonly Figure[] = [
 
 /** The reports of an account's list. */
 const listed = (id: RawBuilder<string>) => sql`report join domain on domain.id = report.domain_id
-  and domain.account_id = ${id} and domain.status = 'active' and domain.unkeyed_until is null`;
+  and domain.account_id = ${id} and domain.status = 'active' and domain.unlisted_until is null`;
 
 const beginOf = (id: RawBuilder<string>) =>
   sql`(select reports_begin from account where id = ${id})`;
 
 /** What followers of it meet. */
-const arrived = (id: RawBuilder<string>) => sql`account_arrival as a join report as r
-  on r.domain_id = a.domain_id and r.position > a.domain_position - a.length
-  and r.position <= a.domain_position and a.account_id = ${id} and a.position > ${beginOf(id)}`;
+const arrived = (
+  id: RawBuilder<string>,
+) => sql`account_arrival as a join domain on domain.seq = a.domain_seq
+  join report as r on r.domain_id = domain.id and r.position > a.domain_position - a.length
+  and r.position <= a.domain_position and a.account_seq = (select seq from account where id = ${id})
+  and a.position > ${beginOf(id)}`;
 
 export const OF_ACCOUNT: readonly Figure[] = [
   figure(
     'account_arrival',
     ({ id }) => sql`select null as at, (select count(*) from ${listed(id)}
-        where account_key = (select list_key from account where id = ${id})) as found,
+        where account_seq = (select seq from account where id = ${id})) as found,
       (select count(*) from ${arrived(id)}) as followed,
-      (select count(*) from report join account on account.list_key = report.account_key
+      (select count(*) from report join account on account.seq = report.account_seq
         where account.id = ${id} and list_has_others = 0) as only_found`,
     ({ id }) => sql`select null as at, count(*) as found, count(*) as followed,
       count(*) * (select case when list_has_others = 0 then 1 else 0 end
