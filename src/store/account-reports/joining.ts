@@ -12,16 +12,6 @@ import { joinAccountList } from './membership.ts';
 /** Positions that one transaction gives the account's number. */
 const JOINED_AT_ONCE = 500;
 
-/** For a domain that an account has just got. One with few reports joins in the same transaction. */
-export async function beginToJoin(tx: Tx, domainId: string, atOnce?: number): Promise<void> {
-  await tx
-    .updateTable('domain')
-    .set(({ ref }) => ({ unlisted_until: ref('reports_position') }))
-    .where('id', '=', domainId)
-    .execute();
-  await goOn(tx, domainId, atOnce);
-}
-
 /** Goes on with all domains that are joining. Returns whether it came to the end; doing it twice does no harm. */
 export async function joinDomains(
   db: Db,
@@ -30,12 +20,17 @@ export async function joinDomains(
 ): Promise<boolean> {
   const joining = db.selectFrom('domain').select('id').where('unlisted_until', 'is not', null);
   for (const { id } of await joining.where('account_id', 'is not', null).execute())
-    while (!(await db.write((tx) => goOn(tx, id, atOnce)))) if (!(await mayGoOn())) return false;
+    while (!(await db.write((tx) => joinSome(tx, id, atOnce))))
+      if (!(await mayGoOn())) return false;
   return true;
 }
 
-/** Returns whether nothing is left to do. */
-async function goOn(tx: Tx, domainId: string, atOnce = JOINED_AT_ONCE): Promise<boolean> {
+/** Returns whether nothing is left to do: a domain with few reports joins in one transaction. */
+export async function joinSome(
+  tx: Tx,
+  domainId: string,
+  atOnce = JOINED_AT_ONCE,
+): Promise<boolean> {
   const domain = await tx
     .selectFrom('domain')
     .select(['account_id', 'unlisted_until'])

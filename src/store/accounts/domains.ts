@@ -3,7 +3,7 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import { forgetRows } from '../account-reports/forgetting.ts';
-import { beginToJoin } from '../account-reports/joining.ts';
+import { joinSome } from '../account-reports/joining.ts';
 import { joinAccountList, leaveAccountList } from '../account-reports/membership.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
@@ -54,12 +54,14 @@ export async function addDomain(
   const { numUpdatedRows } = await tx
     .updateTable('domain')
     .set({ account_id: accountId, removed_at: null })
+    // Without reports it has joined the account's list: its row is not written again.
+    .set({ unlisted_until: sql`nullif(reports_position, 0)` })
     .where('id', '=', id)
     .where('account_id', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
   await touchDomainList(tx, accountId, 1);
-  await beginToJoin(tx, id, joinAtOnce);
+  await joinSome(tx, id, joinAtOnce);
   await tx.deleteFrom('domain_proposal').where('name', '=', parsed).execute();
   const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
   await insertAudit(tx, by, { accountId, action, subject: parsed });

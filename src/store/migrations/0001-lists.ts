@@ -35,13 +35,14 @@ export const LISTS = {
    * Which positions of a domain's list of reports have which of its account's, up to `position` and `domain_position`. A
    * transaction that stores reports adds a row for each domain, or makes the last row longer, when that is of the same
    * domain (account-reports/). The oldest go with their reports, and all are made anew when a domain leaves the list: those
-   * up to the account's `reports_begin` nobody reads.
+   * up to the account's `reports_begin` nobody reads. Where reports of many domains come by turns, each has a row: so
+   * rows have the numbers of their account and domain, not the ids.
    */
   account_arrival: {
     columns: {
       position: count(),
-      domain_position: count(),
-      domain_seq: count(),
+      domain_position: number(),
+      domain_seq: number(),
       account_seq: number(),
       length: number(),
       /** Of the domain that joined with these reports; null: each has the nonce of its report. */
