@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
+import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { listSequences } from '../../src/store/move/from-sqlite.ts';
 import { cancelMove, moveDatabase } from '../../src/store/move/move.ts';
 import { type Answer, serveApi } from '../support/api.ts';
-import { anAccount, aReport, NOW, receive } from '../support/builders.ts';
+import { aBareAccount, aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 import { runOn } from '../support/postgres-stores.ts';
 import { aProgram } from '../support/program.ts';
 import { aDatabasePath } from '../support/store.ts';
@@ -129,10 +131,12 @@ describe('a partner notices nothing:', () => {
 
 test('numbers go on after the largest one ever given, also when its row was removed', async () => {
   const { path, account } = anInstallation();
+  const before = await open(path);
+  const removed = await aDomain(before.db, account.id);
+  await removeDomain(before.db, removed.id, { deletesReports: true });
+  await before.close();
   const source = new Database(path, { readonly: true });
-  const largest = source.prepare("select seq from sqlite_sequence where name = 'conflict'").pluck();
-  const reports = source.prepare("select seq from sqlite_sequence where name = 'report'").pluck();
-  const [lastReport, lastConflict] = [reports.get() as number, largest.get() as number];
+  const last = new Map(listSequences(source).map(({ table, largest }) => [table, largest]));
   source.close();
   const url = await databases.create();
   await moveDatabase({ from: path, to: url, now });
@@ -140,12 +144,11 @@ test('numbers go on after the largest one ever given, also when its row was remo
   await receive(db, [aReport({ reportId: 'new' })]);
   await receive(db, [aReport({ reportId: 'new', payload: 'other' })]);
   await insertApiKey(db, { accountId: account.id, name: 'new', now: NOW });
-  expect(await runOn(url, 'select max(seq)::int as seq from report')).toEqual([
-    { seq: lastReport + 1 },
-  ]);
-  expect(await runOn(url, 'select max(seq)::int as seq from conflict')).toEqual([
-    { seq: lastConflict + 1 },
-  ]);
+  await aDomain(db, await aBareAccount(db));
+  for (const table of ['report', 'conflict', 'domain', 'account'])
+    expect(await runOn(url, `select max(seq)::int as seq from ${table}`), table).toEqual([
+      { seq: (last.get(table) ?? 0) + 1 },
+    ]);
 });
 
 describe('the SQLite database,', () => {

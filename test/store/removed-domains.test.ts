@@ -28,6 +28,18 @@ import { aStore } from '../support/store.ts';
 
 const WHOLE = { limit: 200, offset: 0 };
 
+test('the number of a domain that was deleted is never given again', async () => {
+  const { db } = await aStore();
+  const accountId = await aBareAccount(db);
+  const { id } = await aDomain(db, accountId);
+  const numbers = db.selectFrom('domain').select('seq');
+  const [deleted] = await numbers.execute();
+  await removeDomain(db, id, { deletesReports: true });
+  expect(await numbers.execute()).toEqual([]);
+  await aDomain(db, accountId);
+  expect((await numbers.executeTakeFirstOrThrow()).seq).toBeGreaterThan(deleted?.seq ?? 0);
+});
+
 test('a removed domain leaves its account with its alerts, marks and checks; its reports are the next account’s', async () => {
   const { db, reader } = await aStore();
   const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];

@@ -133,12 +133,13 @@ const oldestArrival = prepareQuery((db, param: Param<OldestQuery>) =>
   db
     .selectFrom('account_arrival as a')
     .innerJoin('account', 'account.seq', 'a.account_seq')
-    .innerJoin('domain', 'domain.seq', 'a.domain_seq')
     .select(['a.position', 'a.domain_position', 'a.length', 'account.reports_position as newest'])
     .select(({ selectFrom }) =>
       selectFrom('report')
         .select('report.position')
-        .whereRef('report.domain_id', '=', 'domain.id')
+        .where('report.domain_id', '=', (eb) =>
+          eb.selectFrom('domain').select('id').whereRef('seq', '=', 'a.domain_seq'),
+        )
         .where(sql<boolean>`report.position > a.domain_position - a.length`)
         .whereRef('report.position', '<=', 'a.domain_position')
         .orderBy('report.position')
