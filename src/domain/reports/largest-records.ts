@@ -13,7 +13,7 @@ import {
  * @internal Tests make reports with more.
  */
 export const MAX_KEPT_RECORDS = 10_000;
-/** Characters of their texts. A usual record has 200. */
+/** Characters of their texts. A usual record has 150. */
 const MAX_KEPT_CHARS = 4_000_000;
 
 interface Gathered {

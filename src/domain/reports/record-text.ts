@@ -12,7 +12,13 @@ export interface KeptRecord extends ReportRecord {
 }
 
 type Text = string | null;
-type Result = readonly [Text, Text, Text, Text];
+/** 0 for what a value usually is. */
+type ShortValues = readonly (Text | 0)[];
+
+/** What an entry of a list usually says. Its domain is that of the record which makes it count. */
+const usualReason = [null, null] as const;
+const usualDkim = (headerFrom: Text) => [headerFrom, null, 'pass', null] as const;
+const usualSpf = (envelopeFrom: Text) => [envelopeFrom, 'mfrom', 'pass', null] as const;
 
 export type RecordValues = readonly [
   sourceIp: Text,
@@ -23,10 +29,12 @@ export type RecordValues = readonly [
   headerFrom: Text,
   envelopeFrom: Text,
   envelopeTo: Text,
-  reasons: readonly (readonly [type: Text, comment: Text])[],
-  dkim: readonly Result[],
-  spf: readonly Result[],
-  omitted: number,
+  /** Type and comment. */
+  reasons: readonly ShortValues[],
+  /** Domain, selector or scope, result, and the result in words for people. */
+  dkim: readonly ShortValues[],
+  spf: readonly ShortValues[],
+  omitted?: number,
 ];
 
 /** What is kept of one record: entries of each list, characters of a name, and characters of a text by a person. */
@@ -38,24 +46,47 @@ export function toRecordValues(record: ReportRecord): RecordValues {
   const { policyEvaluated, identifiers, authResults } = record;
   const { reasons } = policyEvaluated;
   const { dkim, spf } = authResults;
-  return [
+  const [headerFrom, envelopeFrom] = [cut(identifiers.headerFrom), cut(identifiers.envelopeFrom)];
+  const values = [
     record.sourceIp,
     record.count,
     cut(policyEvaluated.disposition),
     cut(policyEvaluated.dkim),
     cut(policyEvaluated.spf),
-    cut(identifiers.headerFrom),
-    cut(identifiers.envelopeFrom),
+    headerFrom,
+    envelopeFrom,
     cut(identifiers.envelopeTo),
-    first(reasons).map(({ type, comment }) => [cut(type), cut(comment, MAX_TEXT)]),
-    first(dkim).map(({ domain, selector, result, humanResult }) => [
-      ...([cut(domain), cut(selector), cut(result), cut(humanResult, MAX_TEXT)] as const),
-    ]),
-    first(spf).map(({ domain, scope, result, humanResult }) => [
-      ...([cut(domain), cut(scope), cut(result), cut(humanResult, MAX_TEXT)] as const),
-    ]),
-    countOmitted(reasons) + countOmitted(dkim) + countOmitted(spf),
-  ];
+    first(reasons).map(({ type, comment }) =>
+      shorten([cut(type), cut(comment, MAX_TEXT)], usualReason),
+    ),
+    first(dkim).map(({ domain, selector, result, humanResult }) =>
+      shorten(
+        [cut(domain), cut(selector), cut(result), cut(humanResult, MAX_TEXT)],
+        usualDkim(headerFrom),
+      ),
+    ),
+    first(spf).map(({ domain, scope, result, humanResult }) =>
+      shorten(
+        [cut(domain), cut(scope), cut(result), cut(humanResult, MAX_TEXT)],
+        usualSpf(envelopeFrom),
+      ),
+    ),
+  ] as const;
+  const omitted = countOmitted(reasons) + countOmitted(dkim) + countOmitted(spf);
+  return omitted === 0 ? values : [...values, omitted];
+}
+
+/** What is usual at the end is left out. */
+function shorten(values: readonly Text[], usual: readonly Text[]): ShortValues {
+  const short = values.map((value, i) => (value === usual[i] ? 0 : value));
+  return short.slice(0, short.findLastIndex((value) => value !== 0) + 1);
+}
+
+function lengthen<Usual extends readonly Text[]>(values: ShortValues, usual: Usual) {
+  const long = usual.map((one, i) =>
+    values[i] === undefined || values[i] === 0 ? one : values[i],
+  );
+  return long as unknown as { readonly [I in keyof Usual]: Text };
 }
 
 function first<T>(list: readonly T[]): readonly T[] {
@@ -86,20 +117,25 @@ export function parseRecordTexts(texts: readonly string[]): KeptRecord[] {
 
 export function toRecord(values: RecordValues): KeptRecord {
   const [sourceIp, count, disposition, dkim, spf, headerFrom, envelopeFrom, envelopeTo] = values;
-  const [, , , , , , , , reasons, dkimResults, spfResults, omitted] = values;
+  const [, , , , , , , , reasons, dkimResults, spfResults, omitted = 0] = values;
   return {
     sourceIp,
     count,
     policyEvaluated: {
       ...{ disposition, dkim, spf },
-      reasons: reasons.map(([type, comment]) => ({ type, comment })),
+      reasons: reasons.map((one) => {
+        const [type, comment] = lengthen(one, usualReason);
+        return { type, comment };
+      }),
     },
     identifiers: { headerFrom, envelopeFrom, envelopeTo },
     authResults: {
-      dkim: dkimResults.map(([domain, selector, result, humanResult]) => {
+      dkim: dkimResults.map((one) => {
+        const [domain, selector, result, humanResult] = lengthen(one, usualDkim(headerFrom));
         return { domain, selector, result, humanResult };
       }),
-      spf: spfResults.map(([domain, scope, result, humanResult]) => {
+      spf: spfResults.map((one) => {
+        const [domain, scope, result, humanResult] = lengthen(one, usualSpf(envelopeFrom));
         return { domain, scope, result, humanResult };
       }),
     },

@@ -29,16 +29,15 @@ const FORM = 1;
  */
 const DICTIONARY = Buffer.from(
   '"permerror","temperror","neutral","policy","helo","sampled_out","trusted_forwarder","mailing_list","forwarded",' +
-    '[["local_policy",null]],"default","selector2","s2048","mail.","mx.",".net",".org","s1","k1",' +
+    '[["local_policy"]],"default","selector2","s2048","mail.","mx.",".net",".org","s1","k1",' +
     '"http://dmarc.org/dmarc-xml/0.1","urn:ietf:params:xml:ns:dmarc-2.0","https://",' +
     '"reject","reject",null,"r","r",100,"0","reject","quarantine","softfail",' +
     '[[null,null,null,null,[],[".com","none","none",null,"s","s",100,"1",null,null],[0,0,0]],[' +
     '[["1.0",null,null,null,[],[".com","quarantine","quarantine",null,"r","r",100,null,null,null],[0,0,0]],[' +
-    '["2001:db8::1",2,"reject","fail","fail",".com",null,null,[],[],[[".com",null,"none",null]],0],' +
+    '["2001:db8::1",2,"reject","fail","fail",".com",null,null,[],[],[[".com",null,"none"]]],' +
     '["203.0.113.1",1,"quarantine","pass","fail",".com","bounce.",null,[],' +
-    '[[".com","selector1","pass",null],["mail.","s1","fail",null]],[["bounce.","mfrom","softfail",null]],0],' +
-    '["192.0.2.1",1,"none","pass","pass",".com",null,null,[],' +
-    '[[".com","selector1","pass",null]],[[".com","mfrom","pass",null]],0]]]',
+    '[[0,"selector1"],["mail.","s1","fail"]],[[0,0,"softfail"]]],' +
+    '["192.0.2.1",1,"none","pass","pass",".com",null,null,[],[[0,"selector1"]],[[]]]]]',
 );
 /** Buffers for 2 kB, which most contents have: allocating larger ones takes longer than packing. */
 const PACKING = { dictionary: DICTIONARY, windowBits: 13, memLevel: 5, chunkSize: 1024 };

@@ -9,6 +9,10 @@ import { countSources } from '../../../src/domain/reports/source-counts.ts';
 import { aRecord, aReport } from '../../support/builders.ts';
 
 const text = fc.option(fc.string({ unit: 'binary', maxLength: 20 }), { nil: null });
+/** Often what it usually is, or that of the record, which is left out. */
+const usual = (...words: readonly (string | null)[]) =>
+  fc.oneof(text, fc.constantFrom('example.com', ...words));
+const name = usual();
 const list = <T>(item: fc.Arbitrary<T>) => fc.array(item, { maxLength: 4 });
 
 const record: fc.Arbitrary<ReportRecord> = fc.record({
@@ -20,10 +24,16 @@ const record: fc.Arbitrary<ReportRecord> = fc.record({
     spf: fc.constantFrom('pass', 'fail', null),
     reasons: list(fc.record({ type: text, comment: text })),
   }),
-  identifiers: fc.record({ headerFrom: text, envelopeFrom: text, envelopeTo: text }),
+  identifiers: fc.record({ headerFrom: name, envelopeFrom: name, envelopeTo: text }),
   authResults: fc.record({
-    dkim: list(fc.record({ domain: text, selector: text, result: text, humanResult: text })),
-    spf: list(fc.record({ domain: text, scope: text, result: text, humanResult: text })),
+    dkim: list(
+      fc.record({ domain: name, selector: text, result: usual('pass'), humanResult: text }),
+    ),
+    spf: list(
+      fc.record({
+        ...{ domain: name, scope: usual('mfrom'), result: usual('pass'), humanResult: text },
+      }),
+    ),
   }),
 });
 
@@ -71,7 +81,7 @@ describe('the content of a report', () => {
 
   test('never has another form, because it is stored', () => {
     const stored =
-      'AcMV3WBnKKTll+alKIHcmFoBzp8oaQtbCsRCoEY7kmeN0T0LjRAUu7DEPCRci/VAgZ9apAdVjs+XAA==';
+      'AcMVH2CTFdLyS/NSwC5MrQDnHZTIx5ZEsBCo8YLkfmN090MDDsUuLFEDCdFiPVCopRbpQZUrgf0DAA==';
     const { version, errors, policyPublished, records } = unpackContent(
       Buffer.from(stored, 'base64'),
     );
