@@ -160,7 +160,7 @@ test('an error after which SQLite rolls back by itself is not hidden by rolling 
   const { id } = await anAccount(store.db);
   const copy = sql`insert or rollback into account select * from account`;
   await expect(store.db.write((tx) => copy.execute(tx))).rejects.toThrow(
-    /UNIQUE.*account\.(id|mail_token)/,
+    /UNIQUE.*account\.(seq|id|mail_token)/,
   );
   await store.db.write((tx) => tx.updateTable('account').set({ name: 'B' }).execute());
   expect(await store.db.selectFrom('account').select(['id', 'name']).execute()).toEqual([

@@ -78,8 +78,9 @@ export function toRecordValues(record: ReportRecord): RecordValues {
 
 /** What is usual at the end is left out. */
 function shorten(values: readonly Text[], usual: readonly Text[]): ShortValues {
-  const short = values.map((value, i) => (value === usual[i] ? 0 : value));
-  return short.slice(0, short.findLastIndex((value) => value !== 0) + 1);
+  let { length } = values;
+  while (length > 0 && values[length - 1] === usual[length - 1]) length -= 1;
+  return values.slice(0, length).map((value, i) => (value === usual[i] ? 0 : value));
 }
 
 function lengthen<Usual extends readonly Text[]>(values: ShortValues, usual: Usual) {
