@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { toMailNetwork } from '../../domain/mail-sender.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { type Db, requireSpace } from '../engine/database.ts';
-import { readNow } from '../work/clock.ts';
+import { readClockMs } from '../work/clock.ts';
 import {
   type Deliver,
   hashKey,
@@ -12,7 +12,7 @@ import {
   toEnvelopeText,
 } from './incoming.ts';
 import { type CompleteMail, createInsertion } from './insertion.ts';
-import { deleteParts, freePart, insertPart, toParts } from './parts.ts';
+import { createMailId, deleteParts, freePart, insertPart, toParts } from './parts.ts';
 
 /**
  * A mail's row is inserted with its last part, so a mail that did not come in to its end is not in the inbox, whatever
@@ -26,14 +26,12 @@ export function createDeliver(db: Db): Deliver {
     const storing = new Storing(db, insert);
     coming += 1;
     try {
-      const digest = createHash('sha256');
       let sender: string | undefined;
       for await (const content of toParts(incoming.bytes)) {
-        digest.update(content);
         sender ??= toSender(incoming, content);
         await storing.add(content);
       }
-      await storing.end({ ...toMail(incoming), sha256: digest.digest(), sender: sender ?? '' });
+      await storing.end({ ...toMail(incoming), sender: sender ?? '' });
     } catch (error) {
       // The caller gets the first error.
       await storing.undo().catch(() => undefined);
@@ -47,7 +45,10 @@ export function createDeliver(db: Db): Deliver {
 class Storing {
   readonly #db: Db;
   readonly #insert: ReturnType<typeof createInsertion>;
-  readonly #id = createMailId();
+  /** Empty until the first part is stored. */
+  #id = '';
+  /** Of the parts before the one that is held. */
+  #digest: Hash | undefined;
   /** The part that is not stored yet: it may be the last one. */
   #held: Uint8Array | undefined;
   #stored = 0;
@@ -69,17 +70,25 @@ class Storing {
     const before = this.#held;
     this.#held = content;
     if (before === undefined) return;
-    const part = this.#toPart(before);
+    this.#digest = (this.#digest ?? createHash('sha256')).update(before);
     await orUnavailable(
-      this.#db.write(async (tx) => insertPart(tx, { ...part, stored_at: await readNow(tx) })),
+      this.#db.write(async (tx) => {
+        // `tidyInbox` goes by the database's clock.
+        this.#id ||= createMailId(await readClockMs(tx));
+        await insertPart(tx, this.#toPart(before));
+      }),
     );
     this.#stored += 1;
     freePart(before);
   }
 
-  async end(received: Omit<CompleteMail['mail'], 'id' | 'byte_count'>): Promise<void> {
-    const mail = { ...received, id: this.#id, byte_count: this.#bytes };
+  async end(received: Omit<CompleteMail['mail'], 'id' | 'byte_count' | 'sha256'>): Promise<void> {
+    this.#id ||= createMailId(Date.now());
     const last = this.#toPart(this.#held ?? new Uint8Array());
+    // In one call it costs a fifth.
+    const sha256 =
+      this.#digest?.update(last.content).digest() ?? hash('sha256', last.content, 'buffer');
+    const mail = { ...received, sha256, id: this.#id, byte_count: this.#bytes };
     this.#complete = { mail, last, mayBeStored: false };
     const insertion = await orUnavailable(this.#insert(this.#complete));
     if (insertion === 'known') await this.undo();
@@ -95,15 +104,6 @@ class Storing {
   #toPart(content: Uint8Array) {
     return { mail_id: this.#id, part: this.#stored, content };
   }
-}
-
-/**
- * A UUID of version 7 (RFC 9562, 5.7), so that mails of one time are neighbours in every index: ids in random order would
- * change a page of each index for each mail.
- */
-function createMailId(): string {
-  const ms = Date.now().toString(16).padStart(12, '0');
-  return `${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {

@@ -70,10 +70,11 @@ export type DoneResult = Exclude<MailResult, 'waiting' | 'delayed' | 'stuck'> | 
 const MAX_CHARS = 320;
 const MAX_RECIPIENTS = 20;
 
-export function toEnvelopeText({ recipients, ...texts }: Envelope): string {
-  const cut = Object.entries(texts).map(([name, text]) => [name, text && toCut(text)]);
-  const some = recipients?.slice(0, MAX_RECIPIENTS).map((recipient) => toCut(recipient));
-  return JSON.stringify({ ...Object.fromEntries(cut), recipients: some });
+export function toEnvelopeText(envelope: Envelope): string {
+  const recipients = envelope.recipients?.slice(0, MAX_RECIPIENTS);
+  return JSON.stringify({ ...envelope, recipients }, (_name, value) =>
+    typeof value === 'string' ? toCut(value) : value,
+  );
 }
 
 /** The beginning of a text. PostgreSQL stores neither half a character at its end nor U+0000: both are replaced. */

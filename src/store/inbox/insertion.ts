@@ -27,7 +27,7 @@ type NewMail = Pick<Selectable<Tables['inbox_mail']>, (typeof COLUMNS)[number]>;
 /** A mail of which all parts but the last are stored. */
 export interface CompleteMail {
   readonly mail: NewMail;
-  readonly last: Omit<NewPart, 'stored_at'>;
+  readonly last: NewPart;
   /** Its statements have run: it may be committed, although no answer says so. */
   mayBeStored: boolean;
 }
@@ -43,8 +43,8 @@ interface Waiting {
 
 /**
  * Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together. A
- * transaction waits for as many as are coming in, and as the one before had, because who has been answered sends the next:
- * until none has come for a moment.
+ * transaction waits for as many as are coming in; and for those that the one before had beside those that waited for
+ * its end, because who has been answered sends the next: until none has come for a moment.
  */
 export function createInsertion(
   db: Db,
@@ -52,10 +52,10 @@ export function createInsertion(
 ): (complete: CompleteMail) => Promise<Insertion> {
   const waiting: Waiting[] = [];
   let isRunning = false;
-  let former = 1;
+  let expected = 1;
   let look = () => {};
   const isGathered = () =>
-    waiting.length >= Math.min(MAX_GATHERED, Math.max(former, countComing()));
+    waiting.length >= Math.min(MAX_GATHERED, Math.max(expected, countComing()));
   const gather = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, GATHER_MS);
@@ -72,7 +72,7 @@ export function createInsertion(
     isRunning = true;
     while (waiting.length > 0) {
       if (!isGathered()) await gather();
-      former = await insertGroup(db, () => takeGroup(waiting));
+      expected = (await insertGroup(db, () => takeGroup(waiting))) + waiting.length;
     }
     isRunning = false;
   };
@@ -134,9 +134,7 @@ async function insertMails(
   const rows = mails.sort(byKey);
   const ids = new Set((await runAllPrepared(tx, mailInserts(rows))).flat().map(({ id }) => id));
   const added = whole.filter(({ mail }) => ids.has(mail.id));
-  const stored_at = rows[0]?.due_at ?? '';
-  const parts = added.map(({ last }) => ({ ...last, stored_at }));
-  await runAllPrepared(tx, partInserts(parts));
+  await runAllPrepared(tx, partInserts(added.map(({ last }) => last)));
   for (const complete of added) {
     complete.mayBeStored = true;
     insertions.set(complete, 'inserted');
@@ -161,6 +159,6 @@ const mailInserts = prepareRows<DueMail, { readonly id: string }>(
     db
       .insertInto('inbox_mail')
       .values(rows.map((row) => ({ ...row, state: 'waiting' })))
-      .onConflict((oc) => oc.column('key_sha256').doNothing())
+      .onConflict((oc) => oc.column('key_sha256').where('key_sha256', 'is not', null).doNothing())
       .returning('id'),
 );

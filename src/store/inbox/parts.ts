@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { findWholeInput } from '../documents/originals.ts';
@@ -54,11 +55,26 @@ class Held {
   }
 }
 
+/**
+ * A UUID of version 7 (RFC 9562, 5.7), which begins with the time. So mails of one time are neighbours in every index, where
+ * ids in random order would change a page for each; and a part's key says how old it is.
+ */
+export function createMailId(ms: number): string {
+  return `${toIdTime(ms)}${randomUUID().slice(15)}`;
+}
+
+/** Ids of mails that began before the time are smaller, all others are not. */
+export const toFirstId = (ms: number): string => `${toIdTime(ms)}000-8000-000000000000`;
+
+function toIdTime(ms: number): string {
+  const time = ms.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7`;
+}
+
 export type NewPart = Readonly<Tables['inbox_part']>;
 
-export const partInserts = prepareRows<NewPart, never>(
-  ['mail_id', 'part', 'stored_at', 'content'],
-  (db, rows) => db.insertInto('inbox_part').values(rows),
+export const partInserts = prepareRows<NewPart, never>(['mail_id', 'part', 'content'], (db, rows) =>
+  db.insertInto('inbox_part').values(rows),
 );
 
 export async function insertPart(tx: Tx, part: NewPart): Promise<void> {

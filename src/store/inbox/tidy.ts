@@ -1,7 +1,7 @@
 import { addDays, type Instant, toDay, toInstant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
-import { deleteParts } from './parts.ts';
+import { deleteParts, toFirstId } from './parts.ts';
 
 /** How long the row of a mail that is done stays, for operators. */
 const KEPT_DAYS = 90;
@@ -19,7 +19,7 @@ export async function tidyInbox(db: Db, keptRows = KEPT_ROWS): Promise<void> {
   const old = `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`;
   const excess = await findDoneAt(db, keptRows);
   await deleteOldMails(db, excess === undefined || excess < old ? old : excess);
-  await deleteLostParts(db, toInstant(new Date(nowMs - INCOMING_MS)));
+  await deleteLostParts(db, nowMs);
   await correctTimes(db, nowMs);
 }
 
@@ -83,14 +83,22 @@ async function deleteOldMails(db: Db, before: string): Promise<void> {
   }
 }
 
-/** Parts of mails that did not come in to their end, or whose row was deleted, because a process was killed. */
-async function deleteLostParts(db: Db, before: string): Promise<void> {
+/**
+ * Parts of mails that did not come in to their end, or whose row was deleted, because a process was killed. The id of a mail
+ * of one part has the clock of the process that received it, which may have been ahead.
+ */
+async function deleteLostParts(db: Db, nowMs: number): Promise<void> {
   for (;;) {
     const lost = await db
       .selectFrom('inbox_part')
       .select('mail_id')
       .distinct()
-      .where('stored_at', '<', before)
+      .where((eb) =>
+        eb.or([
+          eb('mail_id', '<', toFirstId(nowMs - INCOMING_MS)),
+          eb('mail_id', '>=', toFirstId(nowMs + INCOMING_MS)),
+        ]),
+      )
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(

@@ -22,7 +22,7 @@ export const INBOX = {
       sha256: bytes(),
       /** The account whose own address the mail was sent to. */
       account_id: orNull(id('references account (id)')),
-      key_sha256: orNull(bytes('unique')),
+      key_sha256: orNull(bytes()),
       /** The sender's network and the account: they take turns (`turns.ts`). */
       sender: text(),
       /** Mails are read by ascending turns. */
@@ -42,6 +42,8 @@ export const INBOX = {
       done_at: orNull(instant()),
     },
     keys: [
+      // Mails by SMTP have no key.
+      'unique index inbox_mail_key (key_sha256) where key_sha256 is not null',
       'index inbox_mail_door (door, seq)',
       'index inbox_mail_state (state, done_at, turn, seq)',
       "index inbox_mail_sender (sender, turn) where state = 'waiting'",
@@ -55,8 +57,8 @@ export const INBOX = {
    * bytes are not needed any more. SMTP takes no more above 4 GiB, and mails without a report keep 1 GiB (`room.ts`).
    */
   inbox_part: {
-    columns: { mail_id: id(), part: number(), stored_at: instant(), content: bytes() },
-    keys: ['primary key (mail_id, part)', 'index inbox_part_stored (stored_at)'],
+    columns: { mail_id: id(), part: number(), content: bytes() },
+    keys: ['primary key (mail_id, part)'],
   },
 
   /** A row for each door that was ever configured. */

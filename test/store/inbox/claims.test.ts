@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { toInstant } from '../../../src/domain/instant.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import {
   claimMails,
@@ -7,6 +8,7 @@ import {
   releaseMails,
   renewClaims,
 } from '../../../src/store/inbox/claims.ts';
+import { toFirstId } from '../../../src/store/inbox/parts.ts';
 import { failMails, finishMails } from '../../../src/store/inbox/results.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
 import { deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
@@ -177,20 +179,21 @@ describe('a mail that is done', () => {
       holder('a'),
       mails.slice(0, 2).map((mail) => toDone(mail, true)),
     );
-    const days = (count: number) =>
-      new Date(Date.now() - count * 86_400_000).toISOString().replace(/\.\d+/, '');
     await db.write(async (tx) => {
-      const old = { stored_at: days(92) };
-      await tx.updateTable('inbox_part').set(old).execute();
-      for (const [seq, count] of [
-        [1, 92],
-        [2, 89],
-      ] as const)
+      for (const [i, count] of [92, 89].entries()) {
+        const doneMs = Date.now() - count * 86_400_000;
+        const [id, mail_id] = [toFirstId(doneMs), mails[i]?.id ?? ''];
         await tx
           .updateTable('inbox_mail')
-          .set({ done_at: days(count) })
-          .where('seq', '=', seq)
+          .set({ id, done_at: toInstant(new Date(doneMs)) })
+          .where('seq', '=', i + 1)
           .execute();
+        await tx
+          .updateTable('inbox_part')
+          .set({ mail_id: id })
+          .where('mail_id', '=', mail_id)
+          .execute();
+      }
     });
     await tidyInbox(db);
     expect((await listMailRows(db)).map(({ seq }) => seq)).toEqual([2, 3]);

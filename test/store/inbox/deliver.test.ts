@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import {
   findAccountByToken,
@@ -19,7 +19,7 @@ import {
 } from '../../../src/store/inbox/doors.ts';
 import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
-import { PART_BYTES, readContent } from '../../../src/store/inbox/parts.ts';
+import { insertPart, PART_BYTES, readContent, toFirstId } from '../../../src/store/inbox/parts.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
 import { aBareAccount, NOW } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';
@@ -133,6 +133,10 @@ function counting(db: Db) {
   return { db: { ...db, write }, count };
 }
 
+async function yieldTimes(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await yieldToOthers();
+}
+
 describe('mails that doors deliver at the same time', () => {
   const toIncoming = (i: number, accountId?: string) => ({
     ...{ door: 'smtp' as const, envelope: {}, receivedAt: NOW, key: `${i}`, accountId },
@@ -160,7 +164,7 @@ describe('mails that doors deliver at the same time', () => {
     const counted = counting(db);
     const deliver = createDeliver(counted.db);
     const come = async function* (i: number) {
-      for (let turn = 0; turn < 4 * i; turn += 1) await yieldToOthers();
+      await yieldTimes(4 * i);
       yield Buffer.from(`mail ${i}`);
     };
     await Promise.all(
@@ -181,6 +185,50 @@ describe('mails that doors deliver at the same time', () => {
     await Promise.all(Array.from({ length: 5 }, sendTen));
     await send();
     expect(await listMailRows(db)).toHaveLength(51);
+  });
+
+  test('share a transaction when five senders began at different times', async () => {
+    const { db } = await aStore();
+    const counted = counting(db);
+    const write: Db['write'] = async (change) => {
+      const stored = await counted.db.write(change);
+      // As a commit that waits for the disk: others go on meanwhile.
+      await yieldTimes(5);
+      return stored;
+    };
+    const deliver = createDeliver({ ...db, write });
+    let sent = 0;
+    const sendTen = async (_: unknown, sender: number) => {
+      // Two begin, and three while their mails are stored.
+      await yieldTimes(sender < 2 ? 0 : 2);
+      for (let i = 0; i < 10; i += 1) {
+        await deliver(toIncoming(++sent));
+        await yieldTimes(4 * sender);
+      }
+    };
+    await Promise.all(Array.from({ length: 5 }, sendTen));
+    expect(await listMailRows(db)).toHaveLength(50);
+    // Fifteen if those who wait went on without those who were answered.
+    expect(counted.count.writes).toBeLessThanOrEqual(13);
+  });
+
+  test('wait for nobody when one sender sends one after another, and once for one that has stopped', async () => {
+    const { db } = await aStore();
+    const deliver = createDeliver(db);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    for (let i = 0; i < 3; i += 1) await deliver(toIncoming(i));
+    await Promise.all([deliver(toIncoming(3)), deliver(toIncoming(4))]);
+    let isStored = false;
+    const stored = deliver(toIncoming(5)).then(() => {
+      isStored = true;
+    });
+    await yieldTimes(100);
+    expect(isStored).toBe(false);
+    await vi.advanceTimersByTimeAsync(100);
+    await stored;
+    for (let i = 6; i < 9; i += 1) await deliver(toIncoming(i));
+    expect(await listMailRows(db)).toHaveLength(9);
   });
 
   test('are stored although the database refuses the values of one of them', async () => {
@@ -269,21 +317,17 @@ describe('a database that fails while a mail is delivered', () => {
   test('leaves parts that are deleted a day later, and no mail', async () => {
     const { db } = await aStore();
     await deliverMail(db, { bytes: randomBytes(2 * PART_BYTES) });
-    const lost = [randomUUID(), randomUUID()];
-    const part = { part: 0, content: randomBytes(9) };
-    const stored = [NOW, new Date(Date.now() + 3_600_000).toISOString()];
+    // By the clock of the process that received them, which may be wrong.
+    const lost = [-25, -23, 23, 25].map((hours) => toFirstId(Date.now() + hours * 3_600_000));
+    const content = randomBytes(9);
     await db.write(async (tx) => {
-      for (const [i, stored_at] of stored.entries())
-        await tx
-          .insertInto('inbox_part')
-          .values({ ...part, mail_id: lost[i] as string, stored_at })
-          .execute();
+      for (const mail_id of lost) await insertPart(tx, { mail_id, part: 0, content });
     });
     expect(await claimMails(db, WANTED)).toHaveLength(1);
     await tidyInbox(db);
     const left = await db.selectFrom('inbox_part').select('mail_id').distinct().execute();
-    expect(left).toHaveLength(2);
-    expect(left.map(({ mail_id }) => mail_id)).toContain(lost[1]);
+    const [mail] = await listMailRows(db);
+    expect(left.map(({ mail_id }) => mail_id).sort()).toEqual([lost[1], mail?.id, lost[2]]);
   });
 });
 
