@@ -39,6 +39,9 @@ async function open(path: string, options: StoreOptions): Promise<Store> {
   try {
     const writing = toKysely(connection);
     await migrateSqlite(writing, connection, options);
+    // What a statement changes is copied before, so that it can be undone alone: else into a file, from eight pages on. Not
+    // before migrating, which may sort a whole table.
+    connection.pragma('temp_store = MEMORY');
     const reading = path === IN_MEMORY ? undefined : connectReading(path);
     const findShortage = createShortage(path, options);
     return toStore({ db: writing, connection }, reading, findShortage);
