@@ -91,9 +91,10 @@ async function* readAll(
   deps: IngestDeps,
   inputs: AsyncIterable<InputToRead>,
 ): AsyncGenerator<ReadDocument> {
+  const reading = { ...deps, firstDay: deps.keptFrom?.() };
   for await (const { name, read } of inputs) {
     const input = await read().catch(toUnreadable);
-    if (!(input instanceof Refusal)) yield* readInput(deps, input);
+    if (!(input instanceof Refusal)) yield* readInput(reading, input);
     else yield { input: name, place: undefined, document: toRejected(input) };
   }
 }
@@ -110,12 +111,11 @@ const toRejected = (refusal: Refusal): IntakeDocument => ({
 });
 
 async function* readInput(
-  { now, parser, keptFrom }: IngestDeps,
+  { now, parser, firstDay }: IngestDeps & { readonly firstDay: Day | undefined },
   input: Input,
 ): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
   const { isBrief } = input;
-  const firstDay = keptFrom?.();
   for await (const parsed of parser.parse(input.bytes, { nowMs: now().getTime(), isBrief })) {
     const document = refuseOld(parsed, firstDay);
     if (!isStored(document, input)) yield { input: input.name, place: undefined, document };

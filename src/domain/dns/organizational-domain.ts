@@ -6,11 +6,15 @@ interface SuffixOptions {
   readonly allowPrivateDomains: boolean;
 }
 
+/** An import costs ten microseconds and more each time, and a mail asks several times. */
+let suffixes: Promise<typeof import('tldts')> | undefined;
+
 /** Loads the list of public suffixes, which takes 20 ms the first time. */
 export async function loadOrganizationalDomains(
   { allowPrivateDomains }: SuffixOptions = { allowPrivateDomains: false },
 ): Promise<ToOrganizationalDomain> {
-  const { getDomain } = await import('tldts');
+  suffixes ??= import('tldts');
+  const { getDomain } = await suffixes;
   const options = { allowPrivateDomains, validateHostname: false };
   return (name) => getDomain(name, options) ?? name;
 }

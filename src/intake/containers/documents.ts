@@ -144,12 +144,16 @@ async function* openSigned(bytes: Uint8Array, context: Context): AsyncGenerator<
   yield* open(toContent(content), context);
 }
 
+/** An import costs ten microseconds and more each time. */
+let mails: Promise<typeof import('./mail.ts')> | undefined;
+
 async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
   const [, second] = splitMailbox(bytes, context.budget).take(2);
   // A mailbox does not count as a container: its messages have the depth of a single mail.
   if (second !== undefined)
     return yield* openAll(toMembers(splitMailbox(bytes, context.budget), context.budget), context);
-  const { readMail } = await import('./mail.ts');
+  mails ??= import('./mail.ts');
+  const { readMail } = await mails;
   yield* openAll(readMail(bytes, context), deeper(context));
 }
 
