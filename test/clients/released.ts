@@ -1,4 +1,12 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +17,7 @@ const NEEDED = ['openapi', 'test/clients', 'package.json', 'tsconfig.json'];
 const BUILT = /\/(build|target|node_modules)$/;
 
 /**
- * A copy of the clients in a new folder, for a contract of an earlier release: they are generated from that
+ * A copy of the clients in a new folder, which goes with this process, for a contract of an earlier release: they are generated from that
  * contract, and their programs are those of its time. Both are in `released/`, a folder for each version, so that
  * a clone without its history has them.
  */
@@ -17,6 +25,7 @@ export function copyReleased(version: string): string {
   const released = join(ROOT, 'test/clients/released', version);
   if (!existsSync(released)) throw new Error(`There are no clients of contract ${version}.`);
   const folder = mkdtempSync(join(tmpdir(), `plumbline-${version}-`));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const needed of NEEDED)
     cpSync(join(ROOT, needed), join(folder, needed), {
       recursive: true,
