@@ -1,4 +1,4 @@
-import { addTo, addUp, type Counts } from './alerts/rate.ts';
+import { addTo, addUp, type Counts, failedOf } from './alerts/rate.ts';
 import type { Day } from './instant.ts';
 import { type DomainFacts, findSilence, findTooFewData, isGood } from './next-step.ts';
 import type { Mark } from './sources/source.ts';
@@ -103,5 +103,3 @@ export function listObstacles(facts: DomainFacts, mail: MailByStanding): readonl
     ...(few === undefined ? [] : [{ ...few, kind: 'few_data' as const }]),
   ];
 }
-
-const failedOf = ({ messages, aligned }: Counts) => messages - aligned;

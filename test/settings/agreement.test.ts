@@ -6,9 +6,8 @@ import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts'
 import { STANDING_NAMES, STANDINGS } from '../../src/settings/pages/readiness-view.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
-import { type Api, serveApi } from '../support/api.ts';
+import type { Api } from '../support/api.ts';
 import {
-  aBareAccount,
   aDomain,
   anAlert,
   aRecord,
@@ -17,19 +16,14 @@ import {
   NOW,
   receive,
 } from '../support/builders.ts';
-import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
+import { type Browser, onTestDay, toReadable } from '../support/visitor.ts';
 
 let api: Api;
 let accountId: string;
 let browser: Browser;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  vi.setSystemTime(new Date('2026-03-15T12:00:00Z'));
-  api = await serveApi();
-  accountId = await aBareAccount(api.db);
-  ({ browser } = await aVisitor(api, accountId));
-  return () => void vi.useRealTimers();
+  ({ api, accountId, browser } = await onTestDay());
 });
 
 /** What a source of some kind sends on a day. None of it passes but of `own`. */

@@ -1,12 +1,11 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
-import { type Api, serveApi } from '../support/api.ts';
+import type { Api } from '../support/api.ts';
 import {
-  aBareAccount,
   aDomain,
   anAlert,
   aRecord,
@@ -17,19 +16,14 @@ import {
   receive,
   recordsOf,
 } from '../support/builders.ts';
-import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
+import { type Browser, onTestDay, toReadable } from '../support/visitor.ts';
 
 let api: Api;
 let accountId: string;
 let browser: Browser;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  vi.setSystemTime(new Date('2026-03-15T12:00:00Z'));
-  api = await serveApi();
-  accountId = await aBareAccount(api.db);
-  ({ browser } = await aVisitor(api, accountId));
-  return () => void vi.useRealTimers();
+  ({ api, accountId, browser } = await onTestDay());
 });
 
 const read = async (path: string) => toReadable((await browser.get(path)).text);

@@ -1,10 +1,11 @@
 import request from 'supertest';
+import { onTestFinished, vi } from 'vitest';
 import { hashPassword } from '../../src/domain/access/password.ts';
 import { toInstant } from '../../src/domain/instant.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { insertSession, type Proof } from '../../src/store/people/sessions.ts';
-import type { Api } from './api.ts';
-import { NOW } from './builders.ts';
+import { type Api, serveApi } from './api.ts';
+import { aBareAccount, NOW } from './builders.ts';
 
 export const PASSWORD = 'plumb lines are straight';
 /** The hash of PASSWORD, made once because hashing is slow. */
@@ -103,6 +104,17 @@ export async function aVisitor(api: Api, accountId: string, email?: string) {
   const browser = new Browser(api);
   await browser.signIn(person.email);
   return { ...person, browser };
+}
+
+/** An account with a person who is signed in, at noon of 15 March 2026, until the test is over. */
+export async function onTestDay() {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  vi.setSystemTime(new Date('2026-03-15T12:00:00Z'));
+  const api = await serveApi();
+  const accountId = await aBareAccount(api.db);
+  const { browser } = await aVisitor(api, accountId);
+  return { api, accountId, browser };
 }
 
 /** A person of an account with an open session, without the time that checking a password takes. */

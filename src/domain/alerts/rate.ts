@@ -20,6 +20,10 @@ export function addTo(
   sum.aligned = addSafely(sum.aligned, aligned);
 }
 
+export function failedOf({ messages, aligned }: Counts): number {
+  return messages - aligned;
+}
+
 /**
  * The pass rate, 0 to 100, rounded to two decimals, halves up. Only 100 means that every message passed, and only 0
  * that none did. Everything that shows a rate uses this (decision 98). There must be messages.

@@ -1,4 +1,4 @@
-import { addUp, type Counts, isDrop } from '../alerts/rate.ts';
+import { addUp, type Counts, failedOf, isDrop } from '../alerts/rate.ts';
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { remember } from '../remember.ts';
 import { parsePattern } from '../reports/source-pattern.ts';
@@ -75,7 +75,6 @@ export function findCause(
 type Sources = readonly (readonly [key: AddressKey, source: SourceOfDay])[];
 
 const countsOf = (sources: Sources) => addUp(sources.map(([, { counts }]) => counts));
-const failedOf = ({ messages, aligned }: Counts) => messages - aligned;
 
 function hasDropped(was: Counts, is: Counts): boolean {
   return was.messages > 0 && is.messages > 0 && isDrop(was, is, DROP);

@@ -96,8 +96,8 @@ function toPath({ search, sort, page }: Choice): string {
 
 /** All domains, whatever is shown of them. */
 function renderBand({ items, range }: Work): Html | '' {
-  const counts = addUp(items.map((item) => item.counts));
-  const before = addUp(items.map((item) => item.before));
+  const counts = addUp(items.map(({ facts }) => facts.counts));
+  const before = addUp(items.map(({ facts }) => facts.before));
   if (counts.messages === 0) return '';
   return html`<section class="card" aria-label="All domains"><dl class="band">
     <div><dt>Messages</dt><dd>${formatCount(counts.messages)}</dd></div>

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
-import { addUp, type Counts } from '../../domain/alerts/rate.ts';
+import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
+import type { DomainFacts } from '../../domain/next-step.ts';
 import { type Column, toColumns } from '../frame/charts/columns.ts';
 import {
   describePassed,
@@ -24,13 +25,14 @@ export interface WorkItemView {
 }
 
 export function renderWorkItem({ item, range, address, now }: WorkItemView): Html {
-  const { id, name, counts, days, step } = item;
+  const { id, name, facts, days, step } = item;
+  const { counts } = facts;
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
       <p class="muted">${renderLastReport(item, now)}</p></th>
     <td role="cell" class="number" data-label="Messages">${formatCount(counts.messages)}</td>
     <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : renderRate(toColumns(days, range).columns, item)}</td>
-    <td role="cell" class="number" data-label="Change in points">${renderChange(item)}</td>
+    <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>
     <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
     <td role="cell" class="step">${renderNextStep(step, { id, name, address })}</td>
   </tr>`;
@@ -39,14 +41,14 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
 /** So many days after its day, a report is received as late as most. */
 const LAG_DAYS = 7;
 
-function renderLastReport({ lastReportAt, newest }: WorkItem, now: Date): Html {
+function renderLastReport({ lastReportAt, facts: { newest } }: WorkItem, now: Date): Html {
   if (lastReportAt === null) return html`No report yet`;
   const isOld = newest !== null && newest < addDays(toDay(toInstant(now)), -LAG_DAYS);
   return html`Last report ${renderTime(lastReportAt, now)}${isOld ? `, of ${formatDay(newest)}` : ''}`;
 }
 
 /** In points; “new” without messages before. */
-export function renderChange(of: { readonly counts: Counts; readonly before: Counts }): Html {
+export function renderChange(of: Pick<DomainFacts, 'counts' | 'before'>): Html {
   const change = toChange(of);
   if (change === undefined) return html`${of.counts.messages === 0 ? '–' : 'new'}`;
   const sign = change === 0 ? '' : change > 0 ? '+' : '−';
@@ -59,7 +61,7 @@ function renderPolicy({ facts: { record } }: WorkItem): Html | string {
   return record === null ? 'no record' : toPolicyText(record);
 }
 
-function renderRate(columns: readonly Column[], { name, counts }: WorkItem): Html {
+function renderRate(columns: readonly Column[], { name, facts: { counts } }: WorkItem): Html {
   return html`<span class="rate">${renderSparkline(columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`;
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Counts, toPassRate } from '../../domain/alerts/rate.ts';
+import { type Counts, failedOf, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import {
@@ -23,10 +23,6 @@ export interface WorkItem {
   readonly id: string;
   readonly name: string;
   readonly lastReportAt: string | null;
-  readonly newest: Day | null;
-  /** All messages of the range, and of the days before. */
-  readonly counts: Counts;
-  readonly before: Counts;
   /** With all mail of the range: whose it is, is asked for domains that are shown. */
   readonly facts: DomainFacts;
   readonly step: NextStep;
@@ -49,10 +45,9 @@ export async function findWork(
   const today = toDay(toInstant(now));
   const read = await readWorklist(reader, { accountId, today, days: WINDOW_DAYS });
   const factsById = toFacts(read, today);
-  const items = read.states.map(({ id, name, newest, last_report_at: lastReportAt }) => {
+  const items = read.states.map(({ id, name, last_report_at: lastReportAt }) => {
     const facts = factsById.get(id) as DomainFacts;
-    const { counts, before } = facts;
-    return { id, name, newest, lastReportAt, counts, before, facts, step: findNextStep(facts) };
+    return { id, name, lastReportAt, facts, step: findNextStep(facts) };
   });
   return { ...read, items: items.sort(byRank) };
 }
@@ -142,10 +137,9 @@ function dependsOnSenders(facts: DomainFacts): boolean {
   return !isDeepStrictEqual(findNextStep(facts), findNextStep(least));
 }
 
-const failedOf = ({ messages, aligned }: Counts) => messages - aligned;
-
 export function byRank(a: WorkItem, b: WorkItem): number {
-  return rankOf(a.step) - rankOf(b.step) || failedOf(b.counts) - failedOf(a.counts) || byName(a, b);
+  const failures = failedOf(b.facts.counts) - failedOf(a.facts.counts);
+  return rankOf(a.step) - rankOf(b.step) || failures || byName(a, b);
 }
 
 const byName = (a: WorkItem, b: WorkItem) => (a.name < b.name ? -1 : 1);
@@ -159,15 +153,15 @@ const POLICIES = ['absent', 'none', 'quarantine', 'reject'];
 const VALUES: Readonly<
   Record<Exclude<WorkColumn, 'name'>, (item: WorkItem) => number | undefined>
 > = {
-  messages: ({ counts }) => counts.messages,
-  rate: ({ counts }) => (counts.messages === 0 ? undefined : toPassRate(counts)),
-  change: toChange,
+  messages: ({ facts: { counts } }) => counts.messages,
+  rate: ({ facts: { counts } }) => (counts.messages === 0 ? undefined : toPassRate(counts)),
+  change: ({ facts }) => toChange(facts),
   policy: ({ facts: { record } }) =>
     record === undefined ? undefined : POLICIES.indexOf(toPolicies(record).p),
 };
 
 /** By how many points the pass rate rose; undefined without messages before or now. */
-export function toChange({ counts, before }: Pick<WorkItem, 'counts' | 'before'>) {
+export function toChange({ counts, before }: Pick<DomainFacts, 'counts' | 'before'>) {
   if (counts.messages === 0 || before.messages === 0) return undefined;
   return Math.round((toPassRate(counts) - toPassRate(before)) * 100) / 100;
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import { addUp, failedOf } from '../../../domain/alerts/rate.ts';
 import { sortFirst } from '../../../domain/sort.ts';
 import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
@@ -65,8 +65,6 @@ export function renderStoppedSenders(
     ${count > MAX_JUDGED ? html`<p class="muted">Of the ${formatCount(MAX_JUDGED)} sources with most failed messages.</p>` : ''}
     ${more > 0 ? html`<p class="muted">${pluralize(more, 'sender')} with fewer messages ${more === 1 ? 'is' : 'are'} not listed here.</p>` : ''}`;
 }
-
-const failedOf = ({ messages, aligned }: Counts) => messages - aligned;
 
 /** Addresses that are known by no name are told apart by the verdict only: a forger can have hundreds. */
 function toKey(name: GroupName): string {
