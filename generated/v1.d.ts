@@ -458,7 +458,7 @@ export interface components {
             /**
              * Format: int64
              * @description Policy evaluation records in the report. Blank placeholder records are not counted.
-             * @example 4
+             * @example 2
              */
             readonly record_count: number;
             /**
@@ -515,7 +515,7 @@ export interface components {
             /**
              * Format: int64
              * @description Policy evaluation records in the report. Blank placeholder records are not counted.
-             * @example 4
+             * @example 2
              */
             readonly record_count: number;
             /**
@@ -545,7 +545,7 @@ export interface components {
             /**
              * Format: int64
              * @description Messages.
-             * @example 1700
+             * @example 1807
              */
             readonly count: number;
             readonly policy_evaluated: components["schemas"]["PolicyEvaluated"];
@@ -808,7 +808,10 @@ export interface components {
          * @example {
          *       "drop_pct": 31.4,
          *       "prev_pass_rate": 98.74,
-         *       "curr_pass_rate": 67.34
+         *       "curr_pass_rate": 67.34,
+         *       "day": "2026-03-14",
+         *       "message_count": 2410,
+         *       "failed_count": 787
          *     }
          */
         readonly AlertContext: {
@@ -940,7 +943,7 @@ export interface components {
          * @example {
          *       "day": "2026-03-14",
          *       "message_count": 4125,
-         *       "failed_count": 4120,
+         *       "failed_count": 4124,
          *       "sources": [
          *         {
          *           "ip": "203.0.113.66",
@@ -950,7 +953,7 @@ export interface components {
          *         {
          *           "ip": "2001:db8::66",
          *           "message_count": 25,
-         *           "failed_count": 20
+         *           "failed_count": 24
          *         }
          *       ],
          *       "additional_sources": 0
@@ -972,7 +975,7 @@ export interface components {
             /**
              * Format: int64
              * @description Those of them that did not pass DMARC.
-             * @example 4120
+             * @example 4124
              */
             readonly failed_count: number;
             /**
@@ -986,7 +989,7 @@ export interface components {
              *       {
              *         "ip": "2001:db8::66",
              *         "message_count": 25,
-             *         "failed_count": 20
+             *         "failed_count": 24
              *       }
              *     ]
              */

@@ -58,6 +58,8 @@ describe('a list that contradicts the prose is found', () => {
   const { value } = examples.find(({ where }) => where.includes('open_and_resolved')) ?? {};
   const alerts = value as ListBody;
   const [open] = alerts.data as [Record<string, unknown>];
+  const regression = { ...open, context: { ...(open['context'] as object), drop_pct: 12 } };
+  const source = { ip: '192.0.2.9', message_count: 25, failed_count: 20 };
   const domain = { id: '1', domain: 'a.example', status: 'paused' };
 
   test.each<[string, ListBody]>([
@@ -65,10 +67,22 @@ describe('a list that contradicts the prose is found', () => {
     ['the order is not the list’s', { ...alerts, data: alerts.data.toReversed() }],
     ['an id occurs twice', { data: [open, open], total: 2 }],
     ['only active domains are listed', { data: [domain], total: 1 }],
+    ['the drop is the difference of the rates', { data: [regression], total: 1 }],
     [
-      'the drop is the difference of the rates',
+      'each source sent 20 messages, of which 90 % failed',
       {
-        data: [{ ...open, context: { drop_pct: 12, prev_pass_rate: 90, curr_pass_rate: 79 } }],
+        data: [
+          {
+            ...open,
+            type: 'alert.new_failing_source',
+            context: {
+              message_count: 25,
+              failed_count: 20,
+              sources: [source],
+              additional_sources: 0,
+            },
+          },
+        ],
         total: 1,
       },
     ],

@@ -112,6 +112,7 @@ const FAILED: Rule = [
 const CONTEXTS: Readonly<Record<string, readonly Rule[]>> = {
   'alert.alignment_regression': [
     FAILED,
+    ['a drop has its day and its counts', (item) => 'day' in item && 'message_count' in item],
     [
       'the drop is the difference of the rates',
       (item) =>
@@ -142,6 +143,15 @@ const CONTEXTS: Readonly<Record<string, readonly Rule[]>> = {
         number(item, 'additional_sources') > 0 ||
         (sum(item, 'message_count') === number(item, 'message_count') &&
           sum(item, 'failed_count') === number(item, 'failed_count')),
+    ],
+    [
+      'each source sent 20 messages, of which 90 % failed',
+      (item) =>
+        (item['sources'] as Item[]).every(
+          (source) =>
+            number(source, 'message_count') >= 20 &&
+            number(source, 'failed_count') >= 0.9 * number(source, 'message_count'),
+        ),
     ],
   ],
   'alert.dns_record_changed': [
