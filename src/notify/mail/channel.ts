@@ -14,10 +14,10 @@ import {
 } from '../../store/people/person-mail.ts';
 import type { Batch, Channel } from '../channel.ts';
 import { type Alert, type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
-import { findSending, type LetterDeps, type Sending } from './event-letters.ts';
+import { findSending, hasLink, type LetterDeps, type Sending } from './event-letters.ts';
 import { renderLetter } from './letter.ts';
 import { findRefusal, type Mailer } from './mailer.ts';
-import { findDailyTime, msUntilDaily, planMail } from './pace.ts';
+import { findDailyTime, msUntilDaily, planMail, planOther } from './pace.ts';
 
 interface MailDeps extends LetterDeps {
   readonly mailer: Pick<Mailer, 'send' | 'close'>;
@@ -48,6 +48,7 @@ class MailBatch {
   readonly #deps: MailDeps;
   readonly #batch: Batch;
   readonly #person: PersonMail;
+  #pace: Pace;
   /** Set by a failure that is not about one mail: the others would fail as well. */
   #isEnded = false;
 
@@ -55,6 +56,7 @@ class MailBatch {
     this.#deps = deps;
     this.#batch = batch;
     this.#person = person;
+    this.#pace = person;
   }
 
   async deliver(): Promise<void> {
@@ -92,27 +94,26 @@ class MailBatch {
   }
 
   async #sendOther(due: DueDelivery): Promise<void> {
+    const plan = planOther(this.#pace, { isLink: hasLink(due), now: this.#deps.now() });
+    if (plan.kind === 'wait')
+      return await this.#record([due], { kind: 'postponed', atLeastMs: plan.ms });
     const sending = await findSending(this.#deps, this.#person, due);
     if (sending === undefined) await this.#drop([due], 'There is nothing to say any more.');
-    else await this.#send([due], sending);
+    else await this.#send([due], sending, plan.pace);
   }
 
   async #sendAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
     const changes: AlertChange[] = [];
     for (const due of deliveries) changes.push(await this.#toChange(due));
-    let pace: Pace = this.#person;
     for (let at = 0; at < deliveries.length && !this.#mustEnd(); ) {
       const rest = deliveries.slice(at);
-      const plan = planMail(pace, rest.length, this.#deps.now());
+      const plan = planMail(this.#pace, rest.length, this.#deps.now());
       if (plan.kind === 'wait')
         return await this.#record(rest, { kind: 'postponed', atLeastMs: plan.ms });
       const isList = plan.kind === 'list' || this.#person.alerts === 'daily';
       const end = isList ? deliveries.length : at + 1;
       const sending = this.#toSending(changes.slice(at, end), plan.isLastToday);
-      await this.#send(deliveries.slice(at, end), sending);
-      if (this.#isEnded) return;
-      await updatePace(this.#deps.store.db, this.#person.personId, plan.pace);
-      pace = plan.pace;
+      await this.#send(deliveries.slice(at, end), sending, plan.pace);
       at = end;
     }
   }
@@ -142,13 +143,16 @@ class MailBatch {
     return { letter, id: `resolved.${first.id}.${personId}`, inReplyTo: firing, subscription };
   }
 
-  async #send(deliveries: readonly DueDelivery[], sending: Sending): Promise<void> {
+  async #send(deliveries: readonly DueDelivery[], sending: Sending, pace: Pace): Promise<void> {
     const started = performance.now();
     const outcome = await this.#try(sending);
     await this.#record(deliveries, { ...outcome, tookMs: performance.now() - started });
     // After that: a process that dies between sending and recording sends again.
     if (outcome.kind === 'delivered' && this.#person.refusals > 0)
       await confirmAddress(this.#deps.store.db, this.#person.personId);
+    if (this.#isEnded) return;
+    await updatePace(this.#deps.store.db, this.#person.personId, pace);
+    this.#pace = pace;
   }
 
   async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<Outcome> {

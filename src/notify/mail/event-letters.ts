@@ -76,14 +76,24 @@ async function findNotice(
 ): Promise<Letter | undefined> {
   const frame = { baseUrl, account, at };
   if (type === 'webhook.disabled') return toWebhookLetter(JSON.parse(data), frame);
-  const notice = JSON.parse(data) as Notice;
+  const notice = parseNotice(data);
   if (type === 'key.created') return toKeyLetter(notice, frame);
   if (type === 'account.deletion') return toDeletionLetter(notice, frame);
   if (type !== 'person.changed') return undefined;
-  if (notice.action !== 'person_invited' && notice.action !== 'person_link_made')
-    return toChangeLetter(notice, frame);
+  if (!LINKS.has(notice.action)) return toChangeLetter(notice, frame);
   // A link that comes later than the one that was shown ends would surprise.
   const isLate = now() > later(at, LINK_MS);
   const token = isLate ? undefined : await insertMailedLink(store.db, personId, now());
   return token === undefined ? undefined : toLinkLetter(notice, token, frame);
+}
+
+const LINKS: ReadonlySet<Notice['action']> = new Set(['person_invited', 'person_link_made']);
+
+/** Whether it is a mail that somebody waits for. */
+export function hasLink({ type, data }: DueDelivery): boolean {
+  return type === 'person.changed' && LINKS.has(parseNotice(data).action);
+}
+
+function parseNotice(data: string): Notice {
+  return JSON.parse(data) as Notice;
 }

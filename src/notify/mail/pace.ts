@@ -1,37 +1,56 @@
 import { type Day, type Instant, later, toDay, toMonday } from '../../domain/instant.ts';
 import type { Pace } from '../../store/people/person-mail.ts';
 
-/* When mails about alerts go: nobody gets more than they can read, and nothing is left out. */
+/* When mails go: nobody gets more than they can read, and nothing is left out. */
 
+/** Of all kinds together. */
 const MAX_A_DAY = 50;
-/** In BURST_MS, one mail for each change. What comes besides is one mail with all of them. */
-const MAX_BURST = 10;
+/** The last five are for links that somebody waits for: nobody can use them up with news, such as forged alerts. */
+const MAX_NEWS = MAX_A_DAY - 5;
+/** In BURST_MS, one mail for each change. Ten at once, and what comes besides, are one mail with all of them. */
+const MAX_BURST = 9;
 const BURST_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 /** The daily mail and the summary go at this hour, UTC. */
 const DAILY_HOUR = 7;
 
-export type Plan =
+interface Wait {
+  readonly kind: 'wait';
+  readonly ms: number;
+}
+
+type Plan =
   | { readonly kind: 'single' | 'list'; readonly isLastToday: boolean; readonly pace: Pace }
-  | { readonly kind: 'wait'; readonly ms: number };
+  | Wait;
 
 /** What becomes of the first of the changes that wait for a person who is told at once. */
 export function planMail(pace: Pace, waiting: number, now: Instant): Plan {
-  const today = toDay(now);
-  const sent = pace.sentOn === today ? pace.sent : 0;
-  if (sent >= MAX_A_DAY)
-    return { kind: 'wait', ms: msUntil(later(`${today}T00:00:00Z`, DAY_MS), now) };
+  const plan = planOther(pace, { isLink: false, now });
+  if (plan.kind === 'wait') return plan;
+  const sent = plan.pace.sent - 1;
   const isBurst = pace.burstSince !== null && now < later(pace.burstSince, BURST_MS);
   const burstSince = isBurst ? pace.burstSince : now;
   const burst = isBurst ? pace.burst : 0;
-  const isList = waiting > Math.min(MAX_BURST - burst, MAX_A_DAY - sent);
-  if (isList && isBurst && sent < MAX_A_DAY - 1)
+  const isList = waiting > Math.min(MAX_BURST - burst, MAX_NEWS - sent);
+  if (isList && isBurst && sent < MAX_NEWS - 1)
     return { kind: 'wait', ms: msUntil(later(burstSince as Instant, BURST_MS), now) };
   return {
     kind: isList ? 'list' : 'single',
-    isLastToday: sent + 1 === MAX_A_DAY,
-    pace: { sentOn: today, sent: sent + 1, burstSince, burst: burst + 1 },
+    isLastToday: sent + 1 === MAX_NEWS,
+    pace: { ...plan.pace, burstSince, burst: burst + 1 },
   };
+}
+
+/** What becomes of a mail that is not about alerts. */
+export function planOther(
+  pace: Pace,
+  { isLink, now }: { readonly isLink: boolean; readonly now: Instant },
+): { readonly kind: 'single'; readonly pace: Pace } | Wait {
+  const today = toDay(now);
+  const sent = pace.sentOn === today ? pace.sent : 0;
+  if (sent >= (isLink ? MAX_A_DAY : MAX_NEWS))
+    return { kind: 'wait', ms: msUntil(later(`${today}T00:00:00Z`, DAY_MS), now) };
+  return { kind: 'single', pace: { ...pace, sentOn: today, sent: sent + 1 } };
 }
 
 /** The newest time for daily mails: what happened before it is due. */

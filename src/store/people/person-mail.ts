@@ -109,7 +109,7 @@ export async function recordRefusal(db: Db, personId: string, refusal: string): 
   await updatePersonMail(db, personId, { refusals: sql<number>`refusals + 1`, refusal });
 }
 
-/** How many mails about alerts a person has got. */
+/** How many mails a person has got today, and about alerts in a few minutes. */
 export type Pace = Pick<PersonMail, 'sentOn' | 'sent' | 'burstSince' | 'burst'>;
 
 /** After a mail: when the process dies in between, it is not counted. */
