@@ -106,23 +106,23 @@ describe('a delivery', () => {
     expect((await findWebhook(db, id)).enabled).toBe(status !== 410);
   });
 
-  test('waits until the day and hour that a Retry-After names, and a day at most', async () => {
+  test('waits until the time that a Retry-After names, also one of days, for as long as events are kept', async () => {
     const { db, accountId, owner, channel } = await aWorld();
     const until = new Date(Date.now() + 7_200_000).toUTCString();
-    const given = [until, '999999999', 'soon'].values();
+    const given = [until, '172800', '999999999', 'soon'].values();
     const { url } = await anEndpoint((res) =>
       res.writeHead(503, { 'retry-after': given.next().value }).end(),
     );
     const { id } = await aWebhook(db, accountId, url);
     const waits: number[] = [];
-    for (const type of ['alert.a', 'alert.b', 'alert.c']) {
+    for (const type of ['alert.a', 'alert.b', 'alert.c', 'alert.d']) {
       await anAlert(db, owner, { type });
       await deliverAll(db, channel);
       await db.write((tx) => tx.updateTable('receiver').set({ free_at_ms: 0 }).execute());
       const [latest] = await listDeliveries(db, id, { limit: 1 });
       waits.push(((latest?.due_at_ms ?? 0) - Date.now()) / 3_600_000);
     }
-    expect(waits.map((hours) => Math.round(hours))).toEqual([2, 24, 0]);
+    expect(waits.map((hours) => Math.round(hours))).toEqual([2, 48, 720, 0]);
   });
 
   test('is tried ten times within three days, at the times that Standard Webhooks recommends', () => {

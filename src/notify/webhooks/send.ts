@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Agent, type Dispatcher, request } from 'undici';
+import { KEPT_DAYS } from '../../domain/events.ts';
 import {
   createJudge,
   findLiteralAddress,
@@ -13,8 +14,8 @@ import type { Outcome } from '../../store/notify/claims.ts';
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 500;
-/** A receiver cannot put an event off for longer. */
-const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+/** After that the event is deleted. */
+const MAX_RETRY_AFTER_MS = KEPT_DAYS * 24 * 3_600_000;
 
 /** Rejects when nobody answers, with the reason. */
 type LookUpAddresses = (name: string) => Promise<readonly string[]>;
