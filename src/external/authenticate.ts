@@ -4,7 +4,12 @@ import { hashApiKey, isApiKey } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
-import { findKeyHolder, type KeyHolder, updateLastUsed } from '../store/accounts/api-keys.ts';
+import {
+  findKeyHolder,
+  type KeyHolder,
+  USE_EVERY_MS,
+  updateLastUsed,
+} from '../store/accounts/api-keys.ts';
 import type { Store } from '../store/engine/store.ts';
 
 /** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
@@ -58,8 +63,6 @@ function hasExpired({ expiresAt }: KeyHolder, now: () => Date): boolean {
   return expiresAt !== null && isExpired(expiresAt, toInstant(now()));
 }
 
-/** `last_used_at` is written at most this often for each key. */
-const WRITE_EVERY_MS = 60_000;
 /** How long uses are collected before they are written together. */
 const FLUSH_AFTER_MS = 1_000;
 
@@ -81,7 +84,7 @@ function createLastUsed(db: Store['db'], now: () => Date, logError: (error: unkn
 
   const noteUse = ({ keyId, lastUsedAt }: KeyHolder) => {
     const usedAt = now();
-    if (lastUsedAt !== null && usedAt.getTime() - Date.parse(lastUsedAt) < WRITE_EVERY_MS) return;
+    if (lastUsedAt !== null && usedAt.getTime() - Date.parse(lastUsedAt) < USE_EVERY_MS) return;
     if (pending.has(keyId)) return;
     pending.set(keyId, toInstant(usedAt));
     timer ??= setTimeout(() => void flush(), FLUSH_AFTER_MS).unref();

@@ -8,7 +8,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aKey, anAccount, NOW, type TestAccount } from '../support/builders.ts';
-import { aDatabase } from '../support/store.ts';
+import { aDatabase, aStore } from '../support/store.ts';
 
 const PATHS = [
   '/v1/external/domains',
@@ -288,6 +288,18 @@ describe('last_used_at', () => {
     expect(await usedAt('2026-03-15T12:00:00Z')).toBe('2026-03-15T12:00:00Z');
     expect(await usedAt('2026-03-15T12:00:59Z')).toBe('2026-03-15T12:00:00Z');
     expect(await usedAt('2026-03-15T12:01:00Z')).toBe('2026-03-15T12:01:00Z');
+  });
+
+  test('is written once when two processes have seen the same key in one minute', async () => {
+    const store = await aStore();
+    const { key, ask, lastUsedAt, flush } = await serveKey(store);
+    const other = await serveApi({ store });
+    await ask();
+    at('2026-03-15T04:12:10Z');
+    await other.get(PATH, { key });
+    await flush();
+    await other.flush();
+    expect(await lastUsedAt()).toBe(NOW);
   });
 
   test('uses during a write are not written again', async () => {

@@ -9,7 +9,7 @@ import {
 } from '../../domain/access/api-key.ts';
 import type { AUDIT_ACTIONS } from '../../domain/access/audit-actions.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
+import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
@@ -138,13 +138,25 @@ export async function findKeyHolder(
   return holder;
 }
 
-/** A key may have been deleted since; the update then changes no row. */
+/** `last_used_at` is written at most this often for each key. */
+export const USE_EVERY_MS = 60_000;
+
+/** Changes no row of a key that was deleted, or of one whose use another process has written meanwhile. */
 export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>): Promise<void> {
   await db.write(async (tx) => {
     // In order, so that two processes that have used the same keys do not wait for each other.
-    for (const [id, usedAt] of [...uses].sort()) {
-      await tx.updateTable('api_key').set({ last_used_at: usedAt }).where('id', '=', id).execute();
-    }
+    for (const [id, usedAt] of [...uses].sort())
+      await tx
+        .updateTable('api_key')
+        .set({ last_used_at: usedAt })
+        .where('id', '=', id)
+        .where(({ eb, or }) =>
+          or([
+            eb('last_used_at', 'is', null),
+            eb('last_used_at', '<=', later(usedAt, -USE_EVERY_MS)),
+          ]),
+        )
+        .execute();
   });
 }
 
