@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isExpired, parseKeyExpiry } from '../domain/access/key-expiry.ts';
-import { type Instant, toInstant } from '../domain/instant.ts';
+import { type Instant, later, toDay, toInstant } from '../domain/instant.ts';
 import {
   type ApiKey,
   deleteApiKey,
@@ -81,11 +81,13 @@ function toColumns(key: ReturnType<typeof toOutput>) {
   const { id, name, prefix, enabled, last_used_at, expires_at } = key;
   return {
     ...{ id, name, prefix, on: enabled, 'last used': toDayText(last_used_at) },
-    expires: toExpiryText(expires_at),
+    'last day': toLastDay(expires_at),
   };
 }
 
-function toExpiryText(expiresAt: Instant | null): string | null {
-  const day = toDayText(expiresAt);
+/** As `--expires` takes it: a key that expires at midnight is not accepted on the day that begins then. */
+function toLastDay(expiresAt: Instant | null): string | null {
+  if (expiresAt === null) return null;
+  const day = toDay(later(expiresAt, -1_000));
   return isExpired(expiresAt, toInstant(new Date())) ? `expired ${day}` : day;
 }

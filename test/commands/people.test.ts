@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { addDays, toDay, toInstant } from '../../src/domain/instant.ts';
 import { aProgram } from '../support/program.ts';
 
 const PASSWORD = 'plumb lines are straight';
@@ -200,6 +201,15 @@ test('a key expires when the operator says so', async () => {
   expect(Math.round(days)).toBe(30);
   expect((await run(['key', 'create', accountId, 'x', '--expires', '2020-01-01'])).status).toBe(1);
   expect((await run(['key', 'list', accountId])).stdout).toContain(expires_at.slice(0, 10));
+});
+
+test('a key whose last day the operator names is listed with that day, not with the next one', async () => {
+  const { accountId, json, run } = await aCompany();
+  const day = addDays(toDay(toInstant(new Date())), 9);
+  const { expires_at } = await json('key', 'create', accountId, 'x', '--expires', day);
+  expect(expires_at).toBe(`${addDays(day, 1)}T00:00:00Z`);
+  const { stdout } = await run(['key', 'list', accountId]);
+  expect([stdout.includes(day), stdout.includes(addDays(day, 1))]).toEqual([true, false]);
 });
 
 test('the operator requires a second factor, where one can be set up, and lifts that again', async () => {
