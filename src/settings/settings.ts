@@ -6,66 +6,30 @@ import { answerErrors } from './errors.ts';
 import { refuseForeignForms, requireFormToken } from './forgery.ts';
 import { serveAssets } from './frame/assets.ts';
 import { createLimits, type LimitName, type Limits } from './limits.ts';
-import { showAccount } from './pages/account.ts';
-import {
-  askToDeleteAccount,
-  exportData,
-  requestDeletion,
-  withdrawDeletion,
-} from './pages/account-data.ts';
-import { exportAlerts, showAlerts } from './pages/alerts.ts';
-import {
-  askToDelete,
-  createApiKey,
-  disableApiKey,
-  enableApiKey,
-  removeApiKey,
-  showApiKeys,
-} from './pages/api-keys.ts';
-import { showAudit } from './pages/audit.ts';
-import { exportAudit } from './pages/audit-export.ts';
-import { showDomain } from './pages/domain.ts';
-import { checkRoute } from './pages/domain-route.ts';
-import { chooseMail, confirmMail, leaveOut, showMail, takeIn } from './pages/mail.ts';
-import { showOverview } from './pages/overview.ts';
-import {
-  disablePerson,
-  enablePerson,
-  invite,
-  renewLink,
-  requireFactor,
-  showPeople,
-  signOutPerson,
-  withdraw,
-} from './pages/people.ts';
-import { addProposed, ignoreProposed } from './pages/proposals.ts';
-import { sendOriginal } from './pages/reports/original.ts';
-import { showReport } from './pages/reports/report.ts';
-import { exportReports } from './pages/reports/report-export.ts';
-import { showReports } from './pages/reports/report-list.ts';
-import { sendReportAsJson, sendReportAsXml } from './pages/reports/whole-report.ts';
-import {
-  confirmSetUp,
-  renewCodes,
-  showSecondFactor,
-  startSetUp,
-  turnOff,
-} from './pages/second-factor.ts';
-import { changePassword, endOtherSessions, endSession, showSecurity } from './pages/security.ts';
-import { markSource, showSource } from './pages/sources/source.ts';
-import { exportSources } from './pages/sources/source-export.ts';
-import { showSources } from './pages/sources/sources.ts';
-import {
-  askToDeleteWebhook,
-  disableWebhook,
-  enableWebhook,
-  removeWebhook,
-  renewSecret,
-  resendEvent,
-  showWebhook,
-  testWebhook,
-} from './pages/webhooks/webhook.ts';
-import { createWebhook, showWebhooks } from './pages/webhooks/webhooks.ts';
+import * as account from './pages/account.ts';
+import * as accountData from './pages/account-data.ts';
+import * as alerts from './pages/alerts.ts';
+import * as apiKeys from './pages/api-keys.ts';
+import * as audit from './pages/audit.ts';
+import * as auditExport from './pages/audit-export.ts';
+import * as domain from './pages/domain.ts';
+import * as domainRoute from './pages/domain-route.ts';
+import * as mail from './pages/mail.ts';
+import * as overview from './pages/overview.ts';
+import * as people from './pages/people.ts';
+import * as proposals from './pages/proposals.ts';
+import * as original from './pages/reports/original.ts';
+import * as report from './pages/reports/report.ts';
+import * as reportExport from './pages/reports/report-export.ts';
+import * as reportList from './pages/reports/report-list.ts';
+import * as wholeReport from './pages/reports/whole-report.ts';
+import * as secondFactor from './pages/second-factor.ts';
+import * as security from './pages/security.ts';
+import * as source from './pages/sources/source.ts';
+import * as sourceExport from './pages/sources/source-export.ts';
+import * as sources from './pages/sources/sources.ts';
+import * as webhook from './pages/webhooks/webhook.ts';
+import * as webhooks from './pages/webhooks/webhooks.ts';
 import { parseForm } from './request.ts';
 import { createKeptSenders } from './senders.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
@@ -110,75 +74,75 @@ const SIGN_IN: readonly Route[] = [
 
 /** About a person's own sign-in. */
 const SECURITY: readonly Route[] = [
-  ['get', '/security', showSecurity],
-  ['post', '/security/password', changePassword, 'failed-by-visitor'],
-  ['post', '/security/sessions/others', endOtherSessions],
-  ['post', '/security/sessions/:id', endSession],
-  ['get', '/second-factor', showSecondFactor],
-  ['post', '/second-factor/start', startSetUp],
-  ['post', '/second-factor/confirm', confirmSetUp, 'failed-by-visitor'],
-  ['post', '/second-factor/codes', renewCodes, 'failed-by-visitor', 'failed-codes'],
-  ['post', '/second-factor/off', turnOff, 'failed-by-visitor', 'failed-codes'],
+  ['get', '/security', security.showSecurity],
+  ['post', '/security/password', security.changePassword, 'failed-by-visitor'],
+  ['post', '/security/sessions/others', security.endOtherSessions],
+  ['post', '/security/sessions/:id', security.endSession],
+  ['get', '/second-factor', secondFactor.showSecondFactor],
+  ['post', '/second-factor/start', secondFactor.startSetUp],
+  ['post', '/second-factor/confirm', secondFactor.confirmSetUp, 'failed-by-visitor'],
+  ['post', '/second-factor/codes', secondFactor.renewCodes, 'failed-by-visitor', 'failed-codes'],
+  ['post', '/second-factor/off', secondFactor.turnOff, 'failed-by-visitor', 'failed-codes'],
 ];
 
 const PAGES: readonly Route[] = [
-  ['get', '/overview', showOverview],
-  ['post', '/proposals/:name/add', addProposed],
-  ['post', '/proposals/:name/ignore', ignoreProposed],
-  ['get', '/domains/:id', showDomain],
-  ['post', '/domains/:id/check', checkRoute, 'dns-checks'],
-  ['get', '/domains/:id/sources', showSources, 'source-pages'],
-  ['get', '/domains/:id/sources/csv', exportSources, 'exports'],
-  ['get', '/domains/:id/sources/:address', showSource, 'source-pages'],
-  ['post', '/domains/:id/sources/:address/mark', markSource],
-  ['get', '/domains/:id/reports', showReports],
-  ['get', '/domains/:id/reports/csv', exportReports, 'exports'],
-  ['get', '/domains/:id/reports/:report', showReport, 'report-readings'],
-  ['get', '/domains/:id/reports/:report/original', sendOriginal, 'report-readings'],
-  ['get', '/domains/:id/reports/:report/json', sendReportAsJson, 'report-readings'],
-  ['get', '/domains/:id/reports/:report/xml', sendReportAsXml, 'report-readings'],
-  ['get', '/account', showAccount],
-  ['get', '/alerts', showAlerts],
-  ['get', '/alerts/csv', exportAlerts, 'exports'],
-  ['get', '/mail', showMail],
-  ['post', '/mail', chooseMail],
-  ['post', '/mail/confirm', confirmMail],
-  ['post', '/mail/left-out', leaveOut],
-  ['post', '/mail/left-out/:id/delete', takeIn],
-  ['get', '/audit', showAudit],
-  ['get', '/audit/csv', exportAudit, 'exports'],
-  ['get', '/integrations/api-keys', showApiKeys],
-  ['post', '/integrations/api-keys', createApiKey],
-  ['post', '/integrations/api-keys/:id/enable', enableApiKey],
-  ['post', '/integrations/api-keys/:id/disable', disableApiKey],
-  ['get', '/integrations/api-keys/:id/delete', askToDelete],
-  ['post', '/integrations/api-keys/:id/delete', removeApiKey],
-  ['get', '/integrations/webhooks', showWebhooks],
-  ['post', '/integrations/webhooks', createWebhook],
-  ['get', '/integrations/webhooks/:id', showWebhook],
-  ['post', '/integrations/webhooks/:id/test', testWebhook],
-  ['post', '/integrations/webhooks/:id/enable', enableWebhook],
-  ['post', '/integrations/webhooks/:id/disable', disableWebhook],
-  ['post', '/integrations/webhooks/:id/secret', renewSecret],
-  ['get', '/integrations/webhooks/:id/delete', askToDeleteWebhook],
-  ['post', '/integrations/webhooks/:id/delete', removeWebhook],
-  ['post', '/integrations/webhooks/:id/events/:event', resendEvent],
+  ['get', '/overview', overview.showOverview],
+  ['post', '/proposals/:name/add', proposals.addProposed],
+  ['post', '/proposals/:name/ignore', proposals.ignoreProposed],
+  ['get', '/domains/:id', domain.showDomain],
+  ['post', '/domains/:id/check', domainRoute.checkRoute, 'dns-checks'],
+  ['get', '/domains/:id/sources', sources.showSources, 'source-pages'],
+  ['get', '/domains/:id/sources/csv', sourceExport.exportSources, 'exports'],
+  ['get', '/domains/:id/sources/:address', source.showSource, 'source-pages'],
+  ['post', '/domains/:id/sources/:address/mark', source.markSource],
+  ['get', '/domains/:id/reports', reportList.showReports],
+  ['get', '/domains/:id/reports/csv', reportExport.exportReports, 'exports'],
+  ['get', '/domains/:id/reports/:report', report.showReport, 'report-readings'],
+  ['get', '/domains/:id/reports/:report/original', original.sendOriginal, 'report-readings'],
+  ['get', '/domains/:id/reports/:report/json', wholeReport.sendReportAsJson, 'report-readings'],
+  ['get', '/domains/:id/reports/:report/xml', wholeReport.sendReportAsXml, 'report-readings'],
+  ['get', '/account', account.showAccount],
+  ['get', '/alerts', alerts.showAlerts],
+  ['get', '/alerts/csv', alerts.exportAlerts, 'exports'],
+  ['get', '/mail', mail.showMail],
+  ['post', '/mail', mail.chooseMail],
+  ['post', '/mail/confirm', mail.confirmMail],
+  ['post', '/mail/left-out', mail.leaveOut],
+  ['post', '/mail/left-out/:id/delete', mail.takeIn],
+  ['get', '/audit', audit.showAudit],
+  ['get', '/audit/csv', auditExport.exportAudit, 'exports'],
+  ['get', '/integrations/api-keys', apiKeys.showApiKeys],
+  ['post', '/integrations/api-keys', apiKeys.createApiKey],
+  ['post', '/integrations/api-keys/:id/enable', apiKeys.enableApiKey],
+  ['post', '/integrations/api-keys/:id/disable', apiKeys.disableApiKey],
+  ['get', '/integrations/api-keys/:id/delete', apiKeys.askToDelete],
+  ['post', '/integrations/api-keys/:id/delete', apiKeys.removeApiKey],
+  ['get', '/integrations/webhooks', webhooks.showWebhooks],
+  ['post', '/integrations/webhooks', webhooks.createWebhook],
+  ['get', '/integrations/webhooks/:id', webhook.showWebhook],
+  ['post', '/integrations/webhooks/:id/test', webhook.testWebhook],
+  ['post', '/integrations/webhooks/:id/enable', webhook.enableWebhook],
+  ['post', '/integrations/webhooks/:id/disable', webhook.disableWebhook],
+  ['post', '/integrations/webhooks/:id/secret', webhook.renewSecret],
+  ['get', '/integrations/webhooks/:id/delete', webhook.askToDeleteWebhook],
+  ['post', '/integrations/webhooks/:id/delete', webhook.removeWebhook],
+  ['post', '/integrations/webhooks/:id/events/:event', webhook.resendEvent],
 ];
 
 /** For owners only. */
 const OF_OWNERS: readonly Route[] = [
-  ['get', '/account/export', exportData, 'exports'],
-  ['get', '/account/deletion', askToDeleteAccount],
-  ['post', '/account/deletion', requestDeletion],
-  ['post', '/account/deletion/withdraw', withdrawDeletion],
-  ['get', '/people', showPeople],
-  ['post', '/people', invite, 'invitations'],
-  ['post', '/people/second-factor', requireFactor],
-  ['post', '/people/:id/link', renewLink],
-  ['post', '/people/:id/withdraw', withdraw],
-  ['post', '/people/:id/enable', enablePerson],
-  ['post', '/people/:id/disable', disablePerson],
-  ['post', '/people/:id/sign-out', signOutPerson],
+  ['get', '/account/export', accountData.exportData, 'exports'],
+  ['get', '/account/deletion', accountData.askToDeleteAccount],
+  ['post', '/account/deletion', accountData.requestDeletion],
+  ['post', '/account/deletion/withdraw', accountData.withdrawDeletion],
+  ['get', '/people', people.showPeople],
+  ['post', '/people', people.invite, 'invitations'],
+  ['post', '/people/second-factor', people.requireFactor],
+  ['post', '/people/:id/link', people.renewLink],
+  ['post', '/people/:id/withdraw', people.withdraw],
+  ['post', '/people/:id/enable', people.enablePerson],
+  ['post', '/people/:id/disable', people.disablePerson],
+  ['post', '/people/:id/sign-out', people.signOutPerson],
 ];
 
 /** Everything under `/settings`: pages rendered on the server that work without JavaScript. */

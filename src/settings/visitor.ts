@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
+import type { Db } from '../store/engine/database.ts';
 import { notOwner } from '../store/people/people.ts';
 import type { Self } from '../store/people/second-factors.ts';
 import { findSession, type OpenSession, updateSession } from '../store/people/sessions.ts';
 import { readCookie } from './cookies.ts';
-import type { SettingsDeps } from './deps.ts';
+import type { PageHandler, SettingsDeps } from './deps.ts';
 import { addressOf, idOf } from './request.ts';
 import { keepLostForm, takeLostForm } from './sign-in/lost-form.ts';
 import { toOwnPage, toPageOfForm } from './sign-in/own-page.ts';
@@ -97,6 +98,24 @@ export async function redirectWithNotice(
     if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
   }
   res.redirect(303, path);
+}
+
+interface SentForm {
+  readonly db: Db;
+  readonly req: Request;
+  readonly by: ReturnType<typeof actorOf>;
+}
+
+/** A form that changes something. What `work` returns is told on the next page. */
+export function onForm(
+  path: string | ((req: Request) => string),
+  work: (form: SentForm) => Promise<string>,
+): PageHandler {
+  return async (deps, req, res) => {
+    const notice = await work({ db: deps.store.db, req, by: actorOf(req, res, deps) });
+    const next = typeof path === 'string' ? path : path(req);
+    await redirectWithNotice(deps, res, { path: next, notice });
+  };
 }
 
 export function findVisitor(res: Response): Visitor | undefined {

@@ -15,7 +15,7 @@ import { renderAction, renderField, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { type Html, renderText, renderTime } from '../frame/text.ts';
 import { readField } from '../request.ts';
-import { actorOf, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
+import { actorOf, onForm, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
 
 const ACCOUNT = '/settings/account';
 const DELETION = `${ACCOUNT}/deletion`;
@@ -39,9 +39,7 @@ export const exportData: PageHandler = async (deps, req, res) => {
   });
 };
 
-export const askToDeleteAccount: PageHandler = async (_deps, _req, res) => {
-  await sendQuestion(res);
-};
+export const askToDeleteAccount: PageHandler = (_deps, _req, res) => sendQuestion(res);
 
 /** Nothing is deleted: the operator does that. */
 export const requestDeletion: PageHandler = async (deps, req, res) => {
@@ -57,11 +55,10 @@ export const requestDeletion: PageHandler = async (deps, req, res) => {
 /** As people see it: a browser shows spaces in a row as one. */
 const normalize = (name: string) => name.normalize('NFC').replace(/\s+/g, ' ').trim();
 
-export const withdrawDeletion: PageHandler = async (deps, req, res) => {
-  const by = actorOf(req, res, deps);
-  await takeBackDeletion(deps.store.db, by.accountId, by);
-  await redirectWithNotice(deps, res, { path: ACCOUNT, notice: 'The account stays.' });
-};
+export const withdrawDeletion = onForm(ACCOUNT, async ({ db, by }) => {
+  await takeBackDeletion(db, by.accountId, by);
+  return 'The account stays.';
+});
 
 async function sendQuestion(res: Response, problem?: string): Promise<void> {
   const visitor = visitorOf(res);

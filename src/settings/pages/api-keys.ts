@@ -13,7 +13,7 @@ import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { statusOf } from '../errors.ts';
 import { sendPage } from '../frame/page.ts';
 import { baseUrlOf, idOf, readField } from '../request.ts';
-import { actorOf, redirectWithNotice, visitorOf } from '../visitor.ts';
+import { actorOf, onForm, visitorOf } from '../visitor.ts';
 import {
   type CreatedKey,
   KEYS_PATH,
@@ -24,9 +24,7 @@ import {
   renderKeys,
 } from './api-keys-view.ts';
 
-export const showApiKeys: PageHandler = async (deps, req, res) => {
-  await sendApiKeys(deps, req, res);
-};
+export const showApiKeys: PageHandler = (deps, req, res) => sendApiKeys(deps, req, res);
 
 /** Shows the key in the answer itself: it is stored nowhere, so no later page could show it. */
 export const createApiKey: PageHandler = async (deps, req, res) => {
@@ -55,20 +53,17 @@ function chooseExpiry(expires: string, lastDay: string): string {
   throw new Failure('validation_error', 'Choose a number of days or a last day, not both.');
 }
 
-export const enableApiKey: PageHandler = async (deps, req, res) => {
-  const by = actorOf(req, res, deps);
-  const { name, expiresAt } = await updateApiKey(deps.store.db, idOf(req), true, by);
-  const notice = isExpired(expiresAt, by.at)
+export const enableApiKey = onForm(KEYS_PATH, async ({ db, req, by }) => {
+  const { name, expiresAt } = await updateApiKey(db, idOf(req), true, by);
+  return isExpired(expiresAt, by.at)
     ? `“${name}” is on, and has expired: requests with it are still rejected.`
     : `“${name}” is on: requests with it are accepted again.`;
-  await redirectWithNotice(deps, res, { path: KEYS_PATH, notice });
-};
+});
 
-export const disableApiKey: PageHandler = async (deps, req, res) => {
-  const { name } = await updateApiKey(deps.store.db, idOf(req), false, actorOf(req, res, deps));
-  const notice = `“${name}” is off: requests with it are rejected from now on.`;
-  await redirectWithNotice(deps, res, { path: KEYS_PATH, notice });
-};
+export const disableApiKey = onForm(KEYS_PATH, async ({ db, req, by }) => {
+  const { name } = await updateApiKey(db, idOf(req), false, by);
+  return `“${name}” is off: requests with it are rejected from now on.`;
+});
 
 export const askToDelete: PageHandler = async ({ store }, req, res) => {
   const visitor = visitorOf(res);
@@ -77,11 +72,10 @@ export const askToDelete: PageHandler = async ({ store }, req, res) => {
   await sendPage(res, { title: 'Delete an API key', current: 'api-keys', main });
 };
 
-export const removeApiKey: PageHandler = async (deps, req, res) => {
-  const { name } = await deleteApiKey(deps.store.db, idOf(req), actorOf(req, res, deps));
-  const notice = `“${name}” is deleted: requests with it are rejected from now on.`;
-  await redirectWithNotice(deps, res, { path: KEYS_PATH, notice });
-};
+export const removeApiKey = onForm(KEYS_PATH, async ({ db, req, by }) => {
+  const { name } = await deleteApiKey(db, idOf(req), by);
+  return `“${name}” is deleted: requests with it are rejected from now on.`;
+});
 
 async function sendApiKeys(
   deps: SettingsDeps,

@@ -20,7 +20,7 @@ import { renderAction, renderField, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { type Html, renderDomainName, renderText } from '../frame/text.ts';
 import { idOf, readField } from '../request.ts';
-import { redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
+import { onForm, type Visitor, visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/mail';
 
@@ -44,32 +44,28 @@ export const showMail: PageHandler = async (deps, _req, res) => {
   await sendPage(res, { title: 'Mail', current: 'mail', main });
 };
 
-export const chooseMail: PageHandler = async (deps, req, res) => {
+export const chooseMail = onForm(PATH, async ({ db, req, by }) => {
   const alerts = ALERT_MAILS.find((one) => one === readField(req, 'alerts'));
   if (alerts === undefined) throw new Failure('validation_error', 'This is not a choice.');
   const summary = readField(req, 'summary') === 'yes' ? 1 : 0;
-  await updatePersonMail(deps.store.db, visitorOf(res).personId, { alerts, summary });
-  await redirectWithNotice(deps, res, { path: PATH, notice: 'Your choice is saved.' });
-};
+  await updatePersonMail(db, by.personId, { alerts, summary });
+  return 'Your choice is saved.';
+});
 
-export const leaveOut: PageHandler = async (deps, req, res) => {
-  const { db } = deps.store;
-  const { personId, accountId } = visitorOf(res);
+export const leaveOut = onForm(PATH, async ({ db, req, by: { personId, accountId } }) => {
   await insertLeftOut(db, { personId, accountId, name: readField(req, 'domain') });
-  const notice = 'The domain is left out of your mail.';
-  await redirectWithNotice(deps, res, { path: PATH, notice });
-};
+  return 'The domain is left out of your mail.';
+});
 
-export const takeIn: PageHandler = async (deps, req, res) => {
-  await deleteLeftOut(deps.store.db, visitorOf(res).personId, idOf(req));
-  const notice = 'You get mail about the domain again.';
-  await redirectWithNotice(deps, res, { path: PATH, notice });
-};
+export const takeIn = onForm(PATH, async ({ db, req, by }) => {
+  await deleteLeftOut(db, by.personId, idOf(req));
+  return 'You get mail about the domain again.';
+});
 
-export const confirmMail: PageHandler = async (deps, _req, res) => {
-  await confirmAddress(deps.store.db, visitorOf(res).personId);
-  await redirectWithNotice(deps, res, { path: PATH, notice: 'You get mail again.' });
-};
+export const confirmMail = onForm(PATH, async ({ db, by }) => {
+  await confirmAddress(db, by.personId);
+  return 'You get mail again.';
+});
 
 function renderNoServer(): Html {
   return html`<section class="card calm"><p>Mail is not configured here: nobody gets any. The operator of this Plumbline can name

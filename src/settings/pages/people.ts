@@ -18,12 +18,10 @@ import { renderCopyable, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { type Html, renderText } from '../frame/text.ts';
 import { baseUrlOf, idOf, readField } from '../request.ts';
-import { actorOf, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
+import { actorOf, onForm, type Visitor, visitorOf } from '../visitor.ts';
 import { PATH, renderPeople } from './people-list.ts';
 
-export const showPeople: PageHandler = async (deps, req, res) => {
-  await sendPeople(deps, req, res);
-};
+export const showPeople: PageHandler = (deps, req, res) => sendPeople(deps, req, res);
 
 /** Adds a person. Without mail the answer itself shows their link, of which only the hash is stored. */
 export const invite: PageHandler = async (deps, req, res) => {
@@ -64,39 +62,33 @@ export const renewLink: PageHandler = async (deps, req, res) => {
 };
 
 /** Frees the address of a person who has neither a password nor single sign-on. */
-export const withdraw: PageHandler = async (deps, req, res) => {
-  const { email } = await deletePerson(deps.store.db, idOf(req), actorOf(req, res, deps));
-  const notice = `The invitation of ${email} is withdrawn.`;
-  await redirectWithNotice(deps, res, { path: PATH, notice });
-};
+export const withdraw = onForm(PATH, async ({ db, req, by }) => {
+  const { email } = await deletePerson(db, idOf(req), by);
+  return `The invitation of ${email} is withdrawn.`;
+});
 
-export const enablePerson: PageHandler = async (deps, req, res) => {
-  const { email } = await updateDisabled(deps.store.db, idOf(req), false, actorOf(req, res, deps));
-  const notice = `${email} can sign in again.`;
-  await redirectWithNotice(deps, res, { path: PATH, notice });
-};
+export const enablePerson = onForm(PATH, async ({ db, req, by }) => {
+  const { email } = await updateDisabled(db, idOf(req), false, by);
+  return `${email} can sign in again.`;
+});
 
-export const disablePerson: PageHandler = async (deps, req, res) => {
-  const { email } = await updateDisabled(deps.store.db, idOf(req), true, actorOf(req, res, deps));
-  const notice = `${email} is disabled, and signed out everywhere.`;
-  await redirectWithNotice(deps, res, { path: PATH, notice });
-};
+export const disablePerson = onForm(PATH, async ({ db, req, by }) => {
+  const { email } = await updateDisabled(db, idOf(req), true, by);
+  return `${email} is disabled, and signed out everywhere.`;
+});
 
 /** Who ends their own sessions is signed out: the next page asks them to sign in. */
-export const signOutPerson: PageHandler = async (deps, req, res) => {
-  const { email } = await endSessionsOf(deps.store.db, idOf(req), actorOf(req, res, deps));
-  const notice = `${email} is signed out everywhere.`;
-  await redirectWithNotice(deps, res, { path: PATH, notice });
-};
+export const signOutPerson = onForm(PATH, async ({ db, req, by }) => {
+  const { email } = await endSessionsOf(db, idOf(req), by);
+  return `${email} is signed out everywhere.`;
+});
 
 /** Applies to everybody who signs in with a password. */
-export const requireFactor: PageHandler = async (deps, req, res) => {
-  const by = actorOf(req, res, deps);
+export const requireFactor = onForm(PATH, async ({ db, req, by }) => {
   const isRequired = readField(req, 'required') === 'yes';
-  await updateSecondFactorRequired(deps.store.db, by.accountId, isRequired, by);
-  const notice = isRequired ? 'A second factor is required.' : 'A second factor is optional.';
-  await redirectWithNotice(deps, res, { path: PATH, notice });
-};
+  await updateSecondFactorRequired(db, by.accountId, isRequired, by);
+  return isRequired ? 'A second factor is required.' : 'A second factor is optional.';
+});
 
 interface Shown {
   /** A person's new link, shown this once. */

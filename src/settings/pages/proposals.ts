@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
 import { acceptProposal, ignoreProposal, type Proposal } from '../../store/accounts/proposals.ts';
-import type { PageHandler } from '../deps.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderAction } from '../frame/forms.ts';
 import {
@@ -11,35 +10,27 @@ import {
   renderDomainName,
   renderTime,
 } from '../frame/text.ts';
-import { actorOf, redirectWithNotice, type Visitor } from '../visitor.ts';
+import { onForm, type Visitor } from '../visitor.ts';
 
 /* Domains whose DMARC records name the account's address, for an owner to decide about: the store checks the role (decision 77). */
 
 const OVERVIEW = '/settings/overview';
 
 /** Its reports are the account's then. */
-export const addProposed: PageHandler = async (deps, req, res) => {
-  const by = actorOf(req, res, deps);
-  const { name } = await acceptProposal(
-    deps.store.db,
-    { accountId: by.accountId, name: nameOf(req) },
-    by,
-  );
-  const notice = `${formatDomainName(name)} is one of your domains now.`;
-  await redirectWithNotice(deps, res, { path: OVERVIEW, notice });
-};
+export const addProposed = onForm(OVERVIEW, async ({ db, req, by }) => {
+  const { name } = await acceptProposal(db, toProposed(req, by), by);
+  return `${formatDomainName(name)} is one of your domains now.`;
+});
 
-export const ignoreProposed: PageHandler = async (deps, req, res) => {
-  const by = actorOf(req, res, deps);
-  const name = nameOf(req);
-  await ignoreProposal(deps.store.db, { accountId: by.accountId, name }, by);
-  const notice = `${formatDomainName(name)} is ignored.`;
-  await redirectWithNotice(deps, res, { path: OVERVIEW, notice });
-};
+export const ignoreProposed = onForm(OVERVIEW, async ({ db, req, by }) => {
+  const proposed = toProposed(req, by);
+  await ignoreProposal(db, proposed, by);
+  return `${formatDomainName(proposed.name)} is ignored.`;
+});
 
-function nameOf(req: Request): string {
-  return String(req.params['name']);
-}
+const toProposed = (req: Request, { accountId }: { readonly accountId: string }) => ({
+  ...{ accountId, name: String(req.params['name']) },
+});
 
 /** On the overview. Members see what is proposed. */
 export function renderProposals(

@@ -38,9 +38,7 @@ import {
   renderSetUp,
 } from './second-factor-view.ts';
 
-export const showSecondFactor: PageHandler = async (deps, _req, res) => {
-  await sendSecondFactor(deps, res);
-};
+export const showSecondFactor: PageHandler = (deps, _req, res) => sendSecondFactor(deps, res);
 
 /** The secret is in use only after a code of it was entered. */
 export const startSetUp: PageHandler = async (deps, _req, res) => {

@@ -16,7 +16,7 @@ import { type Html, pluralize, renderTime } from '../frame/text.ts';
 import { addressOf, idOf, readField } from '../request.ts';
 import { findByPassword, readNewHash, renderNewPassword } from '../sign-in/password.ts';
 import { openSession } from '../sign-in/sign-in.ts';
-import { redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
+import { onForm, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/security';
 
@@ -25,9 +25,7 @@ interface Problem {
   readonly failure: Failure;
 }
 
-export const showSecurity: PageHandler = async (deps, _req, res) => {
-  await sendSecurity(deps, res);
-};
+export const showSecurity: PageHandler = (deps, _req, res) => sendSecurity(deps, res);
 
 /** All sessions opened with the old password end. The person continues in a new session. */
 export const changePassword: PageHandler = async (deps, req, res) => {
@@ -50,12 +48,10 @@ export const changePassword: PageHandler = async (deps, req, res) => {
   res.redirect(303, PATH);
 };
 
-export const endSession: PageHandler = async (deps, req, res) => {
-  const { personId } = visitorOf(res);
-  const id = idOf(req);
-  await deleteSession(deps.store.db, personId, id).catch(sayStillOpen);
-  await redirectWithNotice(deps, res, { path: PATH, notice: 'The session has ended.' });
-};
+export const endSession = onForm(PATH, async ({ db, req, by }) => {
+  await deleteSession(db, by.personId, idOf(req)).catch(sayStillOpen);
+  return 'The session has ended.';
+});
 
 export const endOtherSessions: PageHandler = async (deps, _req, res) => {
   const ended = await deleteOtherSessions(deps.store.db, visitorOf(res)).catch(sayStillOpen);

@@ -37,9 +37,8 @@ function pendingOf(res: Response): TokenHolder {
   return findPending(res) as TokenHolder;
 }
 
-export const showCode: PageHandler = async (_deps, req, res) => {
-  await sendCode(res, { next: readQuery(req, 'next') });
-};
+export const showCode: PageHandler = (_deps, req, res) =>
+  sendCode(res, { next: readQuery(req, 'next') });
 
 /** Opens the session when the code is right. A code works once. */
 export const checkCode: PageHandler = async (deps, req, res) => {

@@ -12,9 +12,8 @@ import { readNewHash, renderNewPassword } from './password.ts';
 import { letIn } from './sign-in.ts';
 
 /** The page of a one-time link, for an invitation or a forgotten password. Opening it changes nothing. */
-export const showWelcome: PageHandler = async (deps, req, res) => {
-  await sendWelcome(deps, res, { link: readQuery(req, 'link') });
-};
+export const showWelcome: PageHandler = (deps, req, res) =>
+  sendWelcome(deps, res, { link: readQuery(req, 'link') });
 
 /** Uses the link: stores the person's new password, ends their other sessions, and opens one here. */
 export const choosePassword: PageHandler = async (deps, req, res) => {

@@ -1,6 +1,4 @@
 import type { Request, Response } from 'express';
-import type { Actor } from '../../../store/accounts/audit.ts';
-import type { Db } from '../../../store/engine/database.ts';
 import { insertTest, listDeliveries, resend } from '../../../store/notify/deliveries.ts';
 import {
   deleteWebhook,
@@ -11,46 +9,39 @@ import {
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { sendPage } from '../../frame/page.ts';
 import { idOf, readQuery } from '../../request.ts';
-import { actorOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
+import { actorOf, onForm, visitorOf } from '../../visitor.ts';
 import { renderDeletion, renderWebhookPage } from './webhook-view.ts';
 import { openForWebhook } from './webhooks.ts';
 import { type CreatedWebhook, WEBHOOKS_PATH } from './webhooks-view.ts';
 
-export const showWebhook: PageHandler = async (deps, req, res) => {
-  await sendWebhook(deps, req, res);
-};
-
-type Work = (db: Db, id: string, by: Actor, req: Request) => Promise<unknown>;
-
-/** A form that changes an endpoint. The notice is then on a page. */
-function onForm(notice: string, work: Work, toPath = toPage): PageHandler {
-  return async (deps, req, res) => {
-    await work(deps.store.db, idOf(req), actorOf(req, res, deps), req);
-    await redirectWithNotice(deps, res, { path: toPath(req), notice });
-  };
-}
+export const showWebhook: PageHandler = (deps, req, res) => sendWebhook(deps, req, res);
 
 const toPage = (req: Request) => `${WEBHOOKS_PATH}/${idOf(req)}`;
 
-export const testWebhook = onForm(
-  'A test is on its way. Load this page again to see the answer.',
-  insertTest,
-);
+export const testWebhook = onForm(toPage, async ({ db, req, by }) => {
+  await insertTest(db, idOf(req), by);
+  return 'A test is on its way. Load this page again to see the answer.';
+});
 
-export const resendEvent = onForm(
-  'The event is sent again. Load this page again to see the answer.',
-  (db, id, by, req) => resend(db, id, idOf(req, 'event'), by),
-);
+export const resendEvent = onForm(toPage, async ({ db, req, by }) => {
+  await resend(db, idOf(req), idOf(req, 'event'), by);
+  return 'The event is sent again. Load this page again to see the answer.';
+});
 
-export const enableWebhook = onForm('The endpoint is on.', (db, id, by) =>
-  updateWebhook(db, id, true, by),
-);
+export const enableWebhook = onForm(toPage, async ({ db, req, by }) => {
+  await updateWebhook(db, idOf(req), true, by);
+  return 'The endpoint is on.';
+});
 
-export const disableWebhook = onForm('The endpoint is off: nothing is sent to it.', (db, id, by) =>
-  updateWebhook(db, id, false, by),
-);
+export const disableWebhook = onForm(toPage, async ({ db, req, by }) => {
+  await updateWebhook(db, idOf(req), false, by);
+  return 'The endpoint is off: nothing is sent to it.';
+});
 
-export const removeWebhook = onForm('The endpoint is deleted.', deleteWebhook, () => WEBHOOKS_PATH);
+export const removeWebhook = onForm(WEBHOOKS_PATH, async ({ db, req, by }) => {
+  await deleteWebhook(db, idOf(req), by);
+  return 'The endpoint is deleted.';
+});
 
 /** Shows the new secret in the answer itself. */
 export const renewSecret: PageHandler = async (deps, req, res) => {

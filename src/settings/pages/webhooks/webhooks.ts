@@ -25,9 +25,7 @@ import {
   renderWebhooks,
 } from './webhooks-view.ts';
 
-export const showWebhooks: PageHandler = async (deps, _req, res) => {
-  await sendWebhooks(deps, res);
-};
+export const showWebhooks: PageHandler = (deps, _req, res) => sendWebhooks(deps, res);
 
 /** Shows the secret in the answer itself: it is stored encrypted, and no later page shows it. */
 export const createWebhook: PageHandler = async (deps, req, res) => {
