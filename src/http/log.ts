@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import pino, { type Logger } from 'pino';
 import type { ApiRequest } from '../external/request.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { toSeenRequest } from './seen-request.ts';
+import type { Metrics, SeenRequest } from '../metrics/metrics.ts';
 
 /** A key in the wrong place (a path, a request's id, an error) is still a key, and must never be logged. */
 const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
@@ -28,7 +27,7 @@ export function createLog(level: string): Logger {
   }
   return pino(
     {
-      ...{ level, serializers: ERROR_SERIALIZERS, timestamp: toTimeField },
+      ...{ level, serializers: ERROR_SERIALIZERS, timestamp: pino.stdTimeFunctions.isoTime },
       formatters: { level: (label) => ({ level: label }) },
     },
     collectLines(pino.destination({ dest: STDERR, sync: false })),
@@ -59,20 +58,6 @@ function collectLines(destination: ReturnType<typeof pino.destination>) {
   };
 }
 
-let second = 0;
-let beforeMs = '';
-
-/** RFC 3339. The date of each second is formatted once: pino's own function took a twentieth of a request. */
-function toTimeField(): string {
-  const now = Date.now();
-  const ms = now % 1000;
-  if (now - ms !== second) {
-    second = now - ms;
-    beforeMs = `,"time":"${new Date(second).toISOString().slice(0, 20)}`;
-  }
-  return `${beforeMs}${`${ms}`.padStart(3, '0')}Z"`;
-}
-
 /** One line for each request, when its answer is over. pino-http's logger would cost a twelfth of the request. */
 export function logRequests(log: Logger, metrics?: Metrics) {
   return (req: ApiRequest, res: ServerResponse): void => {
@@ -94,6 +79,34 @@ export function logRequests(log: Logger, metrics?: Metrics) {
       });
     });
   };
+}
+
+/** The first part of a path outside the API; any other path is `other`, because clients can invent paths. */
+const AREAS = ['docs', 'settings', 'healthz', 'readyz'];
+
+/** A request as metrics count it. `url` is the target that came in: Express changes the request's. */
+function toSeenRequest(
+  req: ApiRequest,
+  { url, status, ms }: { readonly url: string; readonly status: number; readonly ms: number },
+): SeenRequest {
+  const operation = req.operation ?? toArea(url);
+  return {
+    operation,
+    status,
+    seconds: ms / 1000,
+    limit: status === 429 ? toLimit(req) : undefined,
+  };
+}
+
+function toArea(url: string): string {
+  if (url.startsWith('/v1/')) return 'invalid';
+  const [, first = ''] = /^\/([a-z]+)(?=[/?]|$)/.exec(url) ?? [];
+  return AREAS.includes(first) ? first : 'other';
+}
+
+/** The limit by key is applied once that by address has let the request through. */
+function toLimit({ ipLimit, keyLimit }: ApiRequest): string {
+  return keyLimit?.name ?? ipLimit?.name ?? 'settings';
 }
 
 /** The text with every key replaced by its prefix. A percent-encoded key is decoded first. */
