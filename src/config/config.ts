@@ -4,7 +4,6 @@ import { findDefaultDatabase, readDatabase } from './database.ts';
 import { Environment } from './environment.ts';
 import { readMail } from './mail.ts';
 import { readMailServer } from './mail-server.ts';
-import { readMetrics } from './metrics.ts';
 import { readRedis } from './redis.ts';
 import { findSecretsKeyFile } from './secrets-key.ts';
 import { readThresholds } from './thresholds.ts';
@@ -68,6 +67,8 @@ const OTHER_VARIABLES = {
   keepSourcesDays: whole('PLUMBLINE_KEEP_SOURCES_DAYS', undefined, KEPT_DAYS),
   keepAuditDays: whole('PLUMBLINE_KEEP_AUDIT_DAYS', undefined, KEPT_DAYS),
   stopDelaySeconds: whole('PLUMBLINE_STOP_DELAY_SECONDS', 0, { min: 0, max: 300 }),
+  metricsPort: whole('PLUMBLINE_METRICS_PORT', undefined, { min: 1, max: 65_535 }),
+  metricsHost: text('PLUMBLINE_METRICS_HOST', '127.0.0.1'),
 };
 
 const SIGN_ON_VARIABLES = {
@@ -106,12 +107,17 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     dnsChecks: others.dnsChecks === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),
     redis: readRedis(environment),
-    metrics: readMetrics(environment),
+    /** Where a process answers `GET /metrics`; undefined for nowhere. */
+    metrics: readMetrics(others.metricsHost, others.metricsPort),
     /** How long a server that stops goes on listening. */
     stopDelayMs: others.stopDelaySeconds * 1000,
   });
   environment.check();
   return config;
+}
+
+function readMetrics(host: string, port: number | undefined) {
+  return port === undefined ? undefined : { host, port };
 }
 
 function readSingleSignOn(environment: Environment, baseUrl?: string): SingleSignOn | undefined {

@@ -1,4 +1,4 @@
-import { Resolver } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../domain/dns/report-route.ts';
 
@@ -21,6 +21,24 @@ export interface Dns {
 /** Asks the given servers, or the system's when none are given. */
 export function createDns(servers: readonly string[], timeoutMs: number = TIMEOUT_MS): Dns {
   return askWith(createResolver(servers, timeoutMs), toAnswer);
+}
+
+/**
+ * Finds all addresses of a host: by the given servers, or as the system does, which also reads its own table of hosts.
+ * Rejects when nobody answers.
+ */
+export function createHostLookUp(
+  servers: readonly string[],
+): (name: string) => Promise<readonly string[]> {
+  if (servers.length === 0)
+    return async (name) => (await lookup(name, { all: true })).map(({ address }) => address);
+  const { findAddresses } = createDns(servers);
+  return async (name) => {
+    const found = await Promise.all([findAddresses(name, 4), findAddresses(name, 6)]);
+    if (found.every((addresses) => addresses === undefined))
+      throw new Error(`No DNS server answered for ${name}.`);
+    return found.flatMap((addresses) => addresses ?? []);
+  };
 }
 
 /** Bounds the time of all questions of `work` together: after the deadline, no question has an answer. */

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Channel } from '../notify/channel.ts';
-import { createOutbox } from '../notify/outbox.ts';
+import { type Channel, createOutbox } from '../notify/outbox.ts';
 import type { Store } from '../store/engine/store.ts';
 import { keepRunning, type Running } from './running.ts';
 

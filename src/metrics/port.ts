@@ -2,10 +2,10 @@ import cluster from 'node:cluster';
 import { createServer, type RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { AggregatorRegistry, Registry } from 'prom-client';
-import type { MetricsAddress } from '../config/metrics.ts';
+import type { Config } from '../config/config.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { createState, type WatchedConfig } from './state.ts';
+import { readState, type WatchedConfig } from './state.ts';
 
 export interface OpenMetrics {
   readonly metrics: Metrics;
@@ -22,7 +22,7 @@ interface PortDeps {
 /** Counts for this process, and listens unless another one started it and does so. */
 export async function openMetricsPort(
   config: WatchedConfig,
-  { host, port }: MetricsAddress,
+  { host, port }: NonNullable<Config['metrics']>,
   { store, log, isFirst = false }: PortDeps,
 ): Promise<OpenMetrics> {
   const metrics = createMetrics();
@@ -31,8 +31,7 @@ export async function openMetricsPort(
   const all = new AggregatorRegistry();
   if (cluster.isWorker) return { metrics, close: () => {} };
   const readCounts = () => (isFirst ? all.clusterMetrics() : metrics.registry.metrics());
-  const readState = createState(config, store.db);
-  const readAll = async () => `${await readCounts()}\n${await readState()}`;
+  const readAll = async () => `${await readCounts()}\n${await readState(config, store.db)}`;
   const server = createServer(answer(readAll, log));
   await new Promise<void>((resolve) => {
     server.on('error', (err) => {

@@ -6,24 +6,12 @@ import { measureDatabase } from '../store/engine/size.ts';
 import { listFailingKinds } from '../store/inbox/doors.ts';
 import { readBacklog } from '../store/work/backlog.ts';
 
-/** Monitors that ask at the same time cause one reading. */
-const KEPT_MS = 5_000;
 const DOORS = ['smtp', 'imap', 'folder'] as const;
 
 export type WatchedConfig = Pick<Config, 'database' | 'backups'>;
 
-/** What the database is like, whichever processes brought it about: the text of its metrics, read when it is asked for. */
-export function createState(config: WatchedConfig, db: Db): () => Promise<string> {
-  let last: { readonly atMs: number; readonly text: Promise<string> } | undefined;
-  return () => {
-    const now = performance.now();
-    if (last === undefined || now - last.atMs > KEPT_MS)
-      last = { atMs: now, text: readState(config, db) };
-    return last.text;
-  };
-}
-
-async function readState({ database, backups }: WatchedConfig, db: Db): Promise<string> {
+/** What the database is like, whichever processes brought it about: the text of its metrics. */
+export async function readState({ database, backups }: WatchedConfig, db: Db): Promise<string> {
   const { openAlerts, mails, ...ages } = await readBacklog(db);
   const failing = await listFailingKinds(db);
   const size = await measureDatabase(database, db);

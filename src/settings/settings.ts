@@ -18,7 +18,6 @@ import * as mail from './pages/mail.ts';
 import * as overview from './pages/overview.ts';
 import * as people from './pages/people.ts';
 import * as proposals from './pages/proposals.ts';
-import * as original from './pages/reports/original.ts';
 import * as report from './pages/reports/report.ts';
 import * as reportExport from './pages/reports/report-export.ts';
 import * as reportList from './pages/reports/report-list.ts';
@@ -98,7 +97,7 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id/reports', reportList.showReports],
   ['get', '/domains/:id/reports/csv', reportExport.exportReports, 'exports'],
   ['get', '/domains/:id/reports/:report', report.showReport, 'report-readings'],
-  ['get', '/domains/:id/reports/:report/original', original.sendOriginal, 'report-readings'],
+  ['get', '/domains/:id/reports/:report/original', report.sendOriginal, 'report-readings'],
   ['get', '/domains/:id/reports/:report/json', wholeReport.sendReportAsJson, 'report-readings'],
   ['get', '/domains/:id/reports/:report/xml', wholeReport.sendReportAsXml, 'report-readings'],
   ['get', '/account', account.showAccount],

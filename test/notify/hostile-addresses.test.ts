@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createHostLookUp } from '../../src/dns/host-lookup.ts';
+import { createHostLookUp } from '../../src/dns/resolver.ts';
 import { parseWebhookUrl } from '../../src/domain/webhooks/address.ts';
 import { type Message, send } from '../../src/notify/webhooks/send.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';

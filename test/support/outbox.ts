@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChannelName, EventType } from '../../src/domain/events.ts';
-import type { Batch, Channel } from '../../src/notify/channel.ts';
+import type { Batch, Channel } from '../../src/notify/outbox.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import type { DueDelivery, Outcome } from '../../src/store/notify/claims.ts';

@@ -12,7 +12,7 @@ import {
   recordRefusal,
   updatePace,
 } from '../../store/people/person-mail.ts';
-import type { Batch, Channel } from '../channel.ts';
+import type { Batch, Channel } from '../outbox.ts';
 import { type Alert, type AlertChange, toAlertLetter, toListLetter } from './alert-letters.ts';
 import { findSending, hasLink, type LetterDeps, type Sending } from './event-letters.ts';
 import { renderLetter } from './letter.ts';

@@ -2,7 +2,7 @@ import type { OpenSealing } from '../../domain/access/sealing.ts';
 import { ignoreNotFound } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { disableWebhook, findWebhook, type Webhook } from '../../store/notify/webhooks.ts';
-import type { Batch, Channel } from '../channel.ts';
+import type { Batch, Channel } from '../outbox.ts';
 import type { BodyDeps } from './body.ts';
 import type { SendDeps } from './send.ts';
 

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream';
-
 import { type ReportContent, unpackContent } from '../../../domain/reports/report-content.ts';
 import { findReport, type ReportOfAccount } from '../../../store/reports/report-of-account.ts';
 import type { PageHandler } from '../../deps.ts';
 import { sendDownload } from '../../frame/download.ts';
-import { toFileName } from './original.ts';
-import { reportScopeOf } from './report.ts';
+import { reportScopeOf, toFileName } from './report.ts';
 
 /*
  * A report as it was understood, with the names of RFC 9990: for programs that want no archives, and for reports whose
