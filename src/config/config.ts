@@ -12,12 +12,6 @@ import { choice, decimal, file, list, networks, parsed, text, whole } from './va
 /** All settings from the environment, validated, with their defaults (docs/manual.md, “Configuration”). */
 export type Config = ReturnType<typeof readConfig>;
 
-interface SingleSignOn {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
-
 /** More than the processors of any machine would only use memory. */
 export const MAX_PROCESSES = 64;
 
@@ -120,7 +114,7 @@ function readMetrics(host: string, port: number | undefined) {
   return port === undefined ? undefined : { host, port };
 }
 
-function readSingleSignOn(environment: Environment, baseUrl?: string): SingleSignOn | undefined {
+function readSingleSignOn(environment: Environment, baseUrl?: string) {
   const { issuer, clientId = '', clientSecret = '' } = environment.read(SIGN_ON_VARIABLES);
   if (issuer === undefined) return undefined;
   const needed = {

@@ -7,7 +7,7 @@ const OTHER_NAMES = ['PLUMBLINE_CONFIG', 'PLUMBLINE_API_KEY', 'PLUMBLINE_API_KEY
 const MAX_DISTANCE = 4;
 
 type Variables = Readonly<Record<string, Variable<unknown>>>;
-type ValuesOf<V extends Variables> = {
+export type ValuesOf<V extends Variables> = {
   readonly [Key in keyof V]: V[Key] extends Variable<infer T> ? T : never;
 };
 

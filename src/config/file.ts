@@ -20,18 +20,13 @@ export function loadConfigFile(env: NodeJS.ProcessEnv, option?: string): void {
   for (const [name, value] of Object.entries(settings)) env[name] ??= value;
 }
 
-interface ConfigFile {
-  readonly settings: Readonly<Record<string, string>>;
-  /** The whole path of a file that is named, and where; undefined for the installation's own. */
-  readonly named: { readonly file: string; readonly by: NamedBy } | undefined;
-}
-
-type NamedBy = '--config' | 'PLUMBLINE_CONFIG';
-
-/** The settings of the configuration file, with whole paths for the database and other files. */
-export function readConfigFile(env: NodeJS.ProcessEnv, option?: string): ConfigFile {
+/**
+ * The settings of the configuration file, with whole paths for the database and other files; and the whole path of a file
+ * that is named, and where. undefined for the installation's own.
+ */
+export function readConfigFile(env: NodeJS.ProcessEnv, option?: string) {
   const path = option ?? (env['PLUMBLINE_CONFIG'] || undefined);
-  const by = option === undefined ? 'PLUMBLINE_CONFIG' : '--config';
+  const by = option === undefined ? ('PLUMBLINE_CONFIG' as const) : ('--config' as const);
   const file = resolve(path ?? BESIDE_PACKAGE);
   const settings = readSettings(file, path && by);
   const { PLUMBLINE_DATABASE: database } = settings;

@@ -1,24 +1,16 @@
 import { decodeUrlPart } from './variable.ts';
 
-export interface MailUrl {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string | undefined;
-  /** Without the slash before it. */
-  readonly path: string;
-  readonly security: 'tls' | 'starttls' | 'none';
-}
-
 type Scheme = readonly [protocol: string, port: number];
 
 /**
  * `imaps://user@host/path`. The scheme without TLS is upgraded by STARTTLS; only on this machine it stays in plain
- * text. undefined for any other text, and for a URL with a password, which would show up in messages.
+ * text. The path has no slash before it. undefined for any other text, and for a URL with a password, which would show up in
+ * messages.
  */
 export function parseMailUrl(
   value: string,
   schemes: { readonly tls: Scheme; readonly starttls: Scheme },
-): MailUrl | undefined {
+) {
   if (!/^\w+:\/\//.test(value) || !URL.canParse(value)) return undefined;
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(value);
   const scheme = Object.values(schemes).find(([name]) => name === protocol);
@@ -27,11 +19,11 @@ export function parseMailUrl(
   if (scheme === undefined || host === '' || user === undefined || path === undefined)
     return undefined;
   if (`${password}${search}${hash}` !== '') return undefined;
-  const plain = isLoopback(host) ? 'none' : 'starttls';
+  const plain = isLoopback(host) ? ('none' as const) : ('starttls' as const);
   return {
     ...{ host, path, user: user || undefined },
     port: port === '' ? scheme[1] : Number(port),
-    security: scheme === schemes.tls ? 'tls' : plain,
+    security: scheme === schemes.tls ? ('tls' as const) : plain,
   };
 }
 

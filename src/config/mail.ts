@@ -1,32 +1,37 @@
 import { isAbsolute } from 'node:path';
 import { parseDomainName } from '../domain/domain-name.ts';
-import type { Environment } from './environment.ts';
-import { type MailUrl, parseMailUrl } from './mail-url.ts';
+import type { Environment, ValuesOf } from './environment.ts';
+import { parseMailUrl } from './mail-url.ts';
 import { choice, file, list, networks, parsed, text, whole } from './variable.ts';
 
 const ADDRESS = /^[^\s@,]{1,64}@[^\s@,]{1,253}$/;
 
 const VARIABLES = {
+  /** The domain of the accounts' own addresses: the name of our mail server. */
   mailHost: parsed(
     'PLUMBLINE_SMTP_NAME',
     (name) => parseDomainName(name),
     'must be the name of this mail server, like dmarc.example.com',
   ),
+  /** The address for the reports of all domains, when there is one. */
   reportAddress: parsed(
     'PLUMBLINE_REPORT_ADDRESS',
     (address) => (ADDRESS.test(address) ? address : undefined),
     'must be an e-mail address',
   ),
+  /** Further addresses that the SMTP door accepts. */
   smtpRecipients: list(
     'PLUMBLINE_SMTP_RECIPIENTS',
     (item) => ADDRESS.test(item),
     'e-mail addresses',
   ),
+  /** Servers whose findings about a mail are believed: names in Authentication-Results, and domains of ARC seals. */
   trustedServers: list(
     'PLUMBLINE_MAIL_TRUSTED_SERVERS',
     (item) => parseDomainName(item) === item,
     'names like mx.example.com, in lower case',
   ),
+  /** Whether DNS is asked who sent a mail. */
   mailVerification: choice('PLUMBLINE_MAIL_VERIFICATION', ['on', 'off'], 'on'),
   watched: list('PLUMBLINE_WATCH', isAbsolute, 'absolute paths of folders or mailbox files'),
   watchDone: choice('PLUMBLINE_WATCH_DONE', ['move', 'leave'], 'move'),
@@ -34,7 +39,9 @@ const VARIABLES = {
 
 const SMTP_VARIABLES = {
   port: whole('PLUMBLINE_SMTP_PORT', undefined, { min: 0, max: 65_535 }),
+  /** All addresses of the machine when it is undefined. */
   host: text('PLUMBLINE_SMTP_HOST', undefined),
+  /** Addresses and networks of relays of the operator's own. */
   trusted: networks('PLUMBLINE_SMTP_TRUSTED'),
   certFile: file('PLUMBLINE_SMTP_TLS_CERT'),
   keyFile: file('PLUMBLINE_SMTP_TLS_KEY'),
@@ -53,58 +60,20 @@ const IMAP_VARIABLES = {
   done: choice('PLUMBLINE_IMAP_DONE', ['move', 'flag', 'leave'], 'move'),
 };
 
-export interface MailConfig {
-  /** The domain of the accounts' own addresses: the name of our mail server. */
-  readonly mailHost?: string | undefined;
-  /** The address for the reports of all domains, when there is one. */
-  readonly reportAddress?: string | undefined;
-  /** Further addresses that the SMTP door accepts. */
-  readonly smtpRecipients: readonly string[];
-  /** Servers whose findings about a mail are believed: names in Authentication-Results, and domains of ARC seals. */
-  readonly trustedServers: readonly string[];
-  /** Whether DNS is asked who sent a mail. */
-  readonly mailVerification: 'on' | 'off';
-  readonly watched: readonly string[];
-  readonly watchDone: 'move' | 'leave';
-  readonly smtp?: SmtpConfig | undefined;
-  readonly imap?: ImapConfig | undefined;
-}
+type MailVariables = ValuesOf<typeof VARIABLES>;
 
-export interface SmtpConfig {
-  readonly port: number;
-  /** All addresses of the machine when it is undefined. */
-  readonly host: string | undefined;
-  readonly name: string;
-  readonly recipients: readonly string[];
-  /** Addresses and networks of relays of the operator's own. */
-  readonly trusted: readonly string[];
-  readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
-}
+export type SmtpConfig = NonNullable<ReturnType<typeof readSmtp>>;
+export type ImapConfig = NonNullable<ReturnType<typeof readImap>>;
 
-interface ImapMailbox extends Pick<MailUrl, 'host' | 'port' | 'security'> {
-  readonly user: string;
-  readonly mailbox: string;
-}
-
-export interface ImapConfig extends ImapMailbox {
-  readonly credentials: {
-    readonly password?: string | undefined;
-    readonly passwordFile?: string | undefined;
-    readonly tokenCommand?: string | undefined;
-  };
-  readonly caFile?: string | undefined;
-  readonly done: 'move' | 'flag' | 'leave';
-}
-
-export function readMail(environment: Environment): MailConfig {
+export function readMail(environment: Environment) {
   const values = environment.read(VARIABLES);
   return { ...values, smtp: readSmtp(environment, values), imap: readImap(environment) };
 }
 
 function readSmtp(
   environment: Environment,
-  { mailHost: name, reportAddress, smtpRecipients }: MailConfig,
-): SmtpConfig | undefined {
+  { mailHost: name, reportAddress, smtpRecipients }: MailVariables,
+) {
   const { port, host, trusted, certFile, keyFile } = environment.read(SMTP_VARIABLES);
   environment.refuse(
     port !== undefined && name === undefined,
@@ -126,7 +95,7 @@ function readSmtp(
   };
 }
 
-function readImap(environment: Environment): ImapConfig | undefined {
+function readImap(environment: Environment) {
   const { mailbox, done, caFile, ...credentials } = environment.read(IMAP_VARIABLES);
   if (mailbox === undefined) return undefined;
   environment.refuse(
@@ -146,7 +115,7 @@ function readImap(environment: Environment): ImapConfig | undefined {
 }
 
 /** `imaps://user@host/INBOX`; without a mailbox it is INBOX. */
-function parseImapUrl(value: string): ImapMailbox | undefined {
+function parseImapUrl(value: string) {
   const url = parseMailUrl(value, { tls: ['imaps:', 993], starttls: ['imap:', 143] });
   if (url?.user === undefined) return undefined;
   const { path, user, ...server } = url;

@@ -14,26 +14,14 @@ const VARIABLES = {
   ),
   password: text('PLUMBLINE_REDIS_PASSWORD', undefined),
   passwordFile: text('PLUMBLINE_REDIS_PASSWORD_FILE', undefined),
+  /** A file that contains the certificates of the authority that signed the server's. */
   caFile: text('PLUMBLINE_REDIS_CA', undefined),
 };
 
-interface RedisServer {
-  readonly host: string;
-  readonly port: number;
-  readonly isTls: boolean;
-  readonly database: number;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-}
-
 /** Where limits are counted for several instances. */
-export interface RedisConfig extends RedisServer {
-  readonly passwordFile?: string | undefined;
-  /** A file that contains the certificates of the authority that signed the server's. */
-  readonly caFile?: string | undefined;
-}
+export type RedisConfig = NonNullable<ReturnType<typeof readRedis>>;
 
-export function readRedis(environment: Environment): RedisConfig | undefined {
+export function readRedis(environment: Environment) {
   const { server, password, passwordFile, caFile } = environment.read(VARIABLES);
   const passwords = [
     ...(server?.password === undefined ? [] : ['PLUMBLINE_REDIS']),
@@ -61,7 +49,7 @@ export function readRedis(environment: Environment): RedisConfig | undefined {
 }
 
 /** undefined when something in the URL has no meaning. */
-function parseRedisUrl(value: string): RedisServer | undefined {
+function parseRedisUrl(value: string) {
   if (!URL.canParse(value)) return undefined;
   const url = new URL(value);
   const { protocol, hostname, port, pathname, search, hash } = url;
@@ -81,13 +69,10 @@ function parseRedisUrl(value: string): RedisServer | undefined {
   };
 }
 
-export interface RedisSecrets {
-  readonly password: string | undefined;
-  readonly ca: string | undefined;
-}
+export type RedisSecrets = ReturnType<typeof readRedisSecrets>;
 
 /** Reads the secrets that are in files. Throws a ConfigError when a file cannot be read. */
-export function readRedisSecrets({ password, passwordFile, caFile }: RedisConfig): RedisSecrets {
+export function readRedisSecrets({ password, passwordFile, caFile }: RedisConfig) {
   return {
     password: passwordFile
       ? readPasswordFile('PLUMBLINE_REDIS_PASSWORD_FILE', passwordFile)

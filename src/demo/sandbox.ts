@@ -3,21 +3,15 @@ import { SANDBOX_ACCOUNT_ID, SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/s
 import { insertDomain } from '../store/accounts/domains.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import type { Db } from '../store/engine/database.ts';
-import type { Store } from '../store/engine/store.ts';
-import { type DemoAccount, ingestDemo, insertDemoAccount, openEmpty } from './demo-data.ts';
+import { ingestDemo, insertDemoAccount, openEmpty } from './demo-data.ts';
 
 const WAITING = 'waiting.example';
-
-export interface Sandbox {
-  readonly store: Store;
-  readonly account: DemoAccount;
-}
 
 /**
  * A store in memory, or on an empty database, for partners without an account: the demo's data, a domain that waits
  * for its first report, an alert of a type that v1.yaml does not list, and one with a null in its context.
  */
-export async function openSandbox(today: Date, database = ':memory:'): Promise<Sandbox> {
+export async function openSandbox(today: Date, database = ':memory:') {
   const store = await openEmpty(database);
   const ids = SANDBOX_DOMAIN_IDS;
   const [id, key] = [SANDBOX_ACCOUNT_ID, SANDBOX_KEY];

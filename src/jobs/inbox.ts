@@ -13,14 +13,8 @@ import { findDomainIds } from '../store/accounts/domains.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { ClaimedMail } from '../store/inbox/claims.ts';
 import { createDeliver } from '../store/inbox/deliver.ts';
-import type { Deliver } from '../store/inbox/incoming.ts';
+import type { Incoming } from '../store/inbox/incoming.ts';
 import { createClaims } from './claim-domains.ts';
-import type { Running } from './running.ts';
-
-interface Inbox extends Running {
-  /** For the doors of this process: the worker reads what they deliver at once. */
-  readonly deliver: Deliver;
-}
 
 interface InboxDeps {
   readonly store: Store;
@@ -29,7 +23,7 @@ interface InboxDeps {
   readonly parser: ParserProcess;
 }
 
-export function startInbox(config: Config, { store, log, parser, metrics }: InboxDeps): Inbox {
+export function startInbox(config: Config, { store, log, parser, metrics }: InboxDeps) {
   const { db } = store;
   const now = () => new Date();
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
@@ -51,7 +45,8 @@ export function startInbox(config: Config, { store, log, parser, metrics }: Inbo
   });
   const deliver = createDeliver(db);
   return {
-    deliver: async (incoming) => {
+    /** For the doors of this process: the worker reads what they deliver at once. */
+    deliver: async (incoming: Incoming) => {
       await deliver(incoming);
       worker.wake();
     },

@@ -41,12 +41,8 @@ interface JobsDeps {
   readonly parser: ParserProcess;
 }
 
-export interface Jobs extends Running {
-  readonly names: readonly string[];
-}
-
 /** Starts everything that Plumbline does by itself: what `work` does, and `serve` beside answering requests. */
-export function startJobs(config: Config, deps: JobsDeps): Jobs {
+export function startJobs(config: Config, deps: JobsDeps) {
   const jobs = startEach(config, deps);
   return {
     names: jobs.map(({ name }) => name),

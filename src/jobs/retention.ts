@@ -29,11 +29,6 @@ interface RetentionDeps {
 type OfKinds = Pruned & PrunedOriginals & PrunedSources;
 type Measured = OfKinds & { readonly auditEntries: number };
 
-export interface Retained extends Measured {
-  /** By which the file is smaller. */
-  readonly fileBytes: number;
-}
-
 /** In this order: what goes with its report is not there any more for the others, which measure it too. */
 const KINDS = [
   { days: 'reportsDays', prune: pruneReports, measure: measurePrunable },
@@ -47,12 +42,13 @@ const NOTHING: OfKinds = {
 };
 
 /** Deletes what is older than it is kept. Doing it twice does no harm. */
-export async function prune(deps: RetentionDeps): Promise<Retained> {
+export async function prune(deps: RetentionDeps) {
   const { db, now, kept, mayGoOn } = deps;
   const pruned = await addUpKinds(deps, 'prune');
   const audited = toFirstKept(now(), kept.auditDays);
   const auditEntries =
     audited === undefined ? 0 : await deleteOldAudit(db, toInstantOf(audited), mayGoOn);
+  // `fileBytes`: by which the file is smaller.
   return { ...pruned, auditEntries, fileBytes: await giveBackSpace(db, mayGoOn) };
 }
 

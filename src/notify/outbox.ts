@@ -54,18 +54,8 @@ interface OutboxDeps {
   readonly claimMs?: number;
 }
 
-export interface Outbox {
-  /**
-   * Writes deliveries of new events, begins those to receivers that are due, and waits until one ends or more can be due.
-   * Throws a fault of our own.
-   */
-  readonly step: (signal: AbortSignal) => Promise<void>;
-  /** Waits for the deliveries that were begun. */
-  readonly settle: () => Promise<void>;
-}
-
 /** Delivers what is due to receivers. Any number of processes can share one database. */
-export function createOutbox(deps: OutboxDeps): Outbox {
+export function createOutbox(deps: OutboxDeps) {
   const { db, channel, logError, pollMs = POLL_MS, claimMs = CLAIM_MS } = deps;
   const holder = randomUUID();
   const running = new Set<Promise<void>>();
@@ -75,6 +65,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       .finally(() => running.delete(delivering));
     running.add(delivering);
   };
+  /**
+   * Writes deliveries of new events, begins those to receivers that are due, and waits until one ends or more can be due.
+   * Throws a fault of our own.
+   */
   const step = async (signal: AbortSignal) => {
     await writeDeliveries(db, signal);
     const limit = MAX_RECEIVERS - running.size;
@@ -85,6 +79,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
   return {
     step,
+    /** Waits for the deliveries that were begun. */
     settle: async () => {
       await Promise.all(running);
     },

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { RedisConfig } from '../../src/config/redis.ts';
 
 export type Redis = Awaited<ReturnType<typeof aRedis>>;
@@ -45,7 +46,7 @@ export async function aRedis(toOptions: (port: number) => string[] = toPort) {
 }
 
 export function toConfig(port: number): RedisConfig {
-  return { host: '127.0.0.1', port, isTls: false, database: 0 };
+  return readConfig({ PLUMBLINE_REDIS: `redis://127.0.0.1:${port}` }).redis as RedisConfig;
 }
 
 const toPort = (port: number) => ['--port', `${port}`];

@@ -22,17 +22,11 @@ interface ProcessesOptions {
   readonly stopDelayMs: number;
 }
 
-export interface Processes {
-  readonly url: string;
-  /** Lets every process finish its answers, and waits until all have ended. */
-  readonly stop: () => Promise<void>;
-}
-
 /**
  * Starts processes that serve one port, each with this one's command line, and one for the other work. Node ends them
  * when this process ends in any way. Throws when the first ends before it listens: the others would end as well.
  */
-export async function startProcesses(options: ProcessesOptions): Promise<Processes> {
+export async function startProcesses(options: ProcessesOptions) {
   const { count, jobs, log, stopDelayMs } = options;
   const args = process.argv.slice(2);
   const first = forkProcess(args, log);
@@ -42,6 +36,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
   if (jobs !== undefined) stops.push(keepProcess(jobs, log));
   return {
     url,
+    /** Lets every process finish its answers, and waits until all have ended. */
     stop: async () => {
       await Promise.all(stops.map((stop) => stop(stopDelayMs + STOP_TIMEOUT_MS)));
     },
