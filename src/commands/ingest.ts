@@ -8,7 +8,7 @@ import { createInputParser } from '../intake/parser/input-parser.ts';
 import { lowerPriority } from '../intake/parser/priority.ts';
 import { type Db, requireSpace } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/store.ts';
-import { printAndEvaluate, STANDARD_INPUT, type Summary } from './output/outcomes.ts';
+import { printAndEvaluate, STANDARD_INPUT } from './output/outcomes.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 import { withNewStore } from './with-store.ts';
 
@@ -44,11 +44,7 @@ function tellRejected(count: number): void {
     tell(`Documents that were rejected: ${count}. plumbline document list --outcome rejected`);
 }
 
-async function ingestPaths(
-  store: Store,
-  paths: readonly string[],
-  options: OutputOptions,
-): Promise<Summary> {
+async function ingestPaths(store: Store, paths: readonly string[], options: OutputOptions) {
   lowerPriority();
   const parser = createInputParser();
   try {

@@ -19,11 +19,7 @@ import { DOMAINS, MARKS } from './traffic.ts';
 /** A database of the networks from which the demo's mail comes. */
 export const DEMO_NETWORKS = fileURLToPath(new URL('./networks/networks.mmdb', import.meta.url));
 
-export interface DemoAccount {
-  readonly account_id: string;
-  readonly key: string;
-  readonly domains: readonly { readonly id: string; readonly domain: string }[];
-}
+export type DemoAccount = Awaited<ReturnType<typeof insertDemoAccount>>;
 
 /** Throws `conflict` for a database with accounts or reports: the sandbox's published key must not get into it. */
 export async function openEmpty(...database: Parameters<typeof openStore>): Promise<Store> {
@@ -55,7 +51,7 @@ interface DemoAccountOptions {
 export async function insertDemoAccount(
   db: Db,
   { today, id, key: fixedKey, ids }: DemoAccountOptions,
-): Promise<DemoAccount> {
+) {
   const now = toInstant(toFirstDay(today));
   const named = { name: 'Demo account', plan: 'pro' } as const;
   const { id: accountId } = await insertAccount(db, { ...named, now, id });

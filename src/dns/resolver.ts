@@ -9,17 +9,10 @@ const TRIES = 2;
 /** The name does not exist or has no record of the type: an answer like any other (NXDOMAIN, NODATA). */
 const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** None of the questions rejects. */
-export interface Dns {
-  readonly findTexts: (name: string) => Promise<Answer<readonly string[]>>;
-  /** In the order in which they are to be tried. A null MX (RFC 7505) is no exchanger. */
-  readonly findExchangers: (name: string) => Promise<Answer<readonly string[]>>;
-  readonly findAddresses: (name: string, family: 4 | 6) => Promise<Answer<readonly string[]>>;
-  readonly findPointers: (name: string) => Promise<Answer<readonly string[]>>;
-}
+export type Dns = ReturnType<typeof askWith>;
 
 /** Asks the given servers, or the system's when none are given. */
-export function createDns(servers: readonly string[], timeoutMs: number = TIMEOUT_MS): Dns {
+export function createDns(servers: readonly string[], timeoutMs: number = TIMEOUT_MS) {
   return askWith(createResolver(servers, timeoutMs), toAnswer);
 }
 
@@ -64,25 +57,27 @@ export function createResolver(servers: readonly string[], timeout: number): Res
   return resolver;
 }
 
-function askWith(resolver: Resolver, ask: <T>(query: Promise<T>) => Promise<Answer<T>>): Dns {
+/** None of the questions rejects. */
+function askWith(resolver: Resolver, ask: <T>(query: Promise<T>) => Promise<Answer<T>>) {
   return {
-    findTexts: async (name) => {
+    findTexts: async (name: string) => {
       const texts = await ask(resolver.resolveTxt(name));
       if (!texts) return texts;
       // A text is sent in strings of at most 255 bytes (RFC 7208, 3.3).
       return texts.map((strings) => strings.join(''));
     },
-    findExchangers: async (name) => {
+    /** In the order in which they are to be tried. A null MX (RFC 7505) is no exchanger. */
+    findExchangers: async (name: string) => {
       const records = await ask(resolver.resolveMx(name));
       if (!records) return records;
       if (records.length === 0) return null;
       const sorted = records.toSorted((a, b) => a.priority - b.priority);
       return sorted.map(({ exchange }) => exchange).filter((exchange) => exchange !== '');
     },
-    findAddresses: (name, family) =>
+    findAddresses: (name: string, family: 4 | 6) =>
       ask(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
     // `reverse` would read /etc/hosts, too, and take a failure of the server for an answer.
-    findPointers: (name) => ask(resolver.resolvePtr(name)),
+    findPointers: (name: string) => ask(resolver.resolvePtr(name)),
   };
 }
 

@@ -59,17 +59,9 @@ const services = {
 };
 
 /** Whether the last address of `X-Forwarded-For` is to be believed when a request comes from this address. */
-type IsTrusted = (address: string) => boolean;
+export type IsTrusted = (address: string) => boolean;
 
-export interface App {
-  /** Answers requests: those of the API itself, all others with Express. */
-  readonly listener: RequestListener;
-  readonly isTrusted: IsTrusted;
-  /** Writes what is still waiting to be written, before the store closes, and stops counting with others. */
-  readonly flush: () => Promise<void>;
-}
-
-export async function createApp(deps: AppDeps): Promise<App> {
+export async function createApp(deps: AppDeps) {
   const { config, store, log, now, metrics, isSandbox = false } = deps;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
   const logError = (error: unknown, req?: { id: string }) =>
@@ -103,12 +95,14 @@ export async function createApp(deps: AppDeps): Promise<App> {
   };
   app.use(onError);
   const isTrusted: IsTrusted = (address) => app.get('trust proxy fn')(address, 0);
+  /** Writes what is still waiting to be written, before the store closes, and stops counting with others. */
   const flush = async () => {
     await external.flush();
     networks?.close();
     counters?.close();
   };
   return {
+    /** Answers requests: those of the API itself, all others with Express. */
     listener: listen(app, external.listener, { log, metrics, isTrusted }),
     isTrusted,
     flush,
@@ -132,7 +126,7 @@ const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
 function listen(
   app: Express,
   api: (req: ApiRequest, res: ServerResponse) => Promise<void>,
-  { log, metrics, isTrusted }: Pick<AppDeps, 'log' | 'metrics'> & Pick<App, 'isTrusted'>,
+  { log, metrics, isTrusted }: Pick<AppDeps, 'log' | 'metrics'> & { readonly isTrusted: IsTrusted },
 ): RequestListener {
   const logRequest = logRequests(log, metrics);
   return (incoming, res) => {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { parseAddress } from '../domain/network-address.ts';
 import { OpenConnections } from '../domain/open-connections.ts';
-import type { App } from './app.ts';
+import type { IsTrusted } from './app.ts';
 
 /** A client that has not read its answer until then may lose its connection to another. */
 const MAX_ANSWER_MS = 30_000;
@@ -15,7 +15,7 @@ const MAX_ANSWER_MS = 30_000;
 export function limitConnections(
   server: Server,
   { maxConnections, maxConnectionsPerIp }: Config,
-  isTrusted: App['isTrusted'],
+  isTrusted: IsTrusted,
 ): void {
   const connections = new OpenConnections<Socket>();
   const mayOpen = (address: string) =>

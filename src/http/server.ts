@@ -24,12 +24,6 @@ const REQUEST_TIMEOUT_MS = 15_000;
 /** Longer than the minute for which proxies keep a connection, so that the proxy closes it. */
 const KEEP_ALIVE_MS = 65_000;
 
-export interface RunningServer {
-  readonly url: string;
-  /** Loses no request (stopping.ts). */
-  readonly stop: () => Promise<void>;
-}
-
 interface ServerDeps {
   readonly store: Store;
   readonly log: Logger;
@@ -41,7 +35,7 @@ interface ServerDeps {
 export async function startServer(
   config: Config,
   { store, log, isSandbox = false, metrics }: ServerDeps,
-): Promise<RunningServer> {
+) {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -68,6 +62,7 @@ export async function startServer(
   await listen(server, config);
   return {
     url: toUrl(server.address() as AddressInfo),
+    /** Loses no request (stopping.ts). */
     stop: async () => {
       await stop();
       await app.flush();

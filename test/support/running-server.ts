@@ -1,16 +1,13 @@
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { type RunningServer, startServer } from '../../src/http/server.ts';
+import { startServer } from '../../src/http/server.ts';
 import { openStore } from '../../src/store/engine/open.ts';
-import type { Store } from '../../src/store/engine/store.ts';
 
 const SILENT = pino({ level: 'silent' });
 
 /** The server as `plumbline serve` starts it, on a free port, without limits, until the test ends. */
-export async function runServer(
-  environment: Readonly<Record<string, string>> = {},
-): Promise<{ readonly server: RunningServer; readonly store: Store }> {
+export async function runServer(environment: Readonly<Record<string, string>> = {}) {
   const config = readConfig({
     PLUMBLINE_DATABASE: ':memory:',
     PLUMBLINE_PORT: '0',

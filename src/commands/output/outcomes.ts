@@ -32,7 +32,7 @@ const OUTCOMES = Object.keys(MEANINGS) as Outcome[];
 
 type Counts = Record<'documents' | Outcome, number>;
 
-export interface Summary {
+interface Summary {
   readonly counts: Counts;
   /** Inputs that could not be read at all, so that nothing of them is stored. */
   readonly unreadable: number;

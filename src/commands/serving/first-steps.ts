@@ -3,14 +3,11 @@ import { findDefaultDatabase } from '../../config/database.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { isPostgresUrl, toShownDatabase } from '../../domain/database-address.ts';
 
-/** What names the database of a command in another terminal: the texts before the command and after it. */
-export interface Naming {
-  readonly before: string;
-  readonly after: string;
-}
-
-/** How the database of this process was named: by the configuration file, or else by the environment. */
-export function findNaming(database: string, env: NodeJS.ProcessEnv, config?: string): Naming {
+/**
+ * What names the database of this process for a command in another terminal: the texts before the command and after it. It
+ * is named by the configuration file, or else by the environment.
+ */
+export function findNaming(database: string, env: NodeJS.ProcessEnv, config?: string) {
   const { settings, named } = readConfigFile(env, config);
   const isOfFile = settings['PLUMBLINE_DATABASE'] === database;
   if (isOfFile && named?.by === '--config')
@@ -32,7 +29,7 @@ function toShellWord(path: string): string {
 /** The commands work where this module is: in a checkout or in an installed package. */
 export function renderFirstSteps(
   database: string,
-  { before, after }: Naming,
+  { before, after }: ReturnType<typeof findNaming>,
   module = import.meta.url,
 ): string {
   const [command, demo] = module.endsWith('.ts')

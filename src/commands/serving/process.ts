@@ -2,7 +2,6 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { createLog } from '../../http/log.ts';
-import type { RunningServer } from '../../http/server.ts';
 import type { OpenMetrics } from '../../metrics/port.ts';
 import { openStore } from '../../store/engine/open.ts';
 import type { Store, StoreOptions } from '../../store/engine/store.ts';
@@ -42,7 +41,7 @@ export async function serveUntilStopped(
   config: Config,
   store: Store,
   { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: ServeOptions = {},
-): Promise<RunningServer> {
+) {
   if (!isSandbox && cluster.isPrimary) warnOfLooseFiles(config, (text) => log.warn(text));
   const { startServer } = await import('../../http/server.ts');
   const { startJobs } = await import('../../jobs/jobs.ts');

@@ -25,13 +25,7 @@ export interface Mail {
   readonly unsubscribe?: string | undefined;
 }
 
-export interface Mailer {
-  /** Resolves with the server's answer when it has taken the mail, and throws otherwise. */
-  readonly send: (mail: Mail) => Promise<string>;
-  /** Signs in without sending a mail. Throws what keeps it from doing so. */
-  readonly check: () => Promise<void>;
-  readonly close: () => void;
-}
+export type Mailer = ReturnType<typeof createMailer>;
 
 /** A server that stalls keeps one of the connections so long. Less than half of a claim (store/notify/claims.ts). */
 const MAX_MS = 25_000;
@@ -41,12 +35,13 @@ const MAX_CONNECTIONS = 8;
 export function createMailer(
   server: MailServer,
   { maxMs = MAX_MS }: { readonly maxMs?: number | undefined } = {},
-): Mailer {
+) {
   let transport: Promise<Transporter> | undefined;
   const close = () => {
     transport?.then((opened) => opened.close()).catch(() => {});
     transport = undefined;
   };
+  /** Resolves with the server's answer when it has taken the mail, and throws otherwise. */
   const send = async (mail: Mail) => {
     // nodemailer reads an address as a list of them.
     if (!isEmail(mail.to)) throw new Error('This is not one e-mail address.');
@@ -62,6 +57,7 @@ export function createMailer(
       throw error;
     }
   };
+  /** Signs in without sending a mail. Throws what keeps it from doing so. */
   const check = async () => {
     transport ??= openTransport(server);
     await (await transport).verify();

@@ -13,14 +13,7 @@ export function renderTrail(
 }
 
 type Head = string | Html | readonly [text: string, className: string] | SortHead;
-
-interface SortHead {
-  readonly text: string;
-  readonly className: string;
-  readonly path: string;
-  /** How the table is sorted by this column. */
-  readonly order: 'asc' | 'desc' | undefined;
-}
+type SortHead = ReturnType<typeof toSortHead>;
 
 /** The cells have roles: styles that show a row as a card on a narrow screen would otherwise remove a table's. */
 export function renderTable(
@@ -65,7 +58,7 @@ interface SortedTable<Column extends string> {
 export function toSortHead<Column extends string>(
   { text, column, className = '', first = 'desc' }: SortLink<Column>,
   { sort, toPath }: SortedTable<Column>,
-): SortHead {
+) {
   const order = sort?.column === column ? sort.order : undefined;
   const next = order === undefined ? first : order === 'desc' ? 'asc' : 'desc';
   const path = toPath({ column, order: next });

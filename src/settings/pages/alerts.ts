@@ -36,15 +36,6 @@ const MAX_TEXT = 1_500;
 const STATES = { open: 'Open', resolved: 'Resolved' } as const;
 const LATEST_FIRST: Sort<AlertColumn> = { column: 'fired', order: 'desc' };
 
-/** What is shown, as the URL says it; empty where nothing was chosen. */
-interface AlertForm {
-  readonly state: keyof typeof STATES | '';
-  readonly q: string;
-  readonly from: string;
-  readonly until: string;
-  readonly sort: Sort<AlertColumn> | undefined;
-}
-
 export const showAlerts: PageHandler = async ({ store: { db }, now }, req, res) => {
   const { accountId } = visitorOf(res);
   const [form, page] = [readForm(req), readPageNumber(req)];
@@ -90,10 +81,13 @@ function toRow({ type, domain, fired_at, resolved_at, context }: AlertOfAccount)
   return [title, domain, fired_at, resolved_at, describe(JSON.parse(context))];
 }
 
-function readForm(req: Request): AlertForm {
-  const state = readQuery(req, 'state');
+type AlertForm = ReturnType<typeof readForm>;
+
+/** What is shown, as the URL says it; empty where nothing was chosen. */
+function readForm(req: Request) {
+  const states = Object.keys(STATES) as (keyof typeof STATES)[];
   return {
-    state: state === 'open' || state === 'resolved' ? state : '',
+    state: states.find((one) => one === readQuery(req, 'state')) ?? ('' as const),
     q: readSearch(req),
     from: readDay(req, 'from'),
     until: readDay(req, 'until'),

@@ -6,7 +6,7 @@ import {
   isAuditKind,
 } from '../../domain/access/audit-actions.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { addDays, type Day } from '../../domain/instant.ts';
+import { addDays } from '../../domain/instant.ts';
 import {
   type AuditEntry,
   type AuditFilter,
@@ -29,15 +29,6 @@ const PER_PAGE = 50;
 const MAX_SEARCHED = 10_000;
 /** The longest e-mail address. */
 const MAX_ACTOR_LENGTH = 254;
-
-/** What the filter's form was sent with; empty where nothing was chosen. */
-interface AuditForm {
-  readonly kind: AuditKind | '';
-  readonly actor: string;
-  readonly q: string;
-  readonly from: Day | '';
-  readonly until: Day | '';
-}
 
 export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
   const { accountId } = visitorOf(res);
@@ -75,11 +66,16 @@ function readBefore(req: Request): number | undefined {
   return /^\d{1,15}$/.test(before) ? Number(before) : undefined;
 }
 
-/** A value that is none of the form's is left out, so that a link with it shows more, not less. */
-export function readForm(req: Request): AuditForm {
+type AuditForm = ReturnType<typeof readForm>;
+
+/**
+ * What the filter's form was sent with; empty where nothing was chosen. A value that is none of the form's is left out, so
+ * that a link with it shows more, not less.
+ */
+export function readForm(req: Request) {
   const kind = readQuery(req, 'kind');
   return {
-    kind: isAuditKind(kind) ? kind : '',
+    kind: isAuditKind(kind) ? kind : ('' as const),
     actor: readQuery(req, 'actor').slice(0, MAX_ACTOR_LENGTH),
     q: readSearch(req),
     from: readDay(req, 'from'),

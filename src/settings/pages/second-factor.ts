@@ -12,7 +12,6 @@ import { Failure } from '../../domain/failure.ts';
 import { openToSeal } from '../../store/accounts/sealed-secrets.ts';
 import { findCredentials } from '../../store/people/people.ts';
 import {
-  type CodeProof,
   confirmSecondFactor,
   deleteSecondFactor,
   findSecondFactor,
@@ -99,19 +98,10 @@ export const turnOff: PageHandler = async (deps, req, res) => {
   await redirectWithNotice(deps, res, { path: FACTOR_PATH, notice });
 };
 
-interface Proofs {
-  readonly passwordHash: string;
-  readonly code: CodeProof;
-}
-
 const WRONG_PASSWORD: Problem = { field: 'password', message: 'This is not your password.' };
 const WRONG_CODE: Problem = { field: 'code', message: 'This code is wrong, or was used already.' };
 
-async function readProofs(
-  deps: SettingsDeps,
-  req: Request,
-  res: Response,
-): Promise<Proofs | Problem> {
+async function readProofs(deps: SettingsDeps, req: Request, res: Response) {
   const passwordHash = await readPasswordHash(deps, req, res);
   if (passwordHash === undefined) {
     leaveCodeUncounted(res);

@@ -1,28 +1,20 @@
 import type { Request } from 'express';
 import { isInstant } from '../../../domain/instant.ts';
-import type { Sort } from '../../../domain/sort.ts';
 import type { ReportPageQuery } from '../../../store/reports/report-list.ts';
 import {
   type Reporter,
   type ReportKey,
   SENDERS,
-  type Sender,
   SORT_COLUMNS,
-  type SortColumn,
 } from '../../../store/reports/report-list-queries.ts';
 import { readQuery, readSearch, readSort, toSortParameters } from '../../request.ts';
 
-/** What is shown of a list of reports, besides the range, as its URL says it. */
-export interface ReportFilter {
-  /** Of the reporter alone; undefined for every reporter, null for those without a name. */
-  readonly reporter: Reporter | undefined;
-  readonly sender: Sender | undefined;
-  readonly search: string;
-  readonly sort: Sort<SortColumn> | undefined;
-}
+export type ReportFilter = ReturnType<typeof readFilter>;
 
-export function readFilter(req: Request): ReportFilter {
+/** What is shown of a list of reports, besides the range, as its URL says it. */
+export function readFilter(req: Request) {
   return {
+    /** Of the reporter alone; undefined for every reporter, null for those without a name. */
     reporter: readReporter(req),
     sender: SENDERS.find((one) => one === readQuery(req, 'sender')),
     search: readSearch(req),
