@@ -58,8 +58,7 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
     const report = await lockReport(tx, { id });
     const conflict = await findOldestConflict(tx, report);
     if (conflict === undefined) {
-      await deleteReport(tx, report, await measureReport(tx, report));
-      await deleteOriginals(tx, [report.document_seq]);
+      await deleteReport(tx, report);
       await beginGeneration(tx, report.domain_id);
     } else {
       await exchange(tx, report, conflict);
@@ -117,13 +116,14 @@ function toCorrected({ id, domain_id }: ReportRow, replacedBy: number | null = n
   return { report: id, domainId: domain_id, replacedBy };
 }
 
-/** `bytes` is what was stored of it. */
-export async function deleteReport(tx: Tx, report: ReportRow, bytes: number): Promise<void> {
+async function deleteReport(tx: Tx, report: ReportRow): Promise<void> {
+  const bytes = await measureReport(tx, report);
   await tx
     .deleteFrom('report')
     .where(({ and }) => and(toKey(report)))
     .execute();
   await uncountReport(tx, report, { replacedAt: null, bytes });
+  await deleteOriginals(tx, [report.document_seq]);
 }
 
 async function measureReport(tx: Tx, report: ReportRow): Promise<number> {

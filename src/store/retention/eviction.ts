@@ -1,12 +1,8 @@
 import { type Day, toDay } from '../../domain/instant.ts';
-import { deleteReport } from '../corrections/corrections.ts';
-import type { ReportRow } from '../corrections/rows.ts';
-import { deleteDocuments } from '../documents/originals.ts';
-import { type Measured, measureReports, takeSome } from '../documents/stored-bytes.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { beginAfter } from '../lists/points.ts';
 import { alertList, reportList } from '../lists/timeline.ts';
+import { deleteReports } from './old-reports.ts';
 
 /* Reports of a domain without account go, the oldest first, with their conflicts and documents. */
 
@@ -45,26 +41,11 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number>
     .limit(REPORTS_AT_ONCE)
     .execute();
   const kept = oldest.findIndex(({ received_at }) => toDay(received_at) > until);
-  const old = await measureReports(tx, kept === -1 ? oldest : oldest.slice(0, kept));
-  const some = takeSome(old);
-  for (const one of some) await evict(tx, one);
-  const last = some.at(-1)?.report;
-  if (some.length === oldest.length && oldest.length < REPORTS_AT_ONCE)
+  const old = kept === -1 ? oldest : oldest.slice(0, kept);
+  const gone = await deleteReports(tx, domainId, old);
+  if (gone.reports === oldest.length && oldest.length < REPORTS_AT_ONCE)
     await deleteDomain(tx, domainId);
-  else if (last !== undefined)
-    // Nobody follows the list of a domain without account.
-    await beginAfter(tx, reportList(domainId), Number(last.position));
-  return some.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-async function evict(tx: Tx, { report, documents, bytes }: Measured<ReportRow>): Promise<void> {
-  const { id: report_id, domain_id, begin_date } = report;
-  await tx
-    .deleteFrom('conflict')
-    .where(({ and }) => and({ report_id, domain_id, begin_date }))
-    .execute();
-  await deleteReport(tx, report, bytes);
-  await deleteDocuments(tx, documents);
+  return gone.bytes;
 }
 
 /** Its last report has gone, and its days with it; its alerts, too. */

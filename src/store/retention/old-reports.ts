@@ -135,10 +135,21 @@ export async function deleteOldest(
     .orderBy('seq')
     .limit(REPORTS_AT_ONCE)
     .execute();
+  return await deleteReports(tx, domainId, rows);
+}
+
+/** As many of the first as one transaction deletes, with their conflicts and documents. All are of one domain. */
+export async function deleteReports(
+  tx: Tx,
+  domainId: string,
+  rows: readonly ReportRow[],
+): Promise<Pruned> {
   const departed = takeSome(await measureReports(tx, rows));
   const reports = departed.map(({ report }) => report);
-  await deleteReports(tx, reports);
-  await uncountReports(tx, departed);
+  if (reports.length === 0) return { reports: 0, bytes: 0 };
+  await deleteRows(tx, reports);
+  const byDay = Map.groupBy(departed, ({ report }) => toDay(report.begin_date));
+  for (const ofDay of byDay.values()) await uncountReports(tx, ofDay);
   await leavePositions(tx, domainId, reports);
   await deleteDocuments(
     tx,
@@ -148,7 +159,7 @@ export async function deleteOldest(
   return { reports: reports.length, bytes };
 }
 
-async function deleteReports(tx: Tx, reports: readonly ReportRow[]): Promise<void> {
+async function deleteRows(tx: Tx, reports: readonly ReportRow[]): Promise<void> {
   const [first] = reports as readonly [ReportRow];
   const ids = reports.map(({ id }) => id);
   // The whole key of reports and conflicts (decision 90).
