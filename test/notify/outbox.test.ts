@@ -6,6 +6,7 @@ import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { findFollowedHead } from '../../src/store/lists/followed.ts';
+import { readPage } from '../../src/store/lists/page.ts';
 import { claimReceivers, listDue, recordOutcomes } from '../../src/store/notify/claims.ts';
 import { deleteOldEvents } from '../../src/store/notify/events.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
@@ -47,10 +48,8 @@ describe('events', () => {
     const { store, db, owner, accountId, domainId } = await aWorld();
     await aReceiver(db, accountId);
     const read = async () => {
-      const query = { until: '9999-12-31T23:59:59Z', skip: 0, limit: 1 };
       const list = alertsOf({ accountId, domainId });
-      const [head] = await store.reader.readAll(list.head);
-      return await store.reader.readAll(list.items({ ...query, version: head?.version ?? '' }));
+      return (await readPage(store.reader, list, { limit: 1, offset: 0 })).items;
     };
     const id = await anAlert(db, owner);
     const fired = await read();

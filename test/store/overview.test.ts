@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely';
 import { expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
 import { readDomain } from '../../src/store/accounts/overview.ts';
@@ -46,12 +47,9 @@ test.skipIf(IS_POSTGRES)(
     ];
     expect(queries).toHaveLength(15);
     for (const query of queries) {
-      const explained: BoundQuery<{ detail: string }> = {
-        params: query.params,
-        compile: (db) => {
-          const { sql, slots } = query.compile(db);
-          return { slots, isColumn: false, sql: `explain query plan ${sql}` };
-        },
+      const explained: BoundQuery<{ detail: string }> = (db) => {
+        const { sql, parameters } = query(db);
+        return CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
       };
       const steps = await reader.readAll(explained);
       const scans = steps.map(({ detail }) => detail).filter((detail) => /^SCAN/.test(detail));

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../src/store/engine/database.ts';
-import { type BoundQuery, toText, toValues } from '../../src/store/engine/prepared.ts';
+import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { IS_POSTGRES } from './store.ts';
 
@@ -29,15 +29,14 @@ export function record(reader: Reader, asked: BoundQuery<unknown>[]): Reader {
 /** The lines of a query's plan. On PostgreSQL, a generic one is for any values. */
 export async function explain(
   tx: Tx,
-  { compile, params }: BoundQuery<unknown>,
+  query: BoundQuery<unknown>,
   { isGeneric = false } = {},
 ): Promise<readonly string[]> {
-  const text = toText(tx, compile);
-  const values = toValues(text, params);
+  const { sql: text, parameters: values } = query(tx);
   if (!isGeneric)
-    return await run(tx, `explain ${IS_POSTGRES ? '' : 'query plan '}${text.sql}`, values);
+    return await run(tx, `explain ${IS_POSTGRES ? '' : 'query plan '}${text}`, values);
   await sql`set local plan_cache_mode = force_generic_plan`.execute(tx);
-  await sql`prepare explained as ${sql.raw(text.sql)}`.execute(tx);
+  await sql`prepare explained as ${sql.raw(text)}`.execute(tx);
   const lines = await run(tx, `explain execute explained(${values.map(() => 'null')})`, []);
   await sql`deallocate explained`.execute(tx);
   return lines;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Point } from '../../domain/cursor.ts';
-import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
-import { type Param, prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
@@ -29,7 +29,7 @@ type ReportsQuery = { accountId: string } & ItemsQuery;
  * the state of its domain is looked up for each report, also for skipped ones, which otherwise are read in the index alone. A
  * subquery of one value cannot be joined first, which would sort every report.
  */
-const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportOfAccountRow>>((db, param) =>
+const reportsFrom = prepareQuery<ReportsQuery, JsonItem<ReportOfAccountRow>>((db, param) =>
   dialectOf(db).jsonRows(
     db,
     db

@@ -6,8 +6,8 @@ import { forgetRows } from '../account-reports/forgetting.ts';
 import { joinSome } from '../account-reports/joining.ts';
 import { joinAccountList, leaveAccountList } from '../account-reports/membership.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
-import { type Param, prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Head, isVersion, touchDomainList } from '../lists/heads.ts';
 import type { Page, PagedList } from '../lists/page.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
@@ -182,7 +182,7 @@ export type ListedDomain = JsonRow<ReturnType<typeof fieldsOf>>;
 
 type WantedDomains = PageOfAccount & { version: string };
 
-const domainsFrom = prepareColumn<WantedDomains, JsonText<ListedDomain>>((db, param) =>
+const domainsFrom = prepareQuery<WantedDomains, JsonItem<ListedDomain>>((db, param) =>
   dialectOf(db).jsonRows(
     db,
     selectPage(db, param).where(

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expressionBuilder, type Kysely, sql } from 'kysely';
 import type { EventType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
-import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import type { Tx } from '../engine/database.ts';
+import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
+import { prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type Head, headOfDomain, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
@@ -59,8 +61,7 @@ function fieldsOf(db: Kysely<Tables>) {
   };
 }
 
-interface AlertEvent extends Readonly<Record<string, string>> {
-  readonly eventId: string;
+interface AlertEvent {
   readonly id: string;
   readonly domainId: string;
   readonly event: EventType;
@@ -68,25 +69,24 @@ interface AlertEvent extends Readonly<Record<string, string>> {
 }
 
 /** Tells of an alert as the API lists it. */
-export const alertEventInsert = prepareQuery<AlertEvent, never>((db, param) => {
-  const { jsonRow, typed } = dialectOf(db);
-  const alert = db
+export async function insertAlertEvent(tx: Tx, { id, domainId, event, at }: AlertEvent) {
+  const { jsonRow, typed } = dialectOf(tx);
+  const alert = tx
     .selectFrom('alert')
-    .select([typed(param('eventId'), 'uuid').as('id'), 'account_id'])
-    .select([typed(param('event'), 'text').as('type'), typed(param('at'), 'timestamptz').as('at')])
-    .select([jsonRow(fieldsOf(db)).as('data'), sql.lit(1 as const).as('is_new')])
-    .where('alert.id', '=', param('id'))
-    .where('domain_id', '=', param('domainId'));
+    .select([typed(sql.val(randomUUID()), 'uuid').as('id'), 'account_id'])
+    .select([typed(sql.val(event), 'text').as('type'), typed(sql.val(at), 'timestamptz').as('at')])
+    .select([jsonRow(fieldsOf(tx)).as('data'), sql.lit(1 as const).as('is_new')])
+    .where(({ and }) => and({ 'alert.id': id, domain_id: domainId }));
   const columns = ['id', 'account_id', 'type', 'at', 'data', 'is_new'] as const;
-  return db.insertInto('event').columns(columns).expression(alert);
-});
+  await tx.insertInto('event').columns(columns).expression(alert).execute();
+}
 
 type From = { owner: string } & ItemsQuery;
 type After = { owner: string } & ItemsAfterQuery;
 
 function prepareFor(owner: 'account' | 'domain') {
   return {
-    from: prepareColumn<From, JsonText<ListedAlert>>((db, param) =>
+    from: prepareQuery<From, JsonItem<ListedAlert>>((db, param) =>
       dialectOf(db).jsonRows(
         db,
         db

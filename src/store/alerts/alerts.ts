@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type Expression, type InferResult, type SqlBool, sql } from 'kysely';
+import { type Expression, type InferResult, sql } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGaps, insertPoint, newGapNonce, newGeneration, newNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
 import { hasReceivers } from '../notify/events.ts';
-import { alertEventInsert } from './alert-list.ts';
+import { insertAlertEvent } from './alert-list.ts';
 
 export interface NewAlert {
   readonly accountId: string;
@@ -165,42 +164,26 @@ async function advanceLists(
   await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
   if (!isReceived) return;
   const event = added === 1 ? 'alert.fired' : 'alert.resolved';
-  await runAllPrepared(tx, [alertEventInsert({ eventId: randomUUID(), id, domainId, event, at })]);
+  await insertAlertEvent(tx, { id, domainId, event, at });
 }
 
 /** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */
-async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1): Promise<Advanced> {
-  const nonce = newNonce();
-  const change = { id, added, version: newVersion(), nonce };
-  const [advanced] = await runPrepared(tx, ADVANCES[table](change));
-  if (advanced === undefined) throw new Error('The owner of an alert is gone.');
-  await insertPoint(tx, alertList(id), { position: advanced.position, nonce });
+async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1) {
+  const alerts_nonce = newNonce();
+  const advanced = await tx
+    .updateTable(table)
+    .set((eb) => ({
+      alerts_total: eb('alerts_total', '+', added),
+      alerts_version: newVersion(),
+      alerts_position: eb('alerts_position', '+', 1),
+      alerts_nonce,
+    }))
+    .where('id', '=', id)
+    .returning('alerts_position as position')
+    .$if(table === 'account', (update) =>
+      update.returning(hasReceivers(sql.ref('account.id'), 'alert.').as('isReceived')),
+    )
+    .executeTakeFirstOrThrow();
+  await insertPoint(tx, alertList(id), { position: advanced.position, nonce: alerts_nonce });
   return advanced;
-}
-
-interface Advanced {
-  readonly position: number;
-  /** Of an account. */
-  readonly isReceived?: SqlBool;
-}
-
-const ADVANCES = { domain: prepareAdvance('domain'), account: prepareAdvance('account') };
-
-function prepareAdvance(table: Owner['table']) {
-  type Change = { id: string; added: number; version: string; nonce: string };
-  return prepareQuery<Change, Advanced>((db, param) =>
-    db
-      .updateTable(table)
-      .set((eb) => ({
-        alerts_total: eb('alerts_total', '+', param('added')),
-        alerts_version: param('version'),
-        alerts_position: eb('alerts_position', '+', 1),
-        alerts_nonce: param('nonce'),
-      }))
-      .where('id', '=', param('id'))
-      .returning('alerts_position as position')
-      .$if(table === 'account', (update) =>
-        update.returning(hasReceivers(sql.ref('account.id'), 'alert.').as('isReceived')),
-      ),
-  );
 }

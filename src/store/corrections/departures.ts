@@ -112,7 +112,8 @@ function withoutReports(
 
 /** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
 async function uncountSources(tx: Tx, at: DomainDay, reports: readonly ReportRow[]): Promise<void> {
-  const [stored = null] = await runPrepared(tx, sourcesOfDay(at));
+  const [day] = await runPrepared(tx, sourcesOfDay(at));
+  const stored = day?.sources ?? null;
   if (!isKept(stored) || !isIntact(stored)) return;
   const sources = unpackSources(stored);
   const departed: DaySources = new Map();

@@ -6,12 +6,7 @@ import { type Arrived, addArrivals } from '../account-reports/arrivals.ts';
 import type { Tx } from '../engine/database.ts';
 import { addedSafely } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import {
-  type BoundQuery,
-  prepareColumn,
-  prepareQuery,
-  runAllPrepared,
-} from '../engine/prepared.ts';
+import { type BoundQuery, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { reportList } from '../lists/timeline.ts';
 import { insertEvents, type NewEvent } from '../notify/events.ts';
@@ -71,7 +66,7 @@ async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promis
   );
   const rows: DayRow[] = [];
   for (const [i, { domainId, day, sources, hidden: _, ...counts }] of days.entries()) {
-    const known = stored[i]?.[0] ?? null;
+    const known = stored[i]?.[0]?.sources ?? null;
     const packed = await changePacked(
       known,
       (all) => addDay(all, sources),
@@ -84,7 +79,7 @@ async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promis
 }
 
 /** The packed sources of a day; no row when no report of the day is stored. */
-export const sourcesOfDay = prepareColumn<DomainDay, Uint8Array | null>((db, param) =>
+export const sourcesOfDay = prepareQuery<DomainDay, { sources: Uint8Array | null }>((db, param) =>
   db
     .selectFrom('domain_day')
     .select('sources')

@@ -24,6 +24,11 @@ export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
 /** The JSON text of a value of type `T`, as the database wrote it. */
 export type JsonText<T> = string & { readonly json?: T };
 
+/** A row that has it. */
+export interface JsonItem<T> {
+  readonly item: JsonText<T>;
+}
+
 /** A row with these fields. A list derives its item's type from them, so the type has every field that is sent. */
 export type JsonRow<Fields> = {
   readonly [K in keyof Fields]: Fields[K] extends Expression<infer Value> ? Value : never;
@@ -44,7 +49,7 @@ export interface Dialect {
     db: Kysely<Tables>,
     query: SelectQueryBuilder<Tables, T, object>,
     fields: F,
-  ) => Compilable<{ readonly item: JsonText<JsonRow<F>> }>;
+  ) => Compilable<JsonItem<JsonRow<F>>>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: <T>(column: Expression<string>) => RawBuilder<T>;
   /** A column that has an instant, as a part of a `jsonRow`. */

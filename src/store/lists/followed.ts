@@ -1,10 +1,10 @@
 import type { GivenPoint, Start } from '../../domain/cursor.ts';
-import type { JsonText } from '../engine/dialect.ts';
+import type { JsonItem } from '../engine/dialect.ts';
 import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { findPoint, findStart, type ListWithPoints } from './find-points.ts';
 import type { Head } from './heads.ts';
-import { findHead, type Page, type PagedList, type PageOf } from './page.ts';
+import { findHead, type Page, type PagedList, type PageOf, toItems } from './page.ts';
 
 /*
  * What came to a list after a point, oldest change first. The total is the number of positions behind the point minus
@@ -20,8 +20,7 @@ export type ItemsAfterQuery = {
 };
 
 /** An item, and where it is in the order of changes. */
-export interface FollowedItem<Item> {
-  readonly item: JsonText<Item>;
+export interface FollowedItem<Item> extends JsonItem<Item> {
   readonly position: number;
   /** Of its transaction, where items have it: then nothing has to be asked for its point. */
   readonly nonce?: string;
@@ -116,7 +115,7 @@ function* planItems<Item>(
   const { total, version, after } = head;
   return {
     ...{ total, version },
-    items: rows.map(({ item }) => item),
+    items: toItems(rows),
     point: { ...after, nonce: point.nonce, position },
   };
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
 import { END_OF_TIME } from '../../domain/instant.ts';
-import type { JsonText } from '../engine/dialect.ts';
+import type { JsonItem, JsonText } from '../engine/dialect.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
@@ -18,7 +18,7 @@ export interface PagedList<Item> {
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
   /** The items from a start on while the list has this version; none when it has another. */
-  readonly items: (query: ItemsQuery) => BoundQuery<JsonText<Item>>;
+  readonly items: (query: ItemsQuery) => BoundQuery<JsonItem<Item>>;
 }
 
 /** In a list without an id, all items before the page are skipped. */
@@ -64,12 +64,12 @@ export async function readCurrentPage<Item>(
   const start = step.done ? step.value : undefined;
   if (start !== undefined) {
     const query = list.items({ limit: page.limit, version: head.version, ...start });
-    const items = await reader.readNoOlder(
+    const rows = await reader.readNoOlder(
       (from) => from.readAll(query),
       (found) => found.length > 0,
     );
     // No items: the list has changed, so the primary has another version, and a replica need not be asked again.
-    return items.length > 0 ? { ...head, items } : await readPage(reader, list, page);
+    return rows.length > 0 ? { ...head, items: toItems(rows) } : await readPage(reader, list, page);
   }
   return await reader.readNoOlder(
     (from) => readPage(from, list, page),
@@ -85,7 +85,8 @@ function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> 
   // The head says that nothing is left, so no query has to find it out.
   if (start === undefined) return { ...head, items: [] };
   const { version } = head;
-  return { ...head, items: yield* ask(list.items({ limit: page.limit, version, ...start })) };
+  const rows = yield* ask(list.items({ limit: page.limit, version, ...start }));
+  return { ...head, items: toItems(rows) };
 }
 
 function* findStartOf(
@@ -96,6 +97,10 @@ function* findStartOf(
   if (offset >= total) return undefined;
   if (id === undefined) return { until: END_OF_TIME, skip: offset };
   return yield* findPageStart({ id, version }, offset);
+}
+
+export function toItems<Item>(rows: readonly JsonItem<Item>[]): JsonText<Item>[] {
+  return rows.map(({ item }) => item);
 }
 
 export function parseItems<Item>({ items }: PageOf<Item>): Item[] {

@@ -1,7 +1,7 @@
 import { expressionBuilder, type Kysely } from 'kysely';
 import type { Point } from '../../domain/cursor.ts';
-import { dialectOf, type JsonRow, type JsonText } from '../engine/dialect.ts';
-import { prepareColumn, prepareQuery } from '../engine/prepared.ts';
+import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
+import { prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type DomainOfAccount, headOfDomain, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
@@ -14,7 +14,7 @@ const reportsHead = headOfDomain('reports');
 
 type ReportsQuery = { domainId: string } & ItemsQuery;
 
-const reportsFrom = prepareColumn<ReportsQuery, JsonText<ReportRow>>((db, param) =>
+const reportsFrom = prepareQuery<ReportsQuery, JsonItem<ReportRow>>((db, param) =>
   dialectOf(db).jsonRows(
     db,
     db

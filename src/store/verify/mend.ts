@@ -127,7 +127,7 @@ export async function mendDay(db: Db, owner: Owner, day: Day): Promise<void> {
   await db.write(async (tx) => {
     await lockOwner(tx, owner);
     await restatePolicy(tx, at);
-    const [sources = null] = await runPrepared(tx, sourcesOfDay(at));
+    const [{ sources } = { sources: null }] = await runPrepared(tx, sourcesOfDay(at));
     if (isKept(sources)) await repairDay(tx, at);
     await touchOwner(tx, owner);
   });

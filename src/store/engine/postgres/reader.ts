@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Tables } from '../../tables.ts';
-import { type BoundQuery, toText, toValues } from '../prepared.ts';
+import type { BoundQuery } from '../prepared.ts';
 import { createReader, type Reader, runPlanAsync } from '../reader.ts';
 import { isOfConnection } from './errors.ts';
 import { type Connected, toQuery } from './pool.ts';
@@ -25,13 +25,10 @@ export function createPostgresReader({ db, pool }: Pick<Connected, 'db' | 'pool'
 async function readRows(
   on: pg.Pool | pg.PoolClient,
   db: Kysely<Tables>,
-  { compile, params }: BoundQuery<unknown>,
+  query: BoundQuery<unknown>,
 ): Promise<unknown[]> {
-  const text = toText(db, compile);
-  const query = toQuery(text.sql, toValues(text, params));
-  if (!text.isColumn) return (await on.query(query)).rows;
-  const { rows } = await on.query<unknown[]>({ ...query, rowMode: 'array' });
-  return rows.map(([value]) => value);
+  const { sql, parameters } = query(db);
+  return (await on.query(toQuery(sql, parameters))).rows;
 }
 
 const BEGIN = 'start transaction isolation level repeatable read read only';

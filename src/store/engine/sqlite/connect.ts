@@ -103,7 +103,9 @@ class WaitingDriver extends SqliteDriver {
   #sequence = { begunAt: 0, endedAt: 0 };
 
   constructor(connection: Database.Database) {
-    super({ database: withPreparedStatements(connection) });
+    super({
+      database: { prepare: rememberStatements(connection), close: () => connection.close() },
+    });
     this.#connection = connection;
     this.#isShared = !connection.memory;
   }
@@ -153,13 +155,12 @@ async function isBegun(begin: () => unknown): Promise<boolean> {
   }
 }
 
-/** By itself Kysely would prepare each statement each time. */
-function withPreparedStatements(connection: Database.Database) {
-  const statements = new LRUCache<string, Database.Statement>({ max: MAX_STATEMENTS });
-  const prepare = (sql: string) => {
+/** Prepares each text once: by itself Kysely would prepare each statement each time. */
+export function rememberStatements(connection: Database.Database) {
+  const statements = new LRUCache<string, Database.Statement<unknown[]>>({ max: MAX_STATEMENTS });
+  return (sql: string): Database.Statement<unknown[]> => {
     const statement = statements.get(sql) ?? connection.prepare(sql);
     statements.set(sql, statement);
-    return statement as Database.Statement<unknown[]>;
+    return statement;
   };
-  return { prepare, close: () => connection.close() };
 }
