@@ -14,7 +14,7 @@ import { selectViewDays } from './view-days.ts';
 export interface WatchedDomain {
   readonly id: string;
   readonly accountId: string;
-  /** The domain as alerts look at it (domain/reports/authentication.ts). Often there is no difference: then one. */
+  /** The domain as alerts look at it (domain/reports/authentication.ts). Often the views do not differ: then one. */
   readonly views: Views;
 }
 
@@ -32,10 +32,11 @@ export async function findFacts(
   // A reporter whose clock is wrong must not move the newest day far into the future.
   const until = addDays(toDay(now), 1);
   const limit = daysNeeded(thresholds);
+  const undisputed: View = 'undisputed';
   const [[domain], latest, receipts, dns] = await reader.readPlan(() =>
     askAll(
       watchedDomain({ domainId }),
-      latestDays({ domainId, until, limit }),
+      latestDays({ domainId, until, limit, view: undisputed }),
       latestReceipts({ domainId, until, limit: thresholds.silenceWindowDays }),
       listDnsRecords({ domainId }),
     ),
@@ -53,21 +54,18 @@ export async function findFacts(
     const facts = { now, ...known, lastReportAt, days, receipts: receipts.toReversed() };
     return { ...facts, failingSources, alerts, dns: dnsFacts };
   };
-  if (hasAlertDays === 0)
-    return { id, accountId, views: [await findView({ latest, receipts, view: undefined })] };
+  const findAll = () => findView({ latest, receipts, view: undisputed });
+  if (hasAlertDays === 0) return { id, accountId, views: [await findAll()] };
   const query = { domainId, until, limit, lastReportAt: known.lastReportAt };
   const established = await findView(await readEstablished(reader, query, thresholds));
   if (thresholds.unauthenticated === 'off') return { id, accountId, views: [established] };
-  const view = 'undisputed';
-  const undisputed = await reader.readAll(latestDaysOfView({ domainId, until, limit, view }));
-  const all = await findView({ latest: undisputed, receipts, view });
-  return { id, accountId, views: [all, established] };
+  return { id, accountId, views: [await findAll(), established] };
 }
 
 interface DomainData {
   readonly latest: readonly RowOfQuery<typeof latestDays>[];
   readonly receipts: Facts['receipts'];
-  readonly view: View | undefined;
+  readonly view: View;
   readonly lastReportAt?: Instant | null;
 }
 
@@ -80,7 +78,7 @@ async function readEstablished(
   const view = 'established';
   const [latest, receipts] = await reader.readPlan(() =>
     askAll(
-      latestDaysOfView({ domainId, until, limit, view }),
+      latestDays({ domainId, until, limit, view }),
       establishedReceipts({ domainId, until, limit: silenceWindowDays }),
     ),
   );
@@ -110,18 +108,7 @@ const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
 
 type Latest = { domainId: string; until: Day; limit: number };
 
-const latestDays = prepareQuery((db, param: Param<Latest>) =>
-  db
-    .selectFrom('domain_day')
-    .select(['day', 'messages', 'aligned'])
-    .select(sql<0 | 1>`case when sources is null then 0 else 1 end`.as('has_sources'))
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '<=', param('until'))
-    .orderBy('day', 'desc')
-    .limit(param('limit')),
-);
-
-const latestDaysOfView = prepareQuery((db, param: Param<Latest & { view: View }>) =>
+const latestDays = prepareQuery((db, param: Param<Latest & { view: View }>) =>
   selectViewDays(db, param('view'))
     .select(['day', 'messages', 'aligned'])
     .select(sql<0 | 1>`case when sources is null then 0 else 1 end`.as('has_sources'))

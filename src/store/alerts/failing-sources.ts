@@ -6,13 +6,14 @@ import type {
 } from '../../domain/alerts/facts.ts';
 import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
-import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
+import { addDays, BEGIN_OF_TIME, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import { type AddressKey, toAddress } from '../../domain/sources/address-key.ts';
 import { eachSource } from '../../domain/sources/packed-sources.ts';
+import { prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
-import { daysOf as allDaysOf, type DataDay, type DaysQuery, daysBefore } from '../sources/days.ts';
-import { viewDaysBefore, viewDaysOf } from './view-days.ts';
+import type { DataDay, DaysQuery } from '../sources/days.ts';
+import { selectViewDays } from './view-days.ts';
 
 /*
  * The cost is bounded: a day keeps at most 1,000 sources, and only days that may fire and days of known alerts are
@@ -26,8 +27,7 @@ interface FailingQuery {
   readonly alerts: readonly KnownAlert[];
   /** The latest days that have data. */
   readonly days: readonly CountedDay[];
-  /** Without one, the days as they are. */
-  readonly view: View | undefined;
+  readonly view: View;
   /** Failing days before this one are not needed any more. */
   readonly from: Day;
 }
@@ -59,22 +59,20 @@ function* planDay(
   day: Day,
   { domainId, now, thresholds, from, view }: FailingQuery,
 ): Plan<FailingSource[]> {
-  const daysOf = (days: Omit<DaysQuery, 'domainId'>) =>
-    view === undefined ? allDaysOf({ domainId, ...days }) : viewDaysOf({ domainId, view, ...days });
-  const [own] = yield* ask(daysOf({ from: day, to: day }));
+  const latest = (days: Pick<LatestQuery, 'from' | 'to' | 'limit'>) =>
+    ask(latestDays({ domainId, view, ...days }));
+  const [own] = yield* latest({ from: day, to: day, limit: 1 });
   const failing = own === undefined ? [] : findFailing(own, thresholds);
   if (failing.length === 0) return [];
   const keys = new Set(failing.map(({ key }) => key));
-  const earlier = { domainId, before: day, limit: thresholds.newSourceDays };
-  const before = yield* ask(
-    view === undefined ? daysBefore(earlier) : viewDaysBefore({ ...earlier, view }),
-  );
+  const limit = thresholds.newSourceDays;
+  const before = yield* latest({ from: toDay(BEGIN_OF_TIME), to: addDays(day, -1), limit });
   const absent = countAbsentDays(before, keys);
   const unseen = keys.difference(absent);
   const after = day < from ? from : addDays(day, 1);
-  const later =
-    unseen.size === 0 ? [] : yield* ask(daysOf({ from: after, to: addDays(toDay(now), 1) }));
-  const failingLater = listLaterFailing(later, unseen, thresholds);
+  const to = addDays(toDay(now), 1);
+  const later = unseen.size === 0 ? [] : yield* latest({ from: after, to, limit: ALL });
+  const failingLater = listLaterFailing(later.toReversed(), unseen, thresholds);
   return failing.map(({ key, ...counts }) => ({
     day,
     address: toAddress(key),
@@ -83,6 +81,20 @@ function* planDay(
     laterFailingDays: failingLater.get(key) ?? [],
   }));
 }
+
+type LatestQuery = DaysQuery & { view: View; limit: number };
+
+const ALL = Number.MAX_SAFE_INTEGER;
+
+const latestDays = prepareQuery<LatestQuery, DataDay>((db, param) =>
+  selectViewDays(db, param('view'))
+    .select(['day', 'reports', 'messages', 'sources'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to'))
+    .orderBy('day', 'desc')
+    .limit(param('limit')),
+);
 
 type Failing = Counts & { readonly key: AddressKey };
 

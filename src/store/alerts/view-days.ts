@@ -1,9 +1,6 @@
 import { type Expression, sql } from 'kysely';
-import type { Day } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import type { Queries } from '../engine/database.ts';
-import { prepareQuery } from '../engine/prepared.ts';
-import type { DataDay, DaysQuery } from '../sources/days.ts';
 
 /** The days that have reports in a view of alerts, with what these add up to (documents/alert-days.ts). */
 export function selectViewDays(db: Queries, view: Expression<View>) {
@@ -31,23 +28,3 @@ export function selectViewDays(db: Queries, view: Expression<View>) {
       .as('v'),
   );
 }
-
-export const viewDaysOf = prepareQuery<DaysQuery & { view: View }, DataDay>((db, param) =>
-  selectViewDays(db, param('view'))
-    .select(['day', 'reports', 'messages', 'sources'])
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '>=', param('from'))
-    .where('day', '<=', param('to'))
-    .orderBy('day'),
-);
-
-type DaysBefore = { domainId: string; before: Day; limit: number; view: View };
-
-export const viewDaysBefore = prepareQuery<DaysBefore, DataDay>((db, param) =>
-  selectViewDays(db, param('view'))
-    .select(['day', 'reports', 'messages', 'sources'])
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '<', param('before'))
-    .orderBy('day', 'desc')
-    .limit(param('limit')),
-);
