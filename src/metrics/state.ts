@@ -2,7 +2,7 @@ import { Gauge, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import { findBackupMs } from '../store/backup/newest.ts';
 import type { Db } from '../store/engine/database.ts';
-import { measureDatabase } from '../store/engine/size.ts';
+import { measureDatabase } from '../store/engine/space.ts';
 import { listFailingKinds } from '../store/inbox/doors.ts';
 import { readBacklog } from '../store/work/backlog.ts';
 

@@ -3,7 +3,7 @@ import { findDatabaseFile, toShownDatabase } from '../../domain/database-address
 import { toSizeText } from '../../domain/size.ts';
 import { findBackupMs } from '../../store/backup/newest.ts';
 import { openStore } from '../../store/engine/open.ts';
-import { measureDatabase } from '../../store/engine/size.ts';
+import { measureDatabase } from '../../store/engine/space.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { findWriteFault, listDoors } from '../../store/inbox/doors.ts';
 import { readBacklog } from '../../store/work/backlog.ts';
@@ -32,7 +32,7 @@ export async function checkDatabase({ database }: Config, pending: number): Prom
   const file = findDatabaseFile(database);
   const shown = toShownDatabase(database);
   if (file !== undefined) {
-    const { findDamage } = await import('../../store/engine/sqlite/damage.ts');
+    const { findDamage } = await import('../../store/engine/sqlite/database-file.ts');
     const damage = findDamage(file);
     if (damage !== undefined)
       return error(`${shown} is damaged: ${damage}`, 'Restore a backup: plumbline restore.');

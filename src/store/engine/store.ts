@@ -1,7 +1,7 @@
 import type { Db } from './database.ts';
 import type { MigrateOptions } from './pending-steps.ts';
 import type { Reader } from './reader.ts';
-import type { MeasureFree } from './sqlite/free-space.ts';
+import type { MeasureFree } from './space.ts';
 
 /** The open database. `db` runs any query and every change; `reader` runs the frequent queries, prepared. */
 export interface Store {

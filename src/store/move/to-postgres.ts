@@ -13,7 +13,7 @@ export async function fillInTransaction<T>(
 ): Promise<T> {
   await (await openPostgres(url, { password, maxConnections: 2 })).close();
   const times = { timeoutMs: 0, connectTimeoutMs: 5_000 };
-  const pool = createPool(url, { password, maxConnections: 1, ...times, warn: () => {} });
+  const pool = createPool(url, { password, maxConnections: 1, ...times });
   try {
     const client = await pool.connect();
     // The pool does not listen while the connection is in use; the query under way fails.

@@ -11,8 +11,7 @@ import { PlumblinePostgresDialect } from './dialect.ts';
 import { isLost } from './errors.ts';
 import { findParser, SESSION } from './values.ts';
 
-export interface PoolOptions {
-  readonly password?: (() => string) | undefined;
+interface PoolOptions extends Pick<StoreOptions, 'password' | 'warn'> {
   readonly maxConnections: number;
   /** How long a statement may take; 0 for any time. */
   readonly timeoutMs: number;
@@ -20,7 +19,6 @@ export interface PoolOptions {
   readonly lockTimeoutMs?: number;
   /** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
   readonly connectTimeoutMs: number;
-  readonly warn: (error: Error) => void;
 }
 
 /** How long a statement waits for a lock: as long as a transaction waits on SQLite. */
@@ -31,7 +29,7 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 const MAX_LATE_MS = 5_000;
 
 export function createPool(database: string, options: PoolOptions): pg.Pool {
-  const { password, maxConnections, timeoutMs, connectTimeoutMs, warn } = options;
+  const { password, maxConnections, timeoutMs, connectTimeoutMs, warn = () => {} } = options;
   // Without time limit for statements there is none for locks.
   const { lockTimeoutMs = Math.min(timeoutMs, LOCK_TIMEOUT_MS) } = options;
   const client = parseIntoClientConfig(withLibpqModes(database));
@@ -150,12 +148,9 @@ export interface Connected {
   readonly close: () => Promise<void>;
 }
 
-type ConnectOptions = Pick<StoreOptions, 'password' | 'warn'> &
-  Pick<PoolOptions, 'maxConnections' | 'timeoutMs' | 'lockTimeoutMs' | 'connectTimeoutMs'>;
-
 /** Connects when the first query runs. */
-export function connect(url: string, { warn = () => {}, ...options }: ConnectOptions): Connected {
-  const pool = createPool(url, { ...options, warn });
+export function connect(url: string, options: PoolOptions): Connected {
+  const pool = createPool(url, options);
   const db = new Kysely<Tables>({
     dialect: new PlumblinePostgresDialect({ pool: toKyselyPool(pool) }),
   });

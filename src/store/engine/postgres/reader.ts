@@ -51,9 +51,8 @@ async function inSnapshot<T>(
   }
 }
 
-/** How long a replica that could not be read is left alone, in milliseconds: twice as long each time. */
-const MIN_REST_MS = 5_000;
-const MAX_REST_MS = 60_000;
+/** How long a replica that could not be read is left alone, in milliseconds. */
+const REST_MS = 5_000;
 
 /**
  * Pages are read from the replica when it has what the caller already knows, all else from the primary. After a
@@ -65,23 +64,18 @@ export function withReplica(
   warn: (error: Error) => void,
 ): Reader {
   let restUntil = 0;
-  let restMs = 0;
-  const rest = () => {
-    restMs = Math.min(Math.max(2 * restMs, MIN_REST_MS), MAX_REST_MS);
-    restUntil = performance.now() + restMs;
-  };
   const tryReplica = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
-    if (performance.now() < restUntil) return undefined;
-    if (restMs > 0) restUntil = performance.now() + restMs;
+    const now = performance.now();
+    if (now < restUntil) return undefined;
+    if (restUntil > 0) restUntil = now + REST_MS;
     try {
       const result = await read();
-      restMs = 0;
       restUntil = 0;
       return result;
     } catch (error) {
       // A replica that lags may not have the list, or not the point that the client has.
       if (isOfConnection(error)) {
-        rest();
+        restUntil = now + REST_MS;
         warn(error as Error);
       }
       return undefined;

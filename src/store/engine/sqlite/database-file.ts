@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { findNewestBackup } from '../../../domain/backup-names.ts';
 import { Failure } from '../../../domain/failure.ts';
 
@@ -52,6 +53,17 @@ function isThere(path: string): boolean {
   if (stats.isFile()) return true;
   const what = stats.isDirectory() ? 'a folder: name a file in it' : 'not a file';
   throw new Failure('conflict', `The database ${path} is ${what} (PLUMBLINE_DATABASE).`);
+}
+
+/** What SQLite's quick_check finds first in the file; undefined when it is not damaged. Reads all of it. */
+export function findDamage(path: string): string | undefined {
+  const connection = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    const found = String(connection.pragma('quick_check(1)', { simple: true }));
+    return found === 'ok' ? undefined : found;
+  } finally {
+    connection.close();
+  }
 }
 
 /** Not with `recursive`: under `/proc`, where nothing can be made, node then tries again without end. */

@@ -12,7 +12,7 @@ import {
   runStep,
 } from '../pending-steps.ts';
 import { IN_MEMORY, waitForLock } from './connect.ts';
-import { keepBefore } from './keep-before.ts';
+import { keepBefore } from './copy-pages.ts';
 import { requireNotMoved } from './moved.ts';
 
 /** Takes the write lock only when there is something to migrate, so a command that only reads waits for no writer. */
