@@ -3,7 +3,6 @@ import type { Plan } from '../../domain/access/api-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { INBOX } from './0001-inbox.ts';
 import { LISTS } from './0001-lists.ts';
-import { MAIL } from './0001-mail.ts';
 import { NOTIFY } from './0001-notify.ts';
 import { PEOPLE } from './0001-people.ts';
 import { REPORTS } from './0001-reports.ts';
@@ -255,5 +254,4 @@ export const TABLES = {
   ...REPORTS,
   ...INBOX,
   ...NOTIFY,
-  ...MAIL,
 } as const;
