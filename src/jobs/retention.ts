@@ -4,17 +4,9 @@ import type { Day } from '../domain/instant.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { countOldAudit, deleteOldAudit } from '../store/accounts/audit.ts';
 import type { Db } from '../store/engine/database.ts';
-import {
-  measureOldOriginals,
-  type PrunedOriginals,
-  pruneOriginals,
-} from '../store/retention/old-originals.ts';
-import { measurePrunable, type Pruned, pruneReports } from '../store/retention/old-reports.ts';
-import {
-  measureOldSources,
-  type PrunedSources,
-  pruneSources,
-} from '../store/retention/old-sources.ts';
+import { measureOldOriginals, pruneOriginals } from '../store/retention/old-originals.ts';
+import { measurePrunable, pruneReports } from '../store/retention/old-reports.ts';
+import { measureOldSources, pruneSources } from '../store/retention/old-sources.ts';
 import { giveBackSpace } from '../store/retention/space.ts';
 
 interface RetentionDeps {
@@ -25,21 +17,26 @@ interface RetentionDeps {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** What goes, or would go. */
-type OfKinds = Pruned & PrunedOriginals & PrunedSources;
-type Measured = OfKinds & { readonly auditEntries: number };
-
 /** In this order: what goes with its report is not there any more for the others, which measure it too. */
 const KINDS = [
-  { days: 'reportsDays', prune: pruneReports, measure: measurePrunable },
-  { days: 'sourcesDays', prune: pruneSources, measure: measureOldSources },
-  { days: 'originalsDays', prune: pruneOriginals, measure: measureOldOriginals },
+  { days: 'reportsDays', as: ['reports', 'bytes'], prune: pruneReports, measure: measurePrunable },
+  {
+    days: 'sourcesDays',
+    as: ['sourceDays', 'sourceBytes'],
+    prune: pruneSources,
+    measure: measureOldSources,
+  },
+  {
+    days: 'originalsDays',
+    as: ['originals', 'originalBytes'],
+    prune: pruneOriginals,
+    measure: measureOldOriginals,
+  },
 ] as const;
 
-const NOTHING: OfKinds = {
-  ...{ reports: 0, bytes: 0, originals: 0, originalBytes: 0 },
-  ...{ sourceDays: 0, sourceBytes: 0 },
-};
+/** What goes, or would go. */
+type OfKinds = Record<(typeof KINDS)[number]['as'][number], number>;
+type Measured = OfKinds & { readonly auditEntries: number };
 
 /** Deletes what is older than it is kept. Doing it twice does no harm. */
 export async function prune(deps: RetentionDeps) {
@@ -66,12 +63,15 @@ async function addUpKinds(
   { db, kept, thresholds, now, mayGoOn }: RetentionDeps,
   what: 'prune' | 'measure',
 ): Promise<OfKinds> {
-  const sum = { ...NOTHING };
+  const sum: Partial<OfKinds> = {};
   // Alerts compare with these days, whatever their age.
   const daysKept = daysNeeded(thresholds);
-  for (const { days, [what]: run } of KINDS) {
+  for (const { days, as, [what]: run } of KINDS) {
     const before = toFirstKept(now(), kept[days]);
-    if (before !== undefined) Object.assign(sum, await run(db, { before, daysKept, mayGoOn }));
+    const nothing = { count: 0, bytes: 0 };
+    const { count, bytes } =
+      before === undefined ? nothing : await run(db, { before, daysKept, mayGoOn });
+    Object.assign(sum, { [as[0]]: count, [as[1]]: bytes });
   }
-  return sum;
+  return sum as OfKinds;
 }

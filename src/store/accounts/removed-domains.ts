@@ -39,7 +39,7 @@ export async function removeDomain(
     const removed = await db.write(async (tx) => {
       const domain = await lockOwned(tx, id);
       const { accountId } = domain;
-      if (deletesReports && (await deleteOldest(tx, id)).reports > 0) return undefined;
+      if (deletesReports && (await deleteOldest(tx, id)) !== undefined) return undefined;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
       if (alerts === ALERTS_AT_ONCE) return undefined;
       if (deletesReports) await deleteDomain(tx, id);

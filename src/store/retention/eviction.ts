@@ -43,7 +43,7 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number>
   const kept = oldest.findIndex(({ received_at }) => toDay(received_at) > until);
   const old = kept === -1 ? oldest : oldest.slice(0, kept);
   const gone = await deleteReports(tx, domainId, old);
-  if (gone.reports === oldest.length && oldest.length < REPORTS_AT_ONCE)
+  if (gone.count === oldest.length && oldest.length < REPORTS_AT_ONCE)
     await deleteDomain(tx, domainId);
   return gone.bytes;
 }

@@ -7,7 +7,7 @@ import { deleteOriginals } from '../documents/originals.ts';
 import { measureDocuments, takeSome } from '../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
-import { listDomainsWithReports, type Retention } from './old-reports.ts';
+import { type Amount, addUp, listDomainsWithReports, type Retention } from './old-reports.ts';
 
 /*
  * The bytes in which reports of accounts' domains came go by age, in the order in which the reports came: up to
@@ -21,46 +21,34 @@ const ORIGINALS_AT_ONCE = 200;
 /** Originals that came in on the days before go. */
 type Bounds = Omit<Retention, 'daysKept'>;
 
-export interface PrunedOriginals {
-  readonly originals: number;
-  /** As they were stored. */
-  readonly originalBytes: number;
-}
-
-/** Doing it twice does no harm. */
-export async function pruneOriginals(
-  db: Db,
-  { before, mayGoOn }: Bounds,
-): Promise<PrunedOriginals> {
-  let sum: PrunedOriginals = { originals: 0, originalBytes: 0 };
-  for await (const domainId of listDomainsWithReports(db)) {
-    let some: readonly OldOriginal[] = [];
-    do {
-      if (!(await mayGoOn())) return sum;
-      some = await db.write((tx) => deleteSome(tx, domainId, before));
-      sum = addTo(sum, some);
-    } while (some.length > 0);
-  }
-  return await pruneConflicts(db, { before, mayGoOn }, sum);
+/** With their bytes as they were stored. Doing it twice does no harm. */
+export async function pruneOriginals(db: Db, { before, mayGoOn }: Bounds): Promise<Amount> {
+  const ofReports = await addUp(listDomainsWithReports(db), mayGoOn, (domainId) =>
+    db.write((tx) => deleteSome(tx, domainId, before)),
+  );
+  const ofConflicts = await addUp(listOldConflicts(db, before), mayGoOn, async (seqs) => {
+    const seq = seqs.shift();
+    return seq === undefined ? undefined : await db.write((tx) => deleteOfConflict(tx, seq));
+  });
+  return {
+    count: ofReports.count + ofConflicts.count,
+    bytes: ofReports.bytes + ofConflicts.bytes,
+  };
 }
 
 /** What would go, without those of conflicts. */
-export async function measureOldOriginals(
-  db: Db,
-  { before, mayGoOn }: Bounds,
-): Promise<PrunedOriginals> {
-  let sum: PrunedOriginals = { originals: 0, originalBytes: 0 };
-  for await (const domainId of listDomainsWithReports(db)) {
-    let after = await findPosition(db, domainId);
-    while (await mayGoOn()) {
-      const old = await listOld(db, { domainId, after, before });
-      const last = old.at(-1);
-      if (last === undefined) break;
-      sum = addTo(sum, old);
-      after = last.position;
-    }
-  }
-  return sum;
+export function measureOldOriginals(db: Db, { before, mayGoOn }: Bounds): Promise<Amount> {
+  return addUp(listPlaces(db), mayGoOn, async (place) => {
+    const old = await listOld(db, { ...place, before });
+    place.after = old.at(-1)?.position ?? place.after;
+    return toAmount(old);
+  });
+}
+
+/** Where those begin that have their original. */
+async function* listPlaces(db: Db) {
+  for await (const domainId of listDomainsWithReports(db))
+    yield { domainId, after: await findPosition(db, domainId) };
 }
 
 /** Of a report or a conflict. */
@@ -73,23 +61,24 @@ interface OldOriginal {
   readonly receivedAt: string;
 }
 
-function addTo(sum: PrunedOriginals, some: readonly OldOriginal[]): PrunedOriginals {
+function toAmount(some: readonly OldOriginal[]): Amount | undefined {
+  if (some.length === 0) return undefined;
   return {
-    originals: sum.originals + some.filter(({ bytes }) => bytes > 0).length,
-    originalBytes: some.reduce((all, { bytes }) => all + bytes, sum.originalBytes),
+    count: some.filter(({ bytes }) => bytes > 0).length,
+    bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
 
-async function deleteSome(tx: Tx, domainId: string, before: Day): Promise<readonly OldOriginal[]> {
+async function deleteSome(tx: Tx, domainId: string, before: Day): Promise<Amount | undefined> {
   await lockDomain(tx, domainId);
   const after = await findPosition(tx, domainId);
   const some = takeSome(await listOld(tx, { domainId, after, before }));
   const last = some.at(-1);
-  if (last === undefined) return [];
+  if (last === undefined) return undefined;
   await deleteAll(tx, some);
   const domain = tx.updateTable('domain').set({ originals_position: last.position });
   await domain.where('id', '=', domainId).execute();
-  return some;
+  return toAmount(some);
 }
 
 async function findPosition(db: Queries, domainId: string): Promise<number> {
@@ -140,46 +129,38 @@ async function deleteAll(tx: Tx, some: readonly OldOriginal[]): Promise<void> {
   await runAllPrepared(tx, updates);
 }
 
-/** Conflicts are few, and may come long after their reports: all old ones are looked at. */
-async function pruneConflicts(
-  db: Db,
-  { before, mayGoOn }: Bounds,
-  pruned: PrunedOriginals,
-): Promise<PrunedOriginals> {
-  let sum = pruned;
-  for (let after = { received_at: BEGIN_OF_TIME, seq: 0 }; await mayGoOn(); ) {
+/** The numbers of conflicts with originals. They are few, and may come long after their reports: all are looked at. */
+async function* listOldConflicts(db: Db, before: Day): AsyncGenerator<number[]> {
+  let last = { received_at: BEGIN_OF_TIME, seq: 0 };
+  for (;;) {
     const rows = await db
       .selectFrom('conflict')
       .select(['seq', 'received_at', 'document_seq as documentSeq'])
       .where('received_at', '<', before)
       .where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('received_at', 'seq'), '>', tuple(after.received_at, after.seq)),
+        eb(refTuple('received_at', 'seq'), '>', tuple(last.received_at, last.seq)),
       )
       .orderBy('received_at')
       .orderBy('seq')
       .limit(ORIGINALS_AT_ONCE)
       .execute();
-    const last = rows.at(-1);
-    if (last === undefined) break;
+    if (rows.length === 0) return;
     const sizes = await measureDocuments(
       db,
       rows.map(({ documentSeq }) => documentSeq),
     );
-    for (const { seq, documentSeq } of rows)
-      if ((sizes.get(documentSeq) ?? 0) > 0)
-        sum = addTo(sum, await db.write((tx) => deleteOfConflict(tx, seq)));
-    after = last;
+    const old = rows.filter(({ documentSeq }) => (sizes.get(documentSeq) ?? 0) > 0);
+    yield old.map((row) => row.seq);
+    last = rows.at(-1) ?? last;
   }
-  return sum;
 }
 
 /** None when it has gone meanwhile. */
-async function deleteOfConflict(tx: Tx, seq: number): Promise<readonly OldOriginal[]> {
+async function deleteOfConflict(tx: Tx, seq: number): Promise<Amount> {
   const locked = await lockConflict(tx, seq).catch(ignoreNotFound);
-  if (locked === undefined) return [];
+  if (locked === undefined) return { count: 0, bytes: 0 };
   const { domain_id: domainId, document_seq: documentSeq } = locked.conflict;
   const bytes = (await measureDocuments(tx, [documentSeq])).get(documentSeq) ?? 0;
-  const old = [{ documentSeq, domainId, bytes, receivedAt: locked.report.received_at }];
-  await deleteAll(tx, old);
-  return old;
+  await deleteAll(tx, [{ documentSeq, domainId, bytes, receivedAt: locked.report.received_at }]);
+  return { count: bytes > 0 ? 1 : 0, bytes };
 }

@@ -26,38 +26,48 @@ export interface Retention {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-export interface Pruned {
-  readonly reports: number;
-  /** Of their contents and originals. */
+/** What goes, or would go. */
+export interface Amount {
+  readonly count: number;
   readonly bytes: number;
 }
 
-/** Each transaction takes reports of one day of one domain. Doing it twice does no harm. */
-export async function pruneReports(db: Db, retention: Retention): Promise<Pruned> {
-  let [reports, bytes] = [0, 0];
-  for await (const { domainId, until } of listPrunable(db, retention)) {
+/** Takes one step after the other at each place, until nothing is left there (undefined) or it may not go on. */
+export async function addUp<Place>(
+  places: AsyncIterable<Place>,
+  mayGoOn: () => Promise<boolean>,
+  step: (place: Place) => Promise<Amount | undefined>,
+): Promise<Amount> {
+  let [count, bytes] = [0, 0];
+  for await (const place of places)
     for (;;) {
-      if (!(await retention.mayGoOn())) return { reports, bytes };
-      const gone = await db.write((tx) => deleteOldest(tx, domainId, until));
-      if (gone.reports === 0) break;
-      reports += gone.reports;
-      bytes += gone.bytes;
+      if (!(await mayGoOn())) return { count, bytes };
+      const some = await step(place);
+      if (some === undefined) break;
+      count += some.count;
+      bytes += some.bytes;
     }
-  }
-  return { reports, bytes };
+  return { count, bytes };
+}
+
+/** With the bytes of their contents and originals. Each transaction takes reports of one day. Doing it twice does no harm. */
+export function pruneReports(db: Db, retention: Retention): Promise<Amount> {
+  return addUp(listPrunable(db, retention), retention.mayGoOn, ({ domainId, until }) =>
+    db.write((tx) => deleteOldest(tx, domainId, until)),
+  );
 }
 
 /** What would go. */
-export async function measurePrunable(db: Db, retention: Retention): Promise<Pruned> {
-  let [reports, bytes] = [0, 0];
+export async function measurePrunable(db: Db, retention: Retention): Promise<Amount> {
+  let [count, bytes] = [0, 0];
   for await (const { domainId, until } of listPrunable(db, retention)) {
     const days = db.selectFrom('domain_day').where('domain_id', '=', domainId);
     const old = days.select(({ fn }) => fn.sum('reports').as('reports')).where('day', '<=', until);
-    const count = Number((await old.executeTakeFirst())?.reports ?? 0);
-    reports += count;
-    bytes += count * (await measureAverage(db, domainId));
+    const reports = Number((await old.executeTakeFirst())?.reports ?? 0);
+    count += reports;
+    bytes += reports * (await measureAverage(db, domainId));
   }
-  return { reports, bytes: Math.round(bytes) };
+  return { count, bytes: Math.round(bytes) };
 }
 
 async function measureAverage(db: Db, domainId: string): Promise<number> {
@@ -110,12 +120,12 @@ async function findLastOldDay(
   return first.day <= until ? until : undefined;
 }
 
-/** Some reports of a domain's oldest day, in the transaction of the caller. */
+/** Some reports of a domain's oldest day, in the transaction of the caller; undefined when there are none. */
 export async function deleteOldest(
   tx: Tx,
   domainId: string,
   until: Day = toDay(END_OF_TIME),
-): Promise<Pruned> {
+): Promise<Amount | undefined> {
   await lockDomain(tx, domainId);
   const oldest = await tx
     .selectFrom('domain_day')
@@ -124,7 +134,7 @@ export async function deleteOldest(
     .orderBy('day')
     .limit(1)
     .executeTakeFirst();
-  if (oldest === undefined || oldest.day > until) return { reports: 0, bytes: 0 };
+  if (oldest === undefined || oldest.day > until) return undefined;
   const rows = await tx
     .selectFrom('report')
     .selectAll()
@@ -143,10 +153,10 @@ export async function deleteReports(
   tx: Tx,
   domainId: string,
   rows: readonly ReportRow[],
-): Promise<Pruned> {
+): Promise<Amount> {
   const departed = takeSome(await measureReports(tx, rows));
   const reports = departed.map(({ report }) => report);
-  if (reports.length === 0) return { reports: 0, bytes: 0 };
+  if (reports.length === 0) return { count: 0, bytes: 0 };
   await deleteRows(tx, reports);
   const byDay = Map.groupBy(departed, ({ report }) => toDay(report.begin_date));
   for (const ofDay of byDay.values()) await uncountReports(tx, ofDay);
@@ -156,7 +166,7 @@ export async function deleteReports(
     departed.flatMap(({ documents }) => documents),
   );
   const bytes = departed.reduce((sum, one) => sum + one.bytes, 0);
-  return { reports: reports.length, bytes };
+  return { count: reports.length, bytes };
 }
 
 async function deleteRows(tx: Tx, reports: readonly ReportRow[]): Promise<void> {

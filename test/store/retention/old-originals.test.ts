@@ -52,14 +52,14 @@ async function hold({ db, reader }: Pick<Store, 'db' | 'reader'>): Promise<void>
 
 test('originals that came before a day go, their reports stay, and every count stays right', async () => {
   const { store, db } = await aHistory([2, 2, 3, 9]);
-  const wanted = { originals: 3, originalBytes: expect.any(Number) };
+  const wanted = { count: 3, bytes: expect.any(Number) };
   const measured = await measureOldOriginals(db, until(4));
   expect(measured).toEqual(wanted);
   expect(await pruneOriginals(db, until(4))).toEqual(measured);
   expect(await listKept(db)).toEqual([false, false, false, true]);
   expect(await db.selectFrom('report').select('id').execute()).toHaveLength(4);
   await hold(store);
-  expect(await pruneOriginals(db, until(4))).toEqual({ originals: 0, originalBytes: 0 });
+  expect(await pruneOriginals(db, until(4))).toEqual({ count: 0, bytes: 0 });
   await expect(readOriginal(db, 1)).rejects.toThrow('is not kept any more');
   expect((await readOriginal(db, 4)).length).toBeGreaterThan(0);
 });
@@ -92,7 +92,7 @@ test('the original of a conflict that comes when that of its report has gone goe
   expect(await listKept(db)).toEqual([false, false, true, true]);
   await pruneOriginals(db, until(11));
   expect(await listKept(db)).toEqual([false, false, true, true]);
-  expect(await pruneOriginals(db, until(12))).toMatchObject({ originals: 2 });
+  expect(await pruneOriginals(db, until(12))).toMatchObject({ count: 2 });
   expect(await listKept(db)).toEqual([false, false, false, false]);
   await hold(store);
 });
@@ -132,8 +132,8 @@ test('what an operator removes goes with its original', async () => {
 test('it stops where it is when it may not go on, and goes on there', async () => {
   const { db } = await aHistory([2, 3]);
   expect(await pruneOriginals(db, { before: day(9), mayGoOn: async () => false })).toEqual({
-    originals: 0,
-    originalBytes: 0,
+    count: 0,
+    bytes: 0,
   });
-  expect(await pruneOriginals(db, until(9))).toMatchObject({ originals: 2 });
+  expect(await pruneOriginals(db, until(9))).toMatchObject({ count: 2 });
 });

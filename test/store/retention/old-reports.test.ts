@@ -69,15 +69,15 @@ describe('pruning', () => {
     const begin = `${day(1)}T00:00:00Z`;
     await receive(db, [aReport({ domain, reportId: 'r0', begin, payload: 'other' })]);
     const before = { before: day(3), daysKept: 1, mayGoOn };
-    expect(await measurePrunable(db, before)).toMatchObject({ reports: 3 });
+    expect(await measurePrunable(db, before)).toMatchObject({ count: 3 });
     const pruned = await pruneReports(db, before);
-    expect(pruned).toEqual({ reports: 3, bytes: expect.any(Number) });
+    expect(pruned).toEqual({ count: 3, bytes: expect.any(Number) });
     expect(pruned.bytes).toBeGreaterThan(3 * 2048);
     expect((await readPage(reader, list, WHOLE)).total).toBe(2);
     expect(await db.selectFrom('conflict').select('seq').execute()).toEqual([]);
     expect(await db.selectFrom('document').select('seq').execute()).toHaveLength(2);
     await hold(db);
-    expect(await pruneReports(db, before)).toEqual({ reports: 0, bytes: 0 });
+    expect(await pruneReports(db, before)).toEqual({ count: 0, bytes: 0 });
   });
 
   test('leaves the newest days whatever their age, because alerts compare with them', async () => {
@@ -140,7 +140,7 @@ describe('pruning', () => {
     const { db } = await aStore();
     await receive(db, [aReport({ domain: 'none.example', begin: `${day(1)}T00:00:00Z` })]);
     expect(await pruneReports(db, { before: day(9), daysKept: 1, mayGoOn })).toEqual({
-      reports: 0,
+      count: 0,
       bytes: 0,
     });
   });
@@ -150,7 +150,7 @@ describe('pruning', () => {
     let times = 2;
     const stopping = async () => times-- > 0;
     const pruned = await pruneReports(db, { before: day(5), daysKept: 1, mayGoOn: stopping });
-    expect(pruned.reports).toBe(2);
+    expect(pruned.count).toBe(2);
     await hold(db);
   });
 });

@@ -51,7 +51,7 @@ test('who sent goes by age, and the messages stay counted', async () => {
   expect(await read()).toMatchObject({ messages: 40, unlisted: 0 });
   const state = await findSourcesState(reader, scope);
   const measured = await measureOldSources(db, before(3));
-  expect(measured).toEqual({ sourceDays: 2, sourceBytes: expect.any(Number) });
+  expect(measured).toEqual({ count: 2, bytes: expect.any(Number) });
   expect(await pruneSources(db, before(3))).toEqual(measured);
   expect(await listKept()).toEqual([0, 0, 1, 1]);
   const left = { messages: 40, unlisted: 20, addresses: ['192.0.2.3', '192.0.2.9'] };
@@ -60,7 +60,7 @@ test('who sent goes by age, and the messages stay counted', async () => {
   // The entity tag of the API's list has the version.
   expect((await findSourcesState(reader, scope))?.version).not.toBe(state?.version);
   await hold();
-  expect(await pruneSources(db, before(3))).toEqual({ sourceDays: 0, sourceBytes: 0 });
+  expect(await pruneSources(db, before(3))).toEqual({ count: 0, bytes: 0 });
 });
 
 test('a report that comes, is removed or goes later changes no sources that are not kept', async () => {
