@@ -129,9 +129,14 @@ describe('mails about alerts', () => {
     await fire(9);
     await deliver();
     expect(takeSubjects('owner@example.com')).toEqual([]);
-    now = later(now, 11 * 60_000);
-    await deliver({ all: true });
-    expect(takeSubjects('owner@example.com')).toHaveLength(9);
+    for (const [ms, mails] of [
+      [599_000, 0],
+      [1_000, 9],
+    ] as const) {
+      now = later(now, ms);
+      await deliver({ all: true });
+      expect(takeSubjects('owner@example.com')).toHaveLength(mails);
+    }
   });
 
   test('are forty-five a day at most, and the last one says so', async () => {

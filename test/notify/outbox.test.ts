@@ -161,8 +161,8 @@ describe('deliveries', () => {
       (row.due_at_ms ?? 0) - begun,
     ]);
     for (const [seq = 0, waitMs = 0] of waits) {
-      expect(waitMs).toBeGreaterThanOrEqual(seq === asked ? 9_000_000 : 790_000);
-      expect(waitMs).toBeLessThan(seq === asked ? 9_300_000 : 1_500_000);
+      expect(waitMs).toBeGreaterThanOrEqual(seq === asked ? 9_000_000 : 799_000);
+      expect(waitMs).toBeLessThan(seq === asked ? 9_300_000 : 1_230_000);
     }
   });
 
