@@ -8,7 +8,9 @@ import { aDatabasePath } from '../support/store.ts';
 
 const TIMEOUT = { timeout: 20_000, interval: 50 };
 
-/** A database file with an alert that is due: yesterday's pass rate fell. */
+const MINUTE_MS = 60_000;
+
+/** A database file with an alert that is due: yesterday's pass rate fell, and its domain was evaluated an hour ago. */
 async function aDueDatabase() {
   const path = aDatabasePath();
   const store = await openStore(path);
@@ -19,17 +21,20 @@ async function aDueDatabase() {
     const at = `${addDays(today, n + 1)}T06:00:00Z`;
     await world.receive([reportOf(world.name, addDays(today, n), [sent])], at);
   }
+  const before = (ms: number) => toInstant(new Date(Date.now() - ms));
+  const own = { name: `alerts:${world.id[0]}`, ran_at: before(60 * MINUTE_MS) };
+  await store.db.write((tx) => tx.insertInto('lease').values(own).execute());
   const evaluated = async () =>
     await store.db
       .selectFrom('lease')
       .select('name')
       .where('name', 'like', 'alerts%')
-      .where('ran_at', 'is not', null)
+      .where('ran_at', '>', before(MINUTE_MS))
       .execute();
   return { path, store, alerts: world.alerts, evaluated };
 }
 
-test('work fires the alerts that are due, and serve --only api does not', async () => {
+test('work fires the alerts that are due, an hour after the last time, and serve --only api does not', async () => {
   const { path, store, alerts, evaluated } = await aDueDatabase();
   const { start } = await aCommand({ PLUMBLINE_DATABASE: path });
   const server = start('serve', '--only', 'api', '--json');
