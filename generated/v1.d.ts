@@ -1389,7 +1389,7 @@ export interface components {
         readonly RequestId: string;
         /** @description The first day, UTC. Without it, the range has 30 days; with it, at most 366. */
         readonly From: string;
-        /** @description The last day, UTC, which is included. Without it, today. */
+        /** @description The last day, UTC, which is included; 1970-01-01 or later. Without it, today. */
         readonly Until: string;
         /**
          * @description `failed`: most messages that did not pass DMARC first, then most messages. `messages`: most messages first. Equal
@@ -1602,7 +1602,7 @@ export interface operations {
             readonly query?: {
                 /** @description The first day, UTC. Without it, the range has 30 days; with it, at most 366. */
                 readonly from?: components["parameters"]["From"];
-                /** @description The last day, UTC, which is included. Without it, today. */
+                /** @description The last day, UTC, which is included; 1970-01-01 or later. Without it, today. */
                 readonly until?: components["parameters"]["Until"];
                 /**
                  * @description `failed`: most messages that did not pass DMARC first, then most messages. `messages`: most messages first. Equal

@@ -12,7 +12,14 @@ import {
   readContract,
   toDeprecationHeaders,
 } from './contract-document.ts';
-import { describeValue, type Pairs, type Parameters, parseQuery, toValues } from './parameters.ts';
+import {
+  describeValue,
+  isNamed,
+  type Pairs,
+  type Parameters,
+  parseQuery,
+  toValues,
+} from './parameters.ts';
 
 /** Valid paths whose operation is remembered. openapi-backend takes 45 µs to find one, as much as a whole 304. */
 const MAX_PATHS = 1_000;
@@ -77,9 +84,11 @@ const CURSORS = ['received_after', 'changed_after'];
 
 /** A cursor's parameter of another list is no unknown one: ignored, the whole list would be the answer to each poll. */
 function holdCursors(pairs: Pairs, { parameters }: Operation): void {
-  for (const [key] of pairs)
-    if (CURSORS.includes(key) && !parameters.some(({ name }) => name === key))
-      throw new Failure('validation_error', `"${key}" is no parameter of this operation.`);
+  for (const [key] of pairs) {
+    const cursor = CURSORS.find((name) => isNamed(key, name));
+    if (cursor !== undefined && !parameters.some(({ name }) => name === cursor))
+      throw new Failure('validation_error', `"${cursor}" is no parameter of this operation.`);
+  }
 }
 
 /** openapi-backend would enable Ajv's coercion. Here values have their type already (parameters.ts). */

@@ -219,11 +219,13 @@ describe('other parameters', () => {
     ['/v1/external/reports', 'changed_after'],
     ['/v1/external/domains', 'received_after'],
   ])(
-    '%s?%s=start was ignored, and answered with the whole list: it is a 422',
+    '%s?%s=start was ignored, and answered with the whole list: it is a 422, also in brackets',
     async (path, name) => {
-      const { status, body } = await api.get(`${path}?${name}=start`, { key });
       const message = `"${name}" is no parameter of this operation.`;
-      expect([status, body.error]).toEqual([422, { code: 'validation_error', message }]);
+      for (const given of [name, `${name}[]`]) {
+        const { status, body } = await api.get(`${path}?${given}=start`, { key });
+        expect([status, body.error]).toEqual([422, { code: 'validation_error', message }]);
+      }
     },
   );
 
