@@ -374,6 +374,12 @@ describe('500', () => {
     expect((await get(PATH, { key })).status).toBe(500);
     expect((await get(PATH)).status).toBe(401);
   });
+
+  test('a mistyped key is a 401 then too: its checksum is wrong, so it is not looked up', async () => {
+    const { get, key } = await serveBroken(0);
+    const mistyped = key.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    expect((await get(PATH, { key: mistyped })).status).toBe(401);
+  });
 });
 
 describe('X-Request-Id', () => {
