@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { copyPages } from '../engine/sqlite/copy-pages.ts';
@@ -30,7 +30,7 @@ export async function backUp({ from, to, force, onProgress }: BackupOptions): Pr
   if (path === resolve(from)) throw new Failure('conflict', 'A backup needs a file of its own.');
   if (existsSync(path) && !force)
     throw new Failure('conflict', `${path} exists already. With --force it is replaced.`);
-  const { size } = await makeCopy(path, {
+  await makeCopy(path, {
     of: from,
     fill: (part) => copyPages(from, part, onProgress),
     check: (part) => readDatabaseFile(part, (copy) => requireHeads(copy, from)),
@@ -38,7 +38,7 @@ export async function backUp({ from, to, force, onProgress }: BackupOptions): Pr
   }).catch((error) => {
     throw toSqliteError(from, error);
   });
-  return { path, bytes: size };
+  return { path, bytes: statSync(path).size };
 }
 
 async function requireHeads(copy: Parameters<typeof findWrongHead>[0], of: string): Promise<void> {

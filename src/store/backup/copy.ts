@@ -13,16 +13,12 @@ import { MIGRATIONS } from '../migrations/all.ts';
 export async function makeCopy<T>(
   path: string,
   { of, fill, check, publish, toError = toOpenError }: Making<T>,
-): Promise<{ readonly size: number; readonly result: T }> {
-  let size = 0;
+): Promise<T> {
   const fillAndCheck = async (part: string): Promise<void> => {
     await fill(part);
-    const copy = checkCopy(part, { of, toError });
-    if (copy.isCurrent) await check?.(part);
-    size = copy.size;
+    if (isCurrent(part, { of, toError })) await check?.(part);
   };
-  const result = await makeWholeFile(path, fillAndCheck, publish);
-  return { size, result };
+  return await makeWholeFile(path, fillAndCheck, publish);
 }
 
 interface Making<T> {
@@ -38,12 +34,12 @@ interface Making<T> {
 
 /**
  * Checks that the file is a database of Plumbline of a version that this one knows, and undamaged. From then on all of it
- * is in the one file. Returns its size in bytes.
+ * is in the one file. Returns whether it has the schema of this version.
  */
-function checkCopy(
+function isCurrent(
   path: string,
   { of, toError }: { readonly of: string; readonly toError: typeof toOpenError },
-): { readonly size: number; readonly isCurrent: boolean } {
+): boolean {
   const copy = new Database(path, { fileMustExist: true });
   try {
     copy.pragma('journal_mode = DELETE');
@@ -54,8 +50,7 @@ function checkCopy(
     requireNotMoved(of, applied);
     requireKnown(of, applied, MIGRATIONS);
     requireWhole(copy, of);
-    const size = readNumber(copy, 'page_count') * readNumber(copy, 'page_size');
-    return { size, isCurrent: applied.length === Object.keys(MIGRATIONS).length };
+    return applied.length === Object.keys(MIGRATIONS).length;
   } catch (error) {
     throw toError(of, error);
   } finally {
@@ -69,10 +64,6 @@ function requireWhole(copy: Database.Database, of: string): void {
   if (damage === 'ok' && orphans.length === 0) return;
   const what = damage === 'ok' ? `${orphans.length} rows refer to rows that are missing` : damage;
   throw new Failure('conflict', `The database ${of} is damaged: ${what}.`);
-}
-
-function readNumber(copy: Database.Database, pragma: string): number {
-  return Number(copy.pragma(pragma, { simple: true }));
 }
 
 /** A copy of an open database has its newest changes in another file. */

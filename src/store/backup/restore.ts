@@ -39,13 +39,13 @@ export async function restore({ from, to, force, now }: RestoreOptions): Promise
       `There is a database at ${path}. With --force it is kept under another name.`,
     );
   const kept = `${path}.before-${now().toISOString().replaceAll(/[-:]/g, '')}`;
-  const { size, result: isKept } = await makeCopy(path, {
+  const isKept = await makeCopy(path, {
     of: backup,
     fill: (part) => copyFileSync(backup, part, constants.COPYFILE_FICLONE),
     publish: (part) => exchange(part, path, kept),
     toError: toBackupError,
   });
-  return { path, bytes: size, kept: isKept ? kept : undefined };
+  return { path, bytes: statSync(path).size, kept: isKept ? kept : undefined };
 }
 
 function toBackupError(backup: string, error: unknown): unknown {

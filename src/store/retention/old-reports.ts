@@ -1,3 +1,4 @@
+import type { SelectQueryBuilder } from 'kysely';
 import { addDays, type Day, END_OF_TIME, toDay } from '../../domain/instant.ts';
 import { lockDomain } from '../accounts/domains.ts';
 import { uncountReports } from '../corrections/departures.ts';
@@ -8,6 +9,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import { beginAfter, insertGaps, pointInserts } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
+import type { Tables } from '../tables.ts';
 
 /*
  * Reports of the domains of accounts go by age, the days before a given one, with their conflicts and documents. Cursors
@@ -93,13 +95,19 @@ export async function* listDomainsWithReports(db: Db): AsyncGenerator<string> {
     .selectFrom('domain')
     .select(['id', 'name'])
     .where('account_id', 'is not', null)
-    .where('reports_total', '>', 0)
-    .orderBy('name')
-    .limit(DOMAINS_AT_ONCE);
-  let rows = await domains.execute();
+    .where('reports_total', '>', 0);
+  for await (const { id } of readByName(domains)) yield id;
+}
+
+/** All rows of a query of domains, in parts. */
+export async function* readByName<Row extends { readonly name: string }>(
+  domains: SelectQueryBuilder<Tables, 'domain', Row>,
+): AsyncGenerator<Row> {
+  const part = domains.orderBy('name').limit(DOMAINS_AT_ONCE);
+  let rows = await part.execute();
   while (rows.length > 0) {
-    for (const { id } of rows) yield id;
-    rows = await domains.where('name', '>', rows.at(-1)?.name ?? '').execute();
+    yield* rows;
+    rows = await part.where('name', '>', rows.at(-1)?.name ?? '').execute();
   }
 }
 

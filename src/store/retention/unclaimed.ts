@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
-import { addDays, type Day, toDay, toInstant } from '../../domain/instant.ts';
+import { addDays, type Day, toDay } from '../../domain/instant.ts';
 import { trimRejections } from '../documents/rejections.ts';
 import type { Db } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { readClockMs } from '../work/clock.ts';
+import { readNow } from '../work/clock.ts';
 import { evictReports } from './eviction.ts';
+import { readByName } from './old-reports.ts';
 
 /*
  * Anybody can send reports about any domain. Those that no account has are bounded in days and in bytes, and so is what
@@ -23,7 +24,7 @@ interface Trim extends UnclaimedBounds {
 
 /** Returns whether it came to the end. Doing it twice does no harm. */
 export async function trimUnclaimed(db: Db, trim: Trim): Promise<boolean> {
-  const today = toDay(toInstant(new Date(await readClockMs(db))));
+  const today = toDay(await readNow(db));
   const before = addDays(today, -trim.days);
   const owners = await measureOwners(db, before, trim);
   await trimOwners(db, owners, trim);
@@ -58,10 +59,8 @@ async function measureOwners(db: Db, before: Day, { mayGoOn }: Trim): Promise<Ow
   return [...owners.values()];
 }
 
-const DOMAINS_AT_ONCE = 500;
-
 /** Not what an account had until lately: it may want it back. */
-async function* listUnclaimed(db: Db, before: Day) {
+function listUnclaimed(db: Db, before: Day) {
   const unclaimed = db
     .selectFrom('domain')
     .select((eb) => {
@@ -74,14 +73,8 @@ async function* listUnclaimed(db: Db, before: Day) {
     })
     .where('account_id', 'is', null)
     .where('status', '=', 'active')
-    .where((eb) => eb.or([eb('removed_at', 'is', null), eb('removed_at', '<', before)]))
-    .orderBy('name')
-    .limit(DOMAINS_AT_ONCE);
-  let rows = await unclaimed.execute();
-  while (rows.length > 0) {
-    yield* rows;
-    rows = await unclaimed.where('name', '>', rows.at(-1)?.name ?? '').execute();
-  }
+    .where((eb) => eb.or([eb('removed_at', 'is', null), eb('removed_at', '<', before)]));
+  return readByName(unclaimed);
 }
 
 /** Those with the most give way, down to a share with which all have place; of as many bytes the oldest ones. */
