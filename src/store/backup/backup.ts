@@ -8,12 +8,6 @@ import { readDatabaseFile } from '../engine/sqlite/open.ts';
 import { findWrongHead } from '../verify/verify.ts';
 import { makeCopy } from './copy.ts';
 
-export interface Backup {
-  /** Whole. */
-  readonly path: string;
-  readonly bytes: number;
-}
-
 interface BackupOptions {
   /** The path of a SQLite database, which others may use and change meanwhile. */
   readonly from: string;
@@ -23,8 +17,8 @@ interface BackupOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Copies a database as it is at this moment, checks the copy, and gives it its name. */
-export async function backUp({ from, to, force, onProgress }: BackupOptions): Promise<Backup> {
+/** Copies a database as it is at this moment, checks the copy, and gives it its name. Returns its whole path. */
+export async function backUp({ from, to, force, onProgress }: BackupOptions) {
   const path = resolve(to);
   requireDatabaseFile(from);
   if (path === resolve(from)) throw new Failure('conflict', 'A backup needs a file of its own.');

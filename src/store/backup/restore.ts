@@ -15,18 +15,12 @@ interface RestoreOptions {
   readonly now: () => Date;
 }
 
-export interface Restored {
-  readonly path: string;
-  readonly bytes: number;
-  /** Where the database is that was there before. */
-  readonly kept: string | undefined;
-}
-
 /**
  * Puts a copy of a backup, which it checks first, in the place of a database that no process has open. A write-ahead log
- * that is there leaves with the database that it belongs to: SQLite would read it into the new one.
+ * that is there leaves with the database that it belongs to: SQLite would read it into the new one. Returns where the
+ * database is that was there before (`kept`).
  */
-export async function restore({ from, to, force, now }: RestoreOptions): Promise<Restored> {
+export async function restore({ from, to, force, now }: RestoreOptions) {
   const path = resolve(to);
   const backup = resolve(from);
   if (statSync(backup, { throwIfNoEntry: false })?.isFile() !== true)

@@ -28,13 +28,8 @@ export async function requireSpace(db: Pick<Db, 'findShortage'>): Promise<void> 
   if (shortage !== undefined) throw new Failure('unavailable', `Nothing is taken in: ${shortage}.`);
 }
 
-interface Writer {
-  readonly write: Db['write'];
-  readonly settle: () => Promise<void>;
-}
-
 /** The only way to change a database. `run` runs one change in a transaction of the engine. */
-export function createWriter(run: <T>(change: (tx: Tx) => Promise<T>) => Promise<T>): Writer {
+export function createWriter(run: Db['write']) {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
   const write = async <T>(change: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -52,7 +47,7 @@ export function createWriter(run: <T>(change: (tx: Tx) => Promise<T>) => Promise
 
 export function toDb(
   reading: Kysely<Tables>,
-  { write }: Writer,
+  { write }: Pick<Db, 'write'>,
   findShortage: Db['findShortage'] = async () => undefined,
 ): Db {
   return {

@@ -4,15 +4,8 @@ import { findDatabaseFile, isPostgresUrl } from '../../domain/database-address.t
 import { toSizeText } from '../../domain/size.ts';
 import type { Db } from './database.ts';
 
-interface DatabaseSize {
-  readonly bytes: number;
-  /** Of SQLite: the write-ahead log beside the file, and the free space of its disk. */
-  readonly logBytes?: number;
-  readonly freeBytes?: number;
-}
-
-/** undefined for a database in memory. */
-export async function measureDatabase(database: string, db: Db): Promise<DatabaseSize | undefined> {
+/** With SQLite's write-ahead log beside the file, and the free space of its disk. undefined for a database in memory. */
+export async function measureDatabase(database: string, db: Db) {
   if (isPostgresUrl(database)) return { bytes: await readPostgresBytes(db) };
   const file = findDatabaseFile(database);
   if (file === undefined) return undefined;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type UpdateObject } from 'kysely';
-import type { Role } from '../../domain/access/person.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
@@ -14,16 +13,14 @@ import {
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
+import type { Person } from './people.ts';
 
 /* What mail a person gets. The person's row of `receiver` follows from it: what changes it ends with `refreshReceiver`. */
 
-interface NewPersonMail {
-  readonly id: string;
-  readonly accountId: string;
-  readonly role: Role;
-}
-
-export async function insertPersonMail(tx: Tx, { id, accountId, role }: NewPersonMail) {
+export async function insertPersonMail(
+  tx: Tx,
+  { id, accountId, role }: Pick<Person, 'id' | 'accountId' | 'role'>,
+) {
   const person_mail = { person_id: id, alerts: defaultAlertMail(role), link_key: randomBytes(32) };
   await tx.insertInto('person_mail').values(person_mail).execute();
   const receiver = { id, account_id: accountId, channel: 'mail' as const, event_types: '' };

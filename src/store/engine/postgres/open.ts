@@ -5,7 +5,7 @@ import { createWriter, type Tx, toDb } from '../database.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { isRetryable, toPostgresError } from './errors.ts';
 import { migratePostgres } from './migrate.ts';
-import { type Connected, connect } from './pool.ts';
+import { connect } from './pool.ts';
 import { createPostgresReader, withReplica } from './reader.ts';
 
 /** How long a statement may take, and how long it waits for a connection, in milliseconds. */
@@ -49,15 +49,10 @@ export async function openPostgres(
   }
 }
 
-interface Pools {
-  readonly writing: Connected;
-  readonly reading: Connected;
-  readonly replica: Connected | undefined;
-  readonly close: () => Promise<void>;
-}
+type Pools = ReturnType<typeof openPools>;
 
 /** Reads have connections of their own, so that they never wait for changes that wait for a lock. */
-function openPools(database: string, replicaUrl: string | undefined, options: StoreOptions): Pools {
+function openPools(database: string, replicaUrl: string | undefined, options: StoreOptions) {
   const { maxConnections = MAX_CONNECTIONS } = options;
   const forWriting = Math.min(MAX_WRITING, Math.ceil(maxConnections / 3));
   const forReading = Math.max(1, maxConnections - forWriting);
