@@ -1,4 +1,3 @@
-import { CompiledQuery } from 'kysely';
 import { expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
 import { readDomain } from '../../src/store/accounts/overview.ts';
@@ -49,7 +48,7 @@ test.skipIf(IS_POSTGRES)(
     for (const query of queries) {
       const explained: BoundQuery<{ detail: string }> = (db) => {
         const { sql, parameters } = query(db);
-        return CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
+        return { sql: `explain query plan ${sql}`, parameters };
       };
       const steps = await reader.readAll(explained);
       const scans = steps.map(({ detail }) => detail).filter((detail) => /^SCAN/.test(detail));

@@ -16,9 +16,14 @@ type Params = Readonly<Record<string, Value>>;
 
 export type Param<P extends Params> = <K extends keyof P & string>(name: K) => Expression<P[K]>;
 
+interface Statement {
+  readonly sql: string;
+  readonly parameters: unknown[];
+}
+
 /** A prepared query with its values, for the engine of a connection or transaction. */
 export interface BoundQuery<Row> {
-  (db: Kysely<Tables>): CompiledQuery;
+  (db: Kysely<Tables>): Statement;
   /** Never set: it only carries the row's type. */
   readonly row?: Row;
 }
@@ -41,12 +46,16 @@ class Slot {
 export function prepareQuery<P extends Params, Row>(
   build: (db: Kysely<Tables>, param: Param<P>) => Compilable<Row>,
 ): (params: P) => BoundQuery<Row> {
-  const compiled = new Map<Dialect, CompiledQuery>();
+  const compiled = new Map<Dialect, Pick<CompiledQuery, 'sql' | 'parameters'>>();
+  const compile = (db: Kysely<Tables>) => {
+    const { sql, parameters } = build(db, toSlot).compile();
+    compiled.set(dialectOf(db), { sql, parameters });
+    return { sql, parameters };
+  };
   return (params) => (db) => {
-    const { sql, parameters } = compiled.get(dialectOf(db)) ?? build(db, toSlot).compile();
-    compiled.set(dialectOf(db), { sql, parameters } as CompiledQuery);
+    const { sql, parameters } = compiled.get(dialectOf(db)) ?? compile(db);
     const toValue = (of: unknown) => (of instanceof Slot ? (params[of.name] ?? null) : of);
-    return CompiledQuery.raw(sql, parameters.map(toValue));
+    return { sql, parameters: parameters.map(toValue) };
   };
 }
 
@@ -62,7 +71,7 @@ export async function runAllPrepared<Row>(
   tx: Tx,
   queries: readonly BoundQuery<Row>[],
 ): Promise<Row[][]> {
-  const statements = queries.map((query) => query(tx));
+  const statements = queries.map((query) => toCompiled(query(tx)));
   const results = await tx
     .getExecutor()
     .provideConnection((connection) => dialectOf(tx).runAll(connection, statements));
@@ -70,5 +79,10 @@ export async function runAllPrepared<Row>(
 }
 
 export async function runPrepared<Row>(db: Kysely<Tables>, query: BoundQuery<Row>): Promise<Row[]> {
-  return (await db.executeQuery(query(db))).rows as Row[];
+  return (await db.executeQuery(toCompiled(query(db)))).rows as Row[];
+}
+
+/** Kysely gives each an id, which takes a while. */
+function toCompiled({ sql, parameters }: Statement): CompiledQuery {
+  return CompiledQuery.raw(sql, parameters);
 }

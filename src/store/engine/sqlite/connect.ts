@@ -158,9 +158,10 @@ async function isBegun(begin: () => unknown): Promise<boolean> {
 /** Prepares each text once: by itself Kysely would prepare each statement each time. */
 export function rememberStatements(connection: Database.Database) {
   const statements = new LRUCache<string, Database.Statement<unknown[]>>({ max: MAX_STATEMENTS });
-  return (sql: string): Database.Statement<unknown[]> => {
-    const statement = statements.get(sql) ?? connection.prepare(sql);
+  const prepare = (sql: string) => {
+    const statement = connection.prepare(sql);
     statements.set(sql, statement);
     return statement;
   };
+  return (sql: string) => statements.get(sql) ?? prepare(sql);
 }
