@@ -67,7 +67,6 @@ const PLANTED: readonly (readonly [Plant, string, string | null, string])[] = [
   [`update domain set alerts_total = 3 ${OF_DOMAIN}`, 'domain', null, 'alerts_total'],
   [`update domain set alerts_position = 7 ${OF_DOMAIN}`, 'domain', null, 'alerts_position'],
   [`update domain set alerts_nonce = 'x' ${OF_DOMAIN}`, 'domain', null, 'alerts_nonce'],
-  [`update domain set has_alert_days = 0 ${OF_DOMAIN}`, 'domain', null, 'has_alert_days'],
   [
     `update domain_day set reports = 3 where day = '2026-03-10'`,
     ...(['domain_day', '2026-03-10', 'reports'] as const),

@@ -27,8 +27,6 @@ export interface ReportedDomain {
   readonly position: number;
   readonly nonce: string;
   readonly generation: number;
-  /** Whether alerts count some of its days differently (documents/alert-days.ts). */
-  readonly hasAlertDays: 0 | 1;
   /** Whether anybody receives events of its account. */
   readonly isReceived: SqlBool;
 }
@@ -114,8 +112,7 @@ const lockedDomains = prepareQuery<{ names: string }, ReportedDomain>((db, param
     .select(['seq', 'id', 'name', 'account_id as accountId', 'status'])
     .select('last_report_at as lastReportAt')
     .select(['reports_position as position', 'reports_nonce as nonce'])
-    .select(['reports_generation as generation', 'has_alert_days as hasAlertDays'])
-    .select('unlisted_until as unlistedUntil')
+    .select(['reports_generation as generation', 'unlisted_until as unlistedUntil'])
     .select(({ selectFrom }) =>
       selectFrom('account')
         .select('seq')

@@ -55,7 +55,7 @@ export async function findFacts(
     return { ...facts, failingSources, alerts, dns: dnsFacts };
   };
   const findAll = () => findView({ latest, receipts, view: undisputed });
-  if (hasAlertDays === 0) return { id, accountId, views: [await findAll()] };
+  if (!hasAlertDays) return { id, accountId, views: [await findAll()] };
   const query = { domainId, until, limit, lastReportAt: known.lastReportAt };
   const established = await findView(await readEstablished(reader, query, thresholds));
   if (thresholds.unauthenticated === 'off') return { id, accountId, views: [established] };
@@ -100,7 +100,12 @@ const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
     .selectFrom('domain')
     .select(['id', 'name as domain', 'watched_since as watchedSince'])
     .select((eb) => eb.ref('account_id').$notNull().as('accountId'))
-    .select(['last_report_at as lastReportAt', 'has_alert_days as hasAlertDays'])
+    .select('last_report_at as lastReportAt')
+    .select(({ exists, selectFrom }) =>
+      exists(selectFrom('alert_day').select('day').whereRef('domain_id', '=', 'domain.id')).as(
+        'hasAlertDays',
+      ),
+    )
     .where('id', '=', param('domainId'))
     .where('account_id', 'is not', null)
     .where('status', '=', 'active'),

@@ -8,7 +8,7 @@ import { addReport, type DaySources, subtractDay } from '../../domain/sources/da
 import { isIntact, isKept, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { removeArrivals } from '../account-reports/removals.ts';
 import { deleteAlertDays, recountAlertDays } from '../documents/alert-days.ts';
-import { sourcesOfDay } from '../documents/arrival-counts.ts';
+import { dayOf } from '../documents/day-counts.ts';
 import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Measured } from '../documents/stored-bytes.ts';
 import type { Tx } from '../engine/database.ts';
@@ -112,10 +112,9 @@ function withoutReports(
 
 /** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
 async function uncountSources(tx: Tx, at: DomainDay, reports: readonly ReportRow[]): Promise<void> {
-  const [day] = await runPrepared(tx, sourcesOfDay(at));
-  const stored = day?.sources ?? null;
-  if (!isKept(stored) || !isIntact(stored)) return;
-  const sources = unpackSources(stored);
+  const [day] = await runPrepared(tx, dayOf(at));
+  if (day === undefined || !isKept(day.sources) || !isIntact(day.sources)) return;
+  const sources = unpackSources(day.sources);
   const departed: DaySources = new Map();
   for (const report of reports) {
     const { records } = unpackContent(report.content);

@@ -1,20 +1,18 @@
 import type { Selectable } from 'kysely';
 import { toCursor } from '../../domain/cursor.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
-import { addDay } from '../../domain/sources/day-sources.ts';
+import { isInView } from '../../domain/reports/authentication.ts';
 import { type Arrived, addArrivals } from '../account-reports/arrivals.ts';
 import type { Tx } from '../engine/database.ts';
-import { addedSafely } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
 import { type BoundQuery, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { reportList } from '../lists/timeline.ts';
 import { insertEvents, type NewEvent } from '../notify/events.ts';
 import type { DomainDay } from '../sources/days.ts';
-import { changePacked, recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
-import { countAlertDays } from './alert-days.ts';
-import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
+import type { Arrivals, CountedReport, DomainArrivals } from './arrivals.ts';
+import { toDayChanges } from './day-counts.ts';
 
 /**
  * Writes the days and the heads of every list that the reports have changed, with the same statements for all domains.
@@ -22,21 +20,22 @@ import type { Arrivals, DayCount, DomainArrivals } from './arrivals.ts';
  */
 export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   const { byDomain, receivedAt } = arrivals;
-  const days = byDomain.flatMap(toDays);
   const receivedOn = toDay(receivedAt);
-  const receipts = byDomain.map(({ domain, reports, doubtful, bytes }) => ({
-    ...{ domain_id: domain.id, day: receivedOn },
-    ...{ reports, doubtful, bytes },
-  }));
-  await countAlertDays(tx, byDomain);
+  const receipts = byDomain.map(({ domain, days, reports, bytes }) => {
+    const doubtful = [...days.values()].flat().filter(isDoubtful).length;
+    return { domain_id: domain.id, day: receivedOn, reports, doubtful, bytes };
+  });
   await runAllPrepared(tx, [
-    ...dayUpserts(await addStoredSources(tx, days)),
+    ...(await toDayChanges(tx, byDomain)),
     ...receiptUpserts(receipts),
     ...arrivals.conflicts.map(receiptUpdate),
     ...toHeadUpdates(arrivals),
   ]);
   await insertEvents(tx, toEvents(arrivals));
 }
+
+/** Of no established reporter. */
+const isDoubtful = ({ authenticated }: CountedReport) => !isInView('established', authenticated);
 
 /** One for each domain. Its cursor is the newest point that the list had before these reports. */
 function toEvents({ byDomain, receivedAt: at }: Arrivals): NewEvent[] {
@@ -49,60 +48,6 @@ function toEvents({ byDomain, receivedAt: at }: Arrivals): NewEvent[] {
     return { accountId, type: 'report.received', at, data };
   });
 }
-
-type DomainDayCount = DayCount & DomainDay;
-
-function toDays({ domain, days }: DomainArrivals): DomainDayCount[] {
-  return [...days].map(([day, count]) => ({ domainId: domain.id, day, ...count }));
-}
-
-type DayRow = Selectable<Tables['domain_day']>;
-
-/** The rows to upsert: what is added to the counts, and the sources with those that are stored. */
-async function addStoredSources(tx: Tx, days: readonly DomainDayCount[]): Promise<DayRow[]> {
-  const stored = await runAllPrepared(
-    tx,
-    days.map(({ domainId, day }) => sourcesOfDay({ domainId, day })),
-  );
-  const rows: DayRow[] = [];
-  for (const [i, { domainId, day, sources, hidden: _, ...counts }] of days.entries()) {
-    const known = stored[i]?.[0]?.sources ?? null;
-    const packed = await changePacked(
-      known,
-      (all) => addDay(all, sources),
-      // The added reports are stored already.
-      () => recountDay(tx, { domainId, day }),
-    );
-    rows.push({ domain_id: domainId, day, ...counts, sources: packed });
-  }
-  return rows;
-}
-
-/** The packed sources of a day; no row when no report of the day is stored. */
-export const sourcesOfDay = prepareQuery<DomainDay, { sources: Uint8Array | null }>((db, param) =>
-  db
-    .selectFrom('domain_day')
-    .select('sources')
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '=', param('day')),
-);
-
-const dayUpserts = prepareRows<DayRow, never>(
-  ['domain_id', 'day', 'reports', 'messages', 'aligned', 'policy', 'sources'],
-  (db, rows) =>
-    db
-      .insertInto('domain_day')
-      .values(rows)
-      .onConflict((oc) =>
-        oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
-          reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
-          messages: addedSafely('domain_day.messages', 'excluded.messages'),
-          aligned: addedSafely('domain_day.aligned', 'excluded.aligned'),
-          policy: eb.fn.coalesce('excluded.policy', 'domain_day.policy'),
-          sources: eb.ref('excluded.sources'),
-        })),
-      ),
-);
 
 /** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
 const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
@@ -153,7 +98,7 @@ function toArrived({ domain, days, reports }: DomainArrivals): Arrived {
   return {
     domainSeq: domain.seq,
     domainPosition: domain.position + reports,
-    days: new Map([...days].map(([day, count]) => [day, count.reports])),
+    days: new Map([...days].map(([day, ofDay]) => [day, ofDay.length])),
     reports,
   };
 }

@@ -1,9 +1,5 @@
-import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { PolicyPublished, SourceTally } from '../../domain/reports/aggregate-report.ts';
-import { isInView, VIEWS, type View } from '../../domain/reports/authentication.ts';
-import { addSafely } from '../../domain/safe-sum.ts';
-import { addReport, type DaySources } from '../../domain/sources/day-sources.ts';
 import {
   insertReportedDomains,
   lockReportedDomains,
@@ -11,7 +7,6 @@ import {
 } from '../accounts/reported-domains.ts';
 import type { Tx } from '../engine/database.ts';
 import { newNonce } from '../lists/points.ts';
-import { findReporterName } from '../reports/report-row.ts';
 import type { Tables } from '../tables.ts';
 
 type ArrivedReport = Pick<
@@ -28,36 +23,20 @@ type ArrivedReport = Pick<
 export const DAY_COST = 12;
 export const DOMAIN_COST = 25;
 
-export interface ReportSum {
-  reports: number;
-  messages: number;
-  aligned: number;
-  readonly sources: DaySources;
-}
-
-/** What reports of one transaction add to a day of a domain. */
-export interface DayCount extends ReportSum {
-  /** Of the last report that states one: see stated-policy.ts. */
-  policy: string | null;
-  /** What of it the views of alerts do not count. */
-  readonly hidden: Map<View, ReportSum>;
-}
-
-const NOTHING = { reports: 0, messages: 0, aligned: 0 };
-
 interface ArrivedContent {
   readonly sources?: readonly SourceTally[] | undefined;
   readonly policyPublished: PolicyPublished;
   readonly bytes: number;
 }
 
+/** What days count of a report. */
+export type CountedReport = ArrivedReport & Omit<ArrivedContent, 'bytes'>;
+
 export interface DomainArrivals {
   /** The domain as it was when it was locked. */
   readonly domain: ReportedDomain;
-  readonly days: Map<Day, DayCount>;
+  readonly days: Map<Day, CountedReport[]>;
   reports: number;
-  /** Those of no established reporter. */
-  doubtful: number;
   /** Of all that is stored of the reports. */
   bytes: number;
 }
@@ -71,8 +50,8 @@ interface ConflictBytes {
 }
 
 /**
- * The reports that one transaction stores, added up by domain and day while they are stored, so that each
- * count and each head is written once, whatever the number of reports.
+ * The reports that one transaction stores, by domain and day, so that each count and each head is written once, whatever
+ * the number of reports.
  */
 export class Arrivals {
   readonly receivedAt: Instant;
@@ -116,51 +95,25 @@ export class Arrivals {
     return position + (this.#added.get(id)?.reports ?? 0) + 1;
   }
 
-  add(
-    domain: ReportedDomain,
-    report: ArrivedReport,
-    { sources = [], policyPublished, bytes }: ArrivedContent,
-  ): void {
+  add(domain: ReportedDomain, report: ArrivedReport, { bytes, ...content }: ArrivedContent): void {
     const added = this.#findAdded(domain);
     const { days } = added;
     added.reports += 1;
     added.bytes += bytes;
     const day = toDay(report.begin_date);
-    if (!days.has(day)) this.countCost += DAY_COST;
-    const count = days.get(day) ?? {
-      ...NOTHING,
-      policy: null,
-      sources: new Map(),
-      hidden: new Map(),
-    };
-    days.set(day, count);
-    addTo(count, report, sources);
-    this.countCost += sources.length;
-    if (isInView('established', report.authenticated)) {
-      count.policy = toPolicyTags(policyPublished) ?? count.policy;
-      return;
-    }
-    added.doubtful += 1;
-    for (const view of VIEWS.filter((view) => !isInView(view, report.authenticated))) {
-      const hidden = count.hidden.get(view) ?? { ...NOTHING, sources: new Map() };
-      count.hidden.set(view, hidden);
-      addTo(hidden, report, sources);
-    }
+    const ofDay = days.get(day);
+    const counted = { ...report, ...content };
+    if (ofDay === undefined) days.set(day, [counted]);
+    else ofDay.push(counted);
+    this.countCost += (ofDay === undefined ? DAY_COST : 0) + (content.sources?.length ?? 0);
   }
 
   #findAdded(domain: ReportedDomain): DomainArrivals {
     const known = this.#added.get(domain.id);
     if (known !== undefined) return known;
-    const added = { domain, days: new Map(), reports: 0, doubtful: 0, bytes: 0 };
+    const added = { domain, days: new Map(), reports: 0, bytes: 0 };
     this.#added.set(domain.id, added);
     this.countCost += DOMAIN_COST;
     return added;
   }
-}
-
-function addTo(sum: ReportSum, report: ArrivedReport, sources: readonly SourceTally[]): void {
-  sum.reports += 1;
-  sum.messages = addSafely(sum.messages, report.total_messages);
-  sum.aligned = addSafely(sum.aligned, report.aligned_messages);
-  addReport(sum.sources, { reporter: findReporterName(report), sources });
 }

@@ -114,8 +114,6 @@ export const TABLES = {
        */
       unlisted_until: orNull(count()),
       last_report_at: orNull(instant()),
-      /** Whether a day of it has rows in `alert_day`. */
-      has_alert_days: orZero(flag()),
       reports_total: orZero(count()),
       reports_version: text(),
       /** The newest point of the list: see lists/points.ts. */

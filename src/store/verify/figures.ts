@@ -96,7 +96,7 @@ export const OF_DOMAIN: readonly Figure[] = [
     ({
       id,
     }) => sql`select null as at, reports_total, last_report_at, reports_position, reports_nonce,
-      alerts_total, alerts_position, alerts_nonce, has_alert_days from domain where id = ${id}`,
+      alerts_total, alerts_position, alerts_nonce from domain where id = ${id}`,
     ({ id, alerts }) => sql`select null as at,
       (select count(*) from report where domain_id = ${id}) as reports_total,
       (select max(received_at) from report where domain_id = ${id}) as last_report_at,
@@ -105,8 +105,7 @@ export const OF_DOMAIN: readonly Figure[] = [
         select position, nonce from report where domain_id = ${id}`)} as reports_nonce,
       (select count(*) from alert where domain_id = ${id}) as alerts_total,
       ${positionOf(sql`alert where domain_id = ${id}`, alerts)} as alerts_position,
-      ${newestOf(pointsOf(alerts))} as alerts_nonce,
-      case when exists (select 1 from alert_day where domain_id = ${id}) then 1 else has_alert_days end as has_alert_days
+      ${newestOf(pointsOf(alerts))} as alerts_nonce
       from domain where id = ${id}`,
   ),
   figure(

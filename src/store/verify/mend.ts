@@ -3,7 +3,7 @@ import type { Day } from '../../domain/instant.ts';
 import { isKept } from '../../domain/sources/packed-sources.ts';
 import { remakeAccountList } from '../account-reports/membership.ts';
 import { recountAlertDays } from '../documents/alert-days.ts';
-import { sourcesOfDay } from '../documents/arrival-counts.ts';
+import { dayOf } from '../documents/day-counts.ts';
 import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
@@ -81,9 +81,8 @@ async function mendRow(tx: Tx, place: Place, row: FigureRow | undefined): Promis
   if (row === undefined) await deleteRow(tx, table, key);
   else if (at === null) await updateRow(tx, table, { key, row });
   else await upsertRow(tx, table, { key, row });
-  if (table !== 'alert_day') return;
-  await recountAlertDays(tx, { domainId: owner.id, day: String(key['day']) });
-  await tx.updateTable('domain').set({ has_alert_days: 1 }).where('id', '=', owner.id).execute();
+  if (table === 'alert_day')
+    await recountAlertDays(tx, { domainId: owner.id, day: String(key['day']) });
 }
 
 type Key = Readonly<Record<string, string>>;
@@ -127,8 +126,8 @@ export async function mendDay(db: Db, owner: Owner, day: Day): Promise<void> {
   await db.write(async (tx) => {
     await lockOwner(tx, owner);
     await restatePolicy(tx, at);
-    const [{ sources } = { sources: null }] = await runPrepared(tx, sourcesOfDay(at));
-    if (isKept(sources)) await repairDay(tx, at);
+    const [stored] = await runPrepared(tx, dayOf(at));
+    if (isKept(stored?.sources ?? null)) await repairDay(tx, at);
     await touchOwner(tx, owner);
   });
 }
