@@ -45,13 +45,32 @@ function figure(
   return { table, stored: prepareFigure(stored), right: prepareFigure(right), isOfReports };
 }
 
-/** The rows of two queries, by their place. */
-export function pairRows(stored: readonly FigureRow[], right: readonly FigureRow[]) {
+/** A figure that is stored otherwise than it is right. null in a row that is missing, or that should not be there. */
+export interface WrongFigure {
+  readonly at: string | null;
+  readonly figure: string;
+  readonly stored: string | number | null;
+  readonly right: string | number | null;
+}
+
+/** Of the rows of the two queries of a figure. */
+export function compareRows(
+  stored: readonly FigureRow[],
+  right: readonly FigureRow[],
+): WrongFigure[] {
   const [ones, others] = [stored, right].map(
     (rows) => new Map(rows.map((row) => [row['at'] as string | null, row])),
   ) as [Map<string | null, FigureRow>, Map<string | null, FigureRow>];
   const places = [...new Set([...ones.keys(), ...others.keys()])];
-  return places.map((at) => ({ at, one: ones.get(at), other: others.get(at) }));
+  return places.flatMap((at) => {
+    const [one, other] = [ones.get(at), others.get(at)];
+    const figures = Object.keys(one ?? other ?? {}).filter((name) => name !== 'at');
+    return figures
+      .map((figure) => {
+        return { at, figure, stored: one?.[figure] ?? null, right: other?.[figure] ?? null };
+      })
+      .filter((compared) => String(compared.stored) !== String(compared.right));
+  });
 }
 
 /** The sum of a column, which stops at 2^53 − 1. */

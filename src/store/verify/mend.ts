@@ -10,7 +10,7 @@ import { runPrepared } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
 import { repairDay } from '../sources/recount.ts';
 import { change, lockOwner, type Mending, type Owner, touchOwner } from './change.ts';
-import { type Figure, type FigureRow, pairRows, toParams } from './figures.ts';
+import { compareRows, type Figure, type FigureRow, toParams } from './figures.ts';
 import { mendPositions } from './positions.ts';
 
 /* Stored figures become what the rows say that they count. */
@@ -49,23 +49,17 @@ async function remakeListOf(db: Db, domainId: string): Promise<void> {
 
 interface WrongRow {
   readonly at: string | null;
-  /** undefined for a row that should not be there. */
-  readonly row: FigureRow | undefined;
+  /** The columns that are wrong, which are all when the row is missing. */
+  readonly row: FigureRow;
 }
 
-/** Of what is stored once, only the wrong columns. */
 function findWrong(stored: readonly FigureRow[], right: readonly FigureRow[]): WrongRow[] {
-  return pairRows(stored, right).flatMap(({ at, one, other }): WrongRow[] => {
-    if (other === undefined) return [{ at, row: undefined }];
-    const columns = Object.entries(other).filter(([name]) => name !== 'at');
-    const wrong = columns.filter(
-      ([name, value]) =>
-        String(one?.[name]) !== String(value) &&
-        // Without a point, nothing says where a list begins.
-        (value !== null || name === 'last_report_at'),
-    );
-    if (wrong.length === 0) return [];
-    return [{ at, row: Object.fromEntries(at === null ? wrong : columns) }];
+  const wrong = compareRows(stored, right).filter(
+    // Without a point, nothing says where a list begins.
+    (one) => one.at !== null || one.right !== null || one.figure === 'last_report_at',
+  );
+  return [...Map.groupBy(wrong, ({ at }) => at)].map(([at, ones]) => {
+    return { at, row: Object.fromEntries(ones.map(({ figure, right }) => [figure, right])) };
   });
 }
 
@@ -75,15 +69,29 @@ interface Place {
   readonly at: string | null;
 }
 
-async function mendRow(tx: Tx, place: Place, row: FigureRow | undefined): Promise<void> {
+async function mendRow(tx: Tx, place: Place, row: FigureRow): Promise<void> {
   const { table, owner, at } = place;
   const key = toKey(place);
-  if (row === undefined) await deleteRow(tx, table, key);
-  else if (at === null) await updateRow(tx, table, { key, row });
-  else await upsertRow(tx, table, { key, row });
+  const isRow = sql.join(toPairs(key), sql` and `);
+  // No column of a day is null.
+  if (at !== null && Object.values(row).includes(null))
+    await sql`delete from ${sql.table(table)} where ${isRow}`.execute(tx);
+  else {
+    const update = sql`update ${sql.table(table)} set ${sql.join(toPairs(row))} where ${isRow}`;
+    const { numAffectedRows } = await update.execute(tx);
+    if (numAffectedRows === 0n) await insertRow(tx, table, { ...key, ...row });
+  }
   if (table === 'alert_day')
     await recountAlertDays(tx, { domainId: owner.id, day: String(key['day']) });
 }
+
+async function insertRow(tx: Tx, table: string, row: FigureRow): Promise<void> {
+  await sql`insert into ${sql.table(table)} (${sql.join(Object.keys(row).map((name) => sql.ref(name)))})
+    values (${sql.join(Object.values(row))})`.execute(tx);
+}
+
+const toPairs = (values: FigureRow) =>
+  Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
 
 type Key = Readonly<Record<string, string>>;
 
@@ -92,33 +100,6 @@ function toKey({ table, owner: { id }, at }: Place): Key {
   if (table === 'list_day') return { list_id: toParams({ id }).alerts, day: at };
   const [day = at, view] = at.split(' ');
   return { domain_id: id, day, ...(view !== undefined && { view }) };
-}
-
-interface Stored {
-  readonly key: Key;
-  readonly row: FigureRow;
-}
-
-const toPairs = (values: Key | FigureRow) =>
-  Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
-
-const toCondition = (key: Key) => sql.join(toPairs(key), sql` and `);
-
-async function deleteRow(tx: Tx, table: string, key: Key): Promise<void> {
-  await sql`delete from ${sql.table(table)} where ${toCondition(key)}`.execute(tx);
-}
-
-async function updateRow(tx: Tx, table: string, { key, row }: Stored): Promise<void> {
-  await sql`update ${sql.table(table)} set ${sql.join(toPairs(row))}
-    where ${toCondition(key)}`.execute(tx);
-}
-
-async function upsertRow(tx: Tx, table: string, { key, row }: Stored): Promise<void> {
-  const all = { ...key, ...row };
-  await sql`insert into ${sql.table(table)} (${sql.join(Object.keys(all).map((name) => sql.ref(name)))})
-    values (${sql.join(Object.values(all))})
-    on conflict (${sql.join(Object.keys(key).map((name) => sql.ref(name)))})
-    do update set ${sql.join(toPairs(row))}`.execute(tx);
 }
 
 export async function mendDay(db: Db, owner: Owner, day: Day): Promise<void> {

@@ -6,8 +6,8 @@ import { insertGaps, newNonce } from '../lists/points.ts';
 import { change, type Mending, type Owner } from './change.ts';
 
 /*
- * Each position of a domain's reports is one report's or a gap. Of two reports with one position the later gets a new
- * one, and what is then nobody's becomes a gap.
+ * Each position of a domain's reports is one report's or a gap. A report with the position of a gap, or of an earlier
+ * report, gets a new one, and what is then nobody's becomes a gap.
  */
 
 const FOUND_AT_ONCE = 500;
@@ -17,7 +17,6 @@ export async function mendPositions(store: Mending, owner: Owner): Promise<boole
   const params = { id: owner.id };
   let isChanged = false;
   for (const [found, write] of [
-    [heldGaps, deleteGaps],
     [givenTwice, moveReports],
     [holes, fillHoles],
   ] as const) {
@@ -42,31 +41,24 @@ interface Range {
   readonly last: number;
 }
 
-const heldGaps = prepareQuery<OfDomain, Range>((db, param) =>
-  db
-    .selectFrom('list_gap as g')
-    .innerJoin('report as r', (join) =>
-      join.onRef('r.domain_id', '=', 'g.list_id').onRef('r.position', '=', 'g.position'),
-    )
-    .select(['g.position as first', 'g.position as last'])
-    .where('g.list_id', '=', param('id'))
-    .limit(FOUND_AT_ONCE),
-);
-
-async function deleteGaps(tx: Tx, id: string, gaps: readonly Range[]): Promise<void> {
-  const positions = gaps.map(({ first }) => first);
-  const rows = tx.deleteFrom('list_gap').where('list_id', '=', id);
-  await rows.where('position', 'in', positions).execute();
-}
-
 /** As `first` its position, as `last` its number. */
 const givenTwice = prepareQuery<OfDomain, Range>((db, param) =>
   db
     .selectFrom('report')
-    .select((eb) => ['position as first', eb.fn.max('seq').as('last')])
+    .select(({ fn }) => ['position as first', fn.max('seq').as('last')])
     .where('domain_id', '=', param('id'))
     .groupBy('position')
-    .having(({ fn }) => fn.countAll(), '>', 1)
+    .having(({ eb, exists, fn, or, selectFrom }) =>
+      or([
+        eb(fn.countAll(), '>', 1),
+        exists(
+          selectFrom('list_gap')
+            .select('list_gap.position')
+            .where('list_id', '=', param('id'))
+            .whereRef('list_gap.position', '=', 'report.position'),
+        ),
+      ]),
+    )
     .limit(FOUND_AT_ONCE),
 );
 

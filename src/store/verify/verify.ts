@@ -17,25 +17,19 @@ import { MAX_RECORDS, recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
 import type { Mending, Owner } from './change.ts';
 import {
+  compareRows,
   type Figure,
-  type FigureRow,
   OF_ACCOUNT,
   OF_DOMAIN,
-  pairRows,
   toParams,
+  type WrongFigure,
 } from './figures.ts';
 import { mendDay, mendFigures } from './mend.ts';
 
-export interface Difference {
+export interface Difference extends WrongFigure {
   readonly table: string;
   /** The name of a domain, or the id of an account. */
   readonly of: string;
-  /** The day, and the view of a day of alerts; null for what is stored once. */
-  readonly at: string | null;
-  readonly figure: string;
-  /** null for a row that is missing, or that should not be there. */
-  readonly stored: string | number | null;
-  readonly right: string | number | null;
 }
 
 /** Figures that are compared in one snapshot, and how they become right. */
@@ -137,19 +131,6 @@ function* compareFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Di
   return found;
 }
 
-type Compared = Omit<Difference, 'table' | 'of'>;
-
-function compareRows(stored: readonly FigureRow[], right: readonly FigureRow[]): Compared[] {
-  return pairRows(stored, right).flatMap(({ at, one, other }) => {
-    const figures = Object.keys(one ?? other ?? {}).filter((name) => name !== 'at');
-    return figures
-      .map((figure) => {
-        return { at, figure, stored: one?.[figure] ?? null, right: other?.[figure] ?? null };
-      })
-      .filter((compared) => String(compared.stored) !== String(compared.right));
-  });
-}
-
 /** How often a day is read again that changed while it was counted. */
 const MAX_TRIES = 5;
 
@@ -172,7 +153,7 @@ async function findWrongOfDay(
   db: Queries,
   at: DomainDay,
   { policy: stored, sources }: StoredDay,
-): Promise<Omit<Compared, 'at'>[]> {
+): Promise<Omit<WrongFigure, 'at'>[]> {
   const right = await findStatedPolicy(db, at);
   const wrong = await compareSources(db, at, sources);
   return [
