@@ -2,7 +2,7 @@ import { type Expression, sql } from 'kysely';
 import type { View } from '../../domain/reports/authentication.ts';
 import type { Queries } from '../engine/database.ts';
 
-/** The days that have reports in a view of alerts, with what these add up to (documents/alert-days.ts). */
+/** The days that have reports in a view of alerts, with what these add up to (documents/day-counts.ts). */
 export function selectViewDays(db: Queries, view: Expression<View>) {
   return db.selectFrom(
     db

@@ -2,8 +2,10 @@ import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { toStanding } from '../../domain/reports/authentication.ts';
+import { unpackContent } from '../../domain/reports/report-content.ts';
+import { countSources } from '../../domain/reports/source-counts.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
-import { recountAlertDays } from '../documents/alert-days.ts';
+import { addToMoreViews } from '../documents/day-counts.ts';
 import { judgeSenders } from '../documents/senders.ts';
 import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -60,7 +62,9 @@ async function noteAuthenticated(
     await countEstablished(tx, report);
     await restatePolicy(tx, at);
   }
-  await recountAlertDays(tx, at);
+  const { records, policyPublished } = unpackContent(report.content);
+  const counted = { ...report, authenticated, sources: countSources(records), policyPublished };
+  await addToMoreViews(tx, at, { before: report.authenticated, report: counted });
 }
 
 function countEstablished(tx: Tx, { domain_id: domainId, received_at }: ReportRow) {

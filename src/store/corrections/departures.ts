@@ -1,23 +1,13 @@
-import { type RawBuilder, sql } from 'kysely';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { isInView } from '../../domain/reports/authentication.ts';
-import { unpackContent } from '../../domain/reports/report-content.ts';
-import { countSources } from '../../domain/reports/source-counts.ts';
-import { addSafely } from '../../domain/safe-sum.ts';
-import { addReport, type DaySources, subtractDay } from '../../domain/sources/day-sources.ts';
-import { isIntact, isKept, unpackSources } from '../../domain/sources/packed-sources.ts';
 import { removeArrivals } from '../account-reports/removals.ts';
-import { deleteAlertDays, recountAlertDays } from '../documents/alert-days.ts';
-import { dayOf } from '../documents/day-counts.ts';
-import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Measured } from '../documents/stored-bytes.ts';
 import type { Tx } from '../engine/database.ts';
-import { runPrepared } from '../engine/prepared.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { insertGaps, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
-import { findReporterName } from '../reports/report-row.ts';
-import { type DomainDay, updateSources } from '../sources/days.ts';
+import type { DomainDay } from '../sources/days.ts';
+import { uncountDay } from './departed-days.ts';
 import type { ReportRow } from './rows.ts';
 
 /* Subtracts reports from every count that arrival-counts.ts adds them to. */
@@ -54,74 +44,11 @@ export async function uncountReports(
   const [newest] = reports.toSorted((a, b) => (a.received_at > b.received_at ? -1 : 1));
   if (newest === undefined) return;
   const at = { domainId: newest.domain_id, day: toDay(newest.begin_date) };
-  if (await uncountDay(tx, at, reports)) {
-    const seqs = reports.map(({ seq }) => seq);
-    await uncountSources(tx, at, reports);
-    await restatePolicy(tx, at, seqs);
-    await recountAlertDays(tx, at, seqs);
-  } else await deleteAlertDays(tx, at);
+  await uncountDay(tx, at, reports);
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest, replacedAt);
   await shortenReportList(tx, at.domainId, reports.length);
   await removeArrivals(tx, { ...at, points: reports });
-}
-
-/** Returns whether the day has other reports. One without reports must have no row. */
-async function uncountDay(
-  tx: Tx,
-  { domainId, day }: DomainDay,
-  reports: readonly ReportRow[],
-): Promise<boolean> {
-  const counted = await tx
-    .updateTable('domain_day')
-    .set((eb) => ({
-      reports: eb('reports', '-', reports.length),
-      messages: withoutReports(reports, 'messages', 'total_messages'),
-      aligned: withoutReports(reports, 'aligned', 'aligned_messages'),
-    }))
-    .where('domain_id', '=', domainId)
-    .where('day', '=', day)
-    .returning('reports')
-    .executeTakeFirst();
-  if (counted === undefined || counted.reports > 0) return counted !== undefined;
-  const none = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
-  await none.where('day', '=', day).execute();
-  return false;
-}
-
-/**
- * A day's sum without some of its reports. A sum that stopped at 2^53 − 1 does not include all that was added, so
- * subtracting from it is wrong: the sum is computed again from the day's other reports.
- */
-function withoutReports(
-  reports: readonly ReportRow[],
-  sum: 'messages' | 'aligned',
-  of: 'total_messages' | 'aligned_messages',
-): RawBuilder<number> {
-  const [first] = reports as readonly [ReportRow];
-  const [column, max] = [sql.ref(sum), sql.lit(Number.MAX_SAFE_INTEGER)];
-  const total = sql`coalesce(sum(${sql.ref(of)}), 0)`;
-  const day = toDay(first.begin_date);
-  const others = sql`(
-    select case when ${total} > ${max} then ${max} else ${total} end from report
-    where domain_id = ${first.domain_id} and seq not in (${sql.join(reports.map(({ seq }) => seq))})
-      and begin_date >= ${day} and begin_date <= ${`${day}T23:59:59Z`})`;
-  const gone = reports.reduce((all, report) => addSafely(all, Number(report[of])), 0);
-  return sql<number>`case when ${column} >= ${max} then ${others} else ${column} - ${gone} end`;
-}
-
-/** A count may be too small, and is never too large or negative. What is damaged stays so until it is read or added to. */
-async function uncountSources(tx: Tx, at: DomainDay, reports: readonly ReportRow[]): Promise<void> {
-  const [day] = await runPrepared(tx, dayOf(at));
-  if (day === undefined || !isKept(day.sources) || !isIntact(day.sources)) return;
-  const sources = unpackSources(day.sources);
-  const departed: DaySources = new Map();
-  for (const report of reports) {
-    const { records } = unpackContent(report.content);
-    addReport(departed, { reporter: findReporterName(report), sources: countSources(records) });
-  }
-  subtractDay(sources, departed);
-  await updateSources(tx, at, sources);
 }
 
 async function uncountReceipts(

@@ -1,21 +1,28 @@
-import type { Selectable } from 'kysely';
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
-import { isInView, VIEWS } from '../../domain/reports/authentication.ts';
+import { isInView, VIEWS, type View } from '../../domain/reports/authentication.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addReport } from '../../domain/sources/day-sources.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows } from '../engine/many-rows.ts';
-import { type BoundQuery, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { type BoundQuery, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { findReporterName } from '../reports/report-row.ts';
 import type { DomainDay } from '../sources/days.ts';
 import { changePacked, recountDay } from '../sources/recount.ts';
 import type { Tables } from '../tables.ts';
-import { ALERT_DAY_COLUMNS, type AlertDay, alertDaysOf, isCounted } from './alert-days.ts';
 import type { CountedReport, DomainArrivals } from './arrivals.ts';
 
-type DayRow = Selectable<Tables['domain_day']>;
+/*
+ * What the reports of a day add up to, also as alerts look at it (domain/reports/authentication.ts). Most days have no rows
+ * in `alert_day`: views count what the day has. A day gets them with its first report that a view does not count. They are
+ * sums of their own, not differences: nobody who sends reports without end pushes out what others say, or brings a sum to
+ * where it stops.
+ */
 
-/** What the days of stored reports become, also as alerts look at them (alert-days.ts). */
+export type DayRow = Selectable<Tables['domain_day']>;
+export type AlertDay = Tables['alert_day'];
+
+/** What the days of stored reports become. */
 export async function toDayChanges(
   tx: Tx,
   byDomain: readonly DomainArrivals[],
@@ -73,9 +80,23 @@ async function addToViews(
   return rows;
 }
 
-type Sum = Pick<DayRow, 'reports' | 'messages' | 'aligned' | 'sources'>;
+export type Sum = Pick<DayRow, 'reports' | 'messages' | 'aligned' | 'sources'>;
 
 const NOTHING: Sum = { reports: 0, messages: 0, aligned: 0, sources: null };
+
+/** A stored report counts in more views of its day, because its sender is better known now. */
+export async function addToMoreViews(
+  tx: Tx,
+  at: DomainDay,
+  { before, report }: { readonly before: string | null; readonly report: CountedReport },
+): Promise<void> {
+  for (const own of await runPrepared(tx, alertDaysOf(at))) {
+    const { view } = own;
+    if (isInView(view, before) || !isInView(view, report.authenticated)) continue;
+    const sum = await addTo(own, [report], () => recountDay(tx, at, isCounted(view)));
+    await runAllPrepared(tx, alertDayUpserts([{ ...own, ...sum }]));
+  }
+}
 
 /** The domain is locked, so nobody else changes its days. The added reports are stored already. */
 async function addTo(
@@ -114,7 +135,7 @@ export const dayOf = prepareQuery<DomainDay, DayRow>((db, param) =>
     .where('day', '=', param('day')),
 );
 
-const dayUpserts = prepareRows<DayRow, never>(COLUMNS, (db, rows) =>
+export const dayUpserts = prepareRows<DayRow, never>(COLUMNS, (db, rows) =>
   db
     .insertInto('domain_day')
     .values(rows)
@@ -129,7 +150,21 @@ const dayUpserts = prepareRows<DayRow, never>(COLUMNS, (db, rows) =>
     ),
 );
 
-const alertDayUpserts = prepareRows<AlertDay, never>(ALERT_DAY_COLUMNS, (db, rows) =>
+const ALERT_DAY_COLUMNS = [
+  ...(['domain_id', 'day', 'reports', 'messages', 'aligned'] as const),
+  ...(['view', 'sources'] as const),
+] as const;
+
+/** The rows of its views. */
+export const alertDaysOf = prepareQuery<DomainDay, AlertDay>((db, param) =>
+  db
+    .selectFrom('alert_day')
+    .select(ALERT_DAY_COLUMNS)
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day')),
+);
+
+export const alertDayUpserts = prepareRows<AlertDay, never>(ALERT_DAY_COLUMNS, (db, rows) =>
   db
     .insertInto('alert_day')
     .values(rows)
@@ -142,3 +177,17 @@ const alertDayUpserts = prepareRows<AlertDay, never>(ALERT_DAY_COLUMNS, (db, row
       })),
     ),
 );
+
+/** Whether a view counts a row of `report`. */
+export function isCounted(view: View): Expression<SqlBool> {
+  return view === 'established'
+    ? sql<SqlBool>`(authenticated is null or (authenticated not in ('', 'disputed')
+        and authenticated not like 'new %'))`
+    : sql<SqlBool>`(authenticated is null or authenticated <> 'disputed')`;
+}
+
+/** Whether a row of `report` is none of those with these numbers. */
+export function isOther(without: readonly number[]): Expression<SqlBool> {
+  // 0 is the number of no report.
+  return sql<SqlBool>`seq not in (${sql.join([0, ...without])})`;
+}

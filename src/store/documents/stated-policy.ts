@@ -3,7 +3,7 @@ import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import type { DomainDay } from '../sources/days.ts';
-import { isCounted, isOther } from './alert-days.ts';
+import { isCounted, isOther } from './day-counts.ts';
 
 /*
  * The policy of a day: that of its last report, in the order of arrival and correction, that states one. Anybody can send
@@ -49,13 +49,9 @@ function readPolicy(content: Uint8Array): string | null {
   return toPolicyTags(unpacked.policyPublished);
 }
 
-/** Of a day that has reports beside those that leave. What is unknown is not stated. */
-export async function restatePolicy(
-  tx: Tx,
-  at: DomainDay,
-  without: readonly number[] = [],
-): Promise<void> {
-  const policy = (await findStatedPolicy(tx, at, without)) ?? null;
+/** What is unknown is not stated. */
+export async function restatePolicy(tx: Tx, at: DomainDay): Promise<void> {
+  const policy = (await findStatedPolicy(tx, at)) ?? null;
   const days = tx.updateTable('domain_day').set({ policy }).where('domain_id', '=', at.domainId);
   await days.where('day', '=', at.day).execute();
 }

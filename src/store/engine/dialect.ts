@@ -1,15 +1,14 @@
-import {
-  type Compilable,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type DialectAdapter,
-  type Expression,
-  type Kysely,
-  type QueryResult,
-  type RawBuilder,
-  type SelectQueryBuilder,
-  type SqlBool,
-  sql,
+import type {
+  Compilable,
+  CompiledQuery,
+  DatabaseConnection,
+  DialectAdapter,
+  Expression,
+  Kysely,
+  QueryResult,
+  RawBuilder,
+  SelectQueryBuilder,
+  SqlBool,
 } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tables } from '../tables.ts';
@@ -91,11 +90,4 @@ export interface AdapterWithDialect extends DialectAdapter {
 
 export function dialectOf(db: Pick<Kysely<Tables>, 'getExecutor'>): Dialect {
   return (db.getExecutor().adapter as AdapterWithDialect).dialect;
-}
-
-/** The sum of a column and an added value, which stops at 2^53 − 1 on every engine: JSON has no larger integers. */
-export function addedSafely(column: string, added: string): RawBuilder<number> {
-  const [to, by] = [sql.ref(column), sql.ref(added)];
-  const max = sql.lit(Number.MAX_SAFE_INTEGER);
-  return sql<number>`case when ${to} > ${max} - ${by} then ${max} else ${to} + ${by} end`;
 }

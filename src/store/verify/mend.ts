@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
-import { isKept } from '../../domain/sources/packed-sources.ts';
+import type { View } from '../../domain/reports/authentication.ts';
+import { isKept, NOT_KEPT, packSources } from '../../domain/sources/packed-sources.ts';
 import { remakeAccountList } from '../account-reports/membership.ts';
-import { recountAlertDays } from '../documents/alert-days.ts';
-import { dayOf } from '../documents/day-counts.ts';
+import { dayOf, isCounted } from '../documents/day-counts.ts';
 import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
-import { repairDay } from '../sources/recount.ts';
+import { recountDay, repairDay } from '../sources/recount.ts';
 import { change, lockOwner, type Mending, type Owner, touchOwner } from './change.ts';
 import { compareRows, type Figure, type FigureRow, toParams } from './figures.ts';
 import { mendPositions } from './positions.ts';
@@ -70,7 +70,7 @@ interface Place {
 }
 
 async function mendRow(tx: Tx, place: Place, row: FigureRow): Promise<void> {
-  const { table, owner, at } = place;
+  const { table, at } = place;
   const key = toKey(place);
   const isRow = sql.join(toPairs(key), sql` and `);
   // No column of a day is null.
@@ -81,8 +81,18 @@ async function mendRow(tx: Tx, place: Place, row: FigureRow): Promise<void> {
     const { numAffectedRows } = await update.execute(tx);
     if (numAffectedRows === 0n) await insertRow(tx, table, { ...key, ...row });
   }
-  if (table === 'alert_day')
-    await recountAlertDays(tx, { domainId: owner.id, day: String(key['day']) });
+  if (table === 'alert_day') await mendSources(tx, key);
+}
+
+async function mendSources(tx: Tx, { domain_id = '', day = '', view }: Key): Promise<void> {
+  const isRecounted = isCounted(view as View);
+  const sources = packSources(await recountDay(tx, { domainId: domain_id, day }, isRecounted));
+  const rows = tx.updateTable('alert_day').set({ sources }).where('domain_id', '=', domain_id);
+  const kept = rows.where(sql<boolean>`coalesce(sources <> ${NOT_KEPT}, true)`);
+  await kept
+    .where('day', '=', day)
+    .where('view', '=', view as View)
+    .execute();
 }
 
 async function insertRow(tx: Tx, table: string, row: FigureRow): Promise<void> {
