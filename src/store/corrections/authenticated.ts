@@ -5,10 +5,12 @@ import { toStanding } from '../../domain/reports/authentication.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
+import { receiptUpserts } from '../documents/arrival-counts.ts';
 import { addToMoreViews } from '../documents/day-counts.ts';
 import { judgeSenders } from '../documents/senders.ts';
 import { restatePolicy } from '../documents/stated-policy.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
 import { exchange } from './corrections.ts';
 import { lockReport, type ReportRow, toKey } from './rows.ts';
 
@@ -59,21 +61,14 @@ async function noteAuthenticated(
   await rows.where(({ and }) => and(toKey(report))).execute();
   const at = { domainId, day: toDay(begin_date) };
   if (toStanding(authenticated) === 2) {
-    await countEstablished(tx, report);
+    const received = { domain_id: domainId, day: toDay(report.received_at) };
+    const change = { ...received, reports: 0, doubtful: -1, bytes: 0 };
+    await runAllPrepared(tx, receiptUpserts([change]));
     await restatePolicy(tx, at);
   }
   const { records, policyPublished } = unpackContent(report.content);
   const counted = { ...report, authenticated, sources: countSources(records), policyPublished };
   await addToMoreViews(tx, at, { before: report.authenticated, report: counted });
-}
-
-function countEstablished(tx: Tx, { domain_id: domainId, received_at }: ReportRow) {
-  return tx
-    .updateTable('domain_receipt')
-    .set((eb) => ({ doubtful: eb('doubtful', '-', 1) }))
-    .where('domain_id', '=', domainId)
-    .where('day', '=', toDay(received_at))
-    .execute();
 }
 
 /** Returns whether the content is a conflict of the report. Of a report only so many conflicts are kept. */

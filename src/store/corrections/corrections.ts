@@ -2,8 +2,8 @@ import { Failure } from '../../domain/failure.ts';
 import { type Instant, toDay } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
-import type { ReportedDomain } from '../accounts/reported-domains.ts';
-import { countArrivals, receiptUpdate } from '../documents/arrival-counts.ts';
+import { findOrInsertDomain } from '../accounts/reported-domains.ts';
+import { countArrivals, countBytes } from '../documents/arrival-counts.ts';
 import { Arrivals } from '../documents/arrivals.ts';
 import { deleteOriginals } from '../documents/originals.ts';
 import { measureDocuments, measureReports, toStoredBytes } from '../documents/stored-bytes.ts';
@@ -99,7 +99,7 @@ async function dropConflict(tx: Tx, conflict: ConflictRow, reportAt: Instant): P
   const { domain_id: domainId, document_seq, content } = conflict;
   const originals = await measureDocuments(tx, [document_seq]);
   const bytes = -toStoredBytes(content.length, originals.get(document_seq));
-  await runAllPrepared(tx, [receiptUpdate({ domainId, day: toDay(reportAt), bytes })]);
+  await runAllPrepared(tx, countBytes({ domainId, day: toDay(reportAt), bytes }));
   await deleteConflict(tx, conflict);
   await deleteOriginals(tx, [document_seq]);
 }
@@ -122,7 +122,7 @@ async function deleteReport(tx: Tx, report: ReportRow): Promise<void> {
     .deleteFrom('report')
     .where(({ and }) => and(toKey(report)))
     .execute();
-  await uncountReport(tx, report, { replacedAt: null, bytes });
+  await uncountReport(tx, report, bytes);
   await deleteOriginals(tx, [report.document_seq]);
 }
 
@@ -136,15 +136,13 @@ export async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow)
   const { policyPublished, records } = unpackContent(conflict.content);
   const bytes = await measureReport(tx, report);
   const arrivals = new Arrivals(conflict.received_at);
-  const { domain: name } = policyPublished;
-  await arrivals.lockDomains(tx, new Set([name]));
-  const domain = (await arrivals.findDomains(tx, [name])).get(name) as ReportedDomain;
-  // Clients that follow the list get the corrected report at this position, behind those that have no key yet.
-  const position = arrivals.nextPosition(domain);
+  const lock = () => findOrInsertDomain(tx, policyPublished.domain, arrivals.receivedAt);
+  const { position, accountSeq } = await lock();
   const exchanged = toExchangedRow(conflict);
   await tx
     .updateTable('report')
-    .set({ ...exchanged, position, nonce: arrivals.nonce, account_seq: domain.accountSeq })
+    // Clients that follow the list get the corrected report at this position, behind those that have no key yet.
+    .set({ ...exchanged, position: position + 1, nonce: arrivals.nonce, account_seq: accountSeq })
     .where(({ and }) => and(toKey(report)))
     .execute();
   await tx
@@ -152,8 +150,9 @@ export async function exchange(tx: Tx, report: ReportRow, conflict: ConflictRow)
     .set(toExchangedRow(report))
     .where(({ and }) => and(toKey(conflict)))
     .execute();
-  await uncountReport(tx, report, { replacedAt: conflict.received_at, bytes });
+  await uncountReport(tx, report, bytes);
   const content = { sources: countSources(records), policyPublished, bytes };
-  arrivals.add(domain, { ...report, ...exchanged }, content);
+  // When its last report came may be another moment now.
+  arrivals.add(await lock(), { ...report, ...exchanged }, content);
   await countArrivals(tx, arrivals);
 }

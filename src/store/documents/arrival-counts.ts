@@ -28,7 +28,7 @@ export async function countArrivals(tx: Tx, arrivals: Arrivals): Promise<void> {
   await runAllPrepared(tx, [
     ...(await toDayChanges(tx, byDomain)),
     ...receiptUpserts(receipts),
-    ...arrivals.conflicts.map(receiptUpdate),
+    ...arrivals.conflicts.flatMap(countBytes),
     ...toHeadUpdates(arrivals),
   ]);
   await insertEvents(tx, toEvents(arrivals));
@@ -49,8 +49,8 @@ function toEvents({ byDomain, receivedAt: at }: Arrivals): NewEvent[] {
   });
 }
 
-/** When reports came in, whatever they cover: `alert.reports_missing` needs these times. */
-const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
+/** When reports came in, whatever they cover: `alert.reports_missing` needs these times. Adds to what is stored. */
+export const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
   ['domain_id', 'day', 'reports', 'doubtful', 'bytes'],
   (db, rows) =>
     db
@@ -65,13 +65,9 @@ const receiptUpserts = prepareRows<Selectable<Tables['domain_receipt']>, never>(
       ),
 );
 
-export const receiptUpdate = prepareQuery<DomainDay & { bytes: number }, never>((db, param) =>
-  db
-    .updateTable('domain_receipt')
-    .set((eb) => ({ bytes: eb('bytes', '+', param('bytes')) }))
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '=', param('day')),
-);
+/** The report that takes the bytes was received on the day. */
+export const countBytes = ({ domainId, day, bytes }: DomainDay & { readonly bytes: number }) =>
+  receiptUpserts([{ domain_id: domainId, day, reports: 0, doubtful: 0, bytes }]);
 
 /** The heads of domains' lists of reports; then, ordered by id, those of accounts. */
 function toHeadUpdates({ byDomain, receivedAt, nonce }: Arrivals): BoundQuery<never>[] {

@@ -2,7 +2,7 @@ import { ignoreNotFound } from '../../domain/failure.ts';
 import { BEGIN_OF_TIME, type Day, toDay } from '../../domain/instant.ts';
 import { lockDomain } from '../accounts/domains.ts';
 import { lockConflict } from '../corrections/rows.ts';
-import { receiptUpdate } from '../documents/arrival-counts.ts';
+import { countBytes } from '../documents/arrival-counts.ts';
 import { deleteOriginals } from '../documents/originals.ts';
 import { measureDocuments, takeSome } from '../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
@@ -122,9 +122,9 @@ async function deleteAll(tx: Tx, some: readonly OldOriginal[]): Promise<void> {
   const byDay = Map.groupBy(some, ({ receivedAt }) => toDay(receivedAt));
   const updates = [...byDay]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([day, ones]) => {
+    .flatMap(([day, ones]) => {
       const bytes = -ones.reduce((sum, one) => sum + one.bytes, 0);
-      return receiptUpdate({ domainId: ones[0]?.domainId ?? '', day, bytes });
+      return countBytes({ domainId: ones[0]?.domainId ?? '', day, bytes });
     });
   await runAllPrepared(tx, updates);
 }
