@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { createMailToken } from '../../domain/access/mail-token.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { deleteParts } from '../inbox/parts.ts';
@@ -36,8 +36,7 @@ export async function deleteAccount(
     for (const { id } of await listAllDomains(db, accountId))
       await removeDomain(db, id, { by, deletesReports: !keepsReports });
     await deleteOwnEvents(db, accountId);
-    for (const rows of selectSmallRows(accountId))
-      while ((await db.write((tx) => deleteSome(tx, rows))) > 0);
+    await deleteSmallRows(db, accountId);
   } while (!(await db.write((tx) => deleteRest(tx, accountId))));
 }
 
@@ -93,38 +92,27 @@ async function* listOwn(db: Db, table: 'inbox_mail' | 'event', accountId: string
   }
 }
 
-interface SmallRows {
-  readonly table: RawBuilder<unknown>;
-  readonly column: RawBuilder<unknown>;
-  readonly of: string | RawBuilder<unknown>;
-  /** Distinguishes the rows. */
-  readonly key: RawBuilder<unknown>;
-}
-
 /** In tables with an index by account or list. A domain's list of reports goes with the domain. */
-function selectSmallRows(accountId: string): SmallRows[] {
+async function deleteSmallRows(db: Db, accountId: string): Promise<void> {
   const [alerts, reports] = [alertList(accountId), accountReportList(accountId)];
-  const accountSeq = sql`(select seq from account where id = ${accountId})`;
-  return (
+  for (const [table, column, of, key] of [
+    ['audit', 'account_id', accountId, 'seq'],
+    ['list_gap', 'list_id', alerts, 'position'],
+    ['list_point', 'list_id', alerts, 'position'],
+    ['list_day', 'list_id', alerts, 'day'],
     [
-      ['audit', 'account_id', accountId, 'seq'],
-      ['list_gap', 'list_id', alerts, 'position'],
-      ['list_point', 'list_id', alerts, 'position'],
-      ['list_day', 'list_id', alerts, 'day'],
-      ['account_arrival', 'account_seq', accountSeq, 'position'],
-      ['list_gap', 'list_id', reports, 'position'],
-      ['list_point', 'list_id', reports, 'position'],
-      ['list_day', 'list_id', reports, 'day'],
-    ] as const
-  ).map(([table, column, of, key]) => {
-    return { table: sql.table(table), column: sql.ref(column), of, key: sql.ref(key) };
-  });
-}
-
-async function deleteSome(tx: Tx, { table, column, of, key }: SmallRows): Promise<bigint> {
-  const some = sql`select ${key} from ${table} where ${column} = ${of} limit ${ROWS_AT_ONCE}`;
-  const deletion = sql`delete from ${table} where ${column} = ${of} and ${key} in (${some})`;
-  return (await deletion.execute(tx)).numAffectedRows ?? 0n;
+      ...(['account_arrival', 'account_seq'] as const),
+      ...([sql`(select seq from account where id = ${accountId})`, 'position'] as const),
+    ],
+    ['list_gap', 'list_id', reports, 'position'],
+    ['list_point', 'list_id', reports, 'position'],
+    ['list_day', 'list_id', reports, 'day'],
+  ] as const) {
+    const own = sql`from ${sql.table(table)} where ${sql.ref(column)} = ${of}`;
+    const some = sql`(select ${sql.ref(key)} ${own} limit ${ROWS_AT_ONCE})`;
+    const deletion = sql`delete ${own} and ${sql.ref(key)} in ${some}`;
+    while ((await db.write((tx) => deletion.execute(tx))).numAffectedRows);
+  }
 }
 
 /** Returns false when something has come meanwhile, such as a domain that a mail of before named. */
