@@ -275,10 +275,10 @@ describe('GET /v1/external/reports?received_after', () => {
     expect(await readAfter()).toEqual([[1, 2, 4, 5], [2, 4, 5], [4, 5], [4, 5], [5], []]);
     await pruneReports(api.db, { before: '2026-03-11', daysKept: 1, mayGoOn: async () => true });
     expect(await readAfter()).toEqual([[2, 4], [2, 4], [4], [4], [], []]);
-    expect(await countRows()).toEqual([{ length: 4, position: 5 }]);
+    expect(await countRows()).toEqual([{ length: 5, position: 5 }]);
     await receiveOne(name, 6, '2026-03-12');
     expect(await readAfter()).toEqual([[2, 4, 6], [2, 4, 6], [4, 6], [4, 6], [6], [6]]);
-    expect(await countRows()).toEqual([{ length: 5, position: 6 }]);
+    expect(await countRows()).toEqual([{ length: 6, position: 6 }]);
     expect(await listMiscounts(api.db)).toEqual({});
   });
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { joinAccountList } from './membership.ts';
+import { BEGIN, joinAccountList } from './membership.ts';
 
 /*
  * The reports that a domain had before its account have no account's number, or another one's. They get that of the account in
@@ -34,12 +34,7 @@ export async function joinSome(
   const domain = await tx
     .selectFrom('domain')
     .select(['account_id', 'unlisted_until'])
-    .select(({ selectFrom }) =>
-      selectFrom('list_point')
-        .select(({ fn }) => fn.min<number>('position').as('begin'))
-        .whereRef('list_id', '=', 'domain.id')
-        .as('begin'),
-    )
+    .select(BEGIN.as('begin'))
     .where('id', '=', domainId)
     .$call(dialectOf(tx).locked)
     .executeTakeFirst();

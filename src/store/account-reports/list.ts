@@ -43,12 +43,7 @@ const reportsFrom = prepareQuery<ReportsQuery, JsonItem<ReportOfAccountRow>>((db
           or (select account_id = ${param('accountId')} and status = 'active'
             and unlisted_until is null from domain where domain.id = report.domain_id))`,
       )
-      .where(
-        isVersion('account', 'reports_version', {
-          id: param('accountId'),
-          version: param('version'),
-        }),
-      )
+      .where(isVersion('account.reports_version', [param('accountId'), param('version')]))
       .orderBy('report.begin_date', 'desc')
       .orderBy('seq', 'desc')
       .limit(param('limit'))
@@ -63,12 +58,7 @@ const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportOfAccoun
   (db, param) => {
     return arrivedAfter(db, param)
       .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('item'))
-      .where(
-        isVersion('account', 'reports_version', {
-          id: param('accountId'),
-          version: param('version'),
-        }),
-      )
+      .where(isVersion('account.reports_version', [param('accountId'), param('version')]))
       .limit(param('limit'))
       .offset(param('skip'));
   },

@@ -10,7 +10,7 @@ import type { Tables } from '../tables.ts';
 
 /*
  * A domain joins the list of its account's reports, or leaves it, in one transaction, with all its reports. What is as
- * long as they are many is done before (joining.ts) or after (forgetting.ts).
+ * long as they are many is done before (joining.ts) or after (`forgetRows`).
  */
 
 /** An account and a domain whose row has the new state. */
@@ -103,6 +103,9 @@ async function renumber(tx: Tx, accountId: string): Promise<void> {
   await append(tx, accountId, await listDomains(tx, { accountId }));
 }
 
+/** The position before the first of a domain's list. */
+export const BEGIN = sql<number>`(select min(position) from list_point where list_id = domain.id)`;
+
 interface ListedDomain {
   readonly seq: number;
   readonly total: number;
@@ -119,12 +122,7 @@ async function listDomains(
   const rows = await tx
     .selectFrom('domain')
     .select(['seq', 'reports_total as total', 'reports_position as position'])
-    .select(({ selectFrom }) =>
-      selectFrom('list_point')
-        .select(({ fn }) => fn.min<number>('position').as('begin'))
-        .whereRef('list_id', '=', 'domain.id')
-        .as('begin'),
-    )
+    .select(BEGIN.as('begin'))
     .where('account_id', '=', accountId)
     .where('status', '=', 'active')
     .where('unlisted_until', 'is', null)

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import type { Point } from '../../domain/cursor.ts';
 import type { Day } from '../../domain/instant.ts';
-import type { Tx } from '../engine/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGaps, insertPoint, newNonce, pointInserts } from '../lists/points.ts';
 import { accountReportList, uncountItems } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
-import { forgetSome } from './forgetting.ts';
 
 /* What leaves the list that arrivals.ts adds to. */
 
@@ -96,26 +95,13 @@ const arrivalOf = prepareQuery<ArrivalQuery, Arrival>((db, param) =>
 /** Rows that one transaction looks at. */
 const ROWS_AT_ONCE = 200;
 
-/**
- * The list begins before its first report that is left; the row of that becomes shorter. The newest row stays, also without
- * reports.
- */
+/** The list begins with the first row that has a report. The newest row stays, also without reports. */
 async function beginLater(tx: Tx, { accountId, accountSeq }: Listing): Promise<void> {
   let begin: number | undefined;
   for (let rows = 0; rows < ROWS_AT_ONCE; rows += 1) {
     const [oldest] = await runPrepared(tx, oldestArrival({ accountSeq, after: begin ?? 0 }));
-    if (oldest === undefined) break;
-    const position = Number(oldest.position);
-    if (oldest.first_left !== null) {
-      const length = Number(oldest.domain_position) - Number(oldest.first_left) + 1;
-      if (length === Number(oldest.length)) break;
-      const row = tx.updateTable('account_arrival').set({ length });
-      await row.where((eb) => eb.and({ account_seq: accountSeq, position })).execute();
-      begin = position - length;
-      break;
-    }
-    if (position === Number(oldest.newest)) break;
-    begin = position;
+    if (oldest === undefined || oldest.report !== null) break;
+    begin = Number(oldest.position);
   }
   if (begin === undefined) return;
   const listId = accountReportList(accountId);
@@ -128,27 +114,58 @@ async function beginLater(tx: Tx, { accountId, accountSeq }: Listing): Promise<v
 
 type OldestQuery = { accountSeq: number; after: number };
 
-/** `first_left` is a position in its domain's list, `newest` the account's newest. */
+/** With a report that it has. Never the newest. */
 const oldestArrival = prepareQuery((db, param: Param<OldestQuery>) =>
   db
     .selectFrom('account_arrival as a')
     .innerJoin('account', 'account.seq', 'a.account_seq')
-    .select(['a.position', 'a.domain_position', 'a.length', 'account.reports_position as newest'])
+    .select('a.position')
     .select(({ selectFrom }) =>
       selectFrom('report')
-        .select('report.position')
+        .select('report.seq')
         .where('report.domain_id', '=', (eb) =>
           eb.selectFrom('domain').select('id').whereRef('seq', '=', 'a.domain_seq'),
         )
         .where(sql<boolean>`report.position > a.domain_position - a.length`)
         .whereRef('report.position', '<=', 'a.domain_position')
-        .orderBy('report.position')
         .limit(1)
-        .as('first_left'),
+        .as('report'),
     )
     .where('a.account_seq', '=', param('accountSeq'))
     .where('a.position', '>', param('after'))
     .whereRef('a.position', '>', 'account.reports_begin')
+    .whereRef('a.position', '<', 'account.reports_position')
     .orderBy('a.position')
     .limit(1),
 );
+
+/** Of each table, in one transaction. */
+const FORGOTTEN_AT_ONCE = 1_000;
+
+/**
+ * Rows before the beginning of an account's list, which nobody reads. What is left when this is interrupted goes
+ * with the next that goes.
+ */
+export async function forgetRows(db: Db, accountId: string): Promise<void> {
+  while (await db.write((tx) => forgetSome(tx, accountId)));
+}
+
+/** Returns whether some may be left. */
+async function forgetSome(tx: Tx, accountId: string): Promise<boolean> {
+  const listId = accountReportList(accountId);
+  const account = sql`from account where id = ${accountId}`;
+  let isMore = false;
+  for (const [table, column, owner] of [
+    ['account_arrival', 'account_seq', sql`(select seq ${account})`],
+    ['list_gap', 'list_id', listId],
+    ['list_point', 'list_id', listId],
+  ] as const) {
+    const before = sql`${sql.ref(column)} = ${owner} and position < (select reports_begin ${account})`;
+    const some = sql`select position from ${sql.table(table)} where ${before}
+      order by position limit ${FORGOTTEN_AT_ONCE}`;
+    const { numAffectedRows } = await sql`delete from ${sql.table(table)}
+      where ${before} and position in (${some})`.execute(tx);
+    isMore ||= Number(numAffectedRows) === FORGOTTEN_AT_ONCE;
+  }
+  return isMore;
+}

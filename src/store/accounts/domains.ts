@@ -2,9 +2,9 @@ import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import { forgetRows } from '../account-reports/forgetting.ts';
 import { joinSome } from '../account-reports/joining.ts';
 import { joinAccountList, leaveAccountList } from '../account-reports/membership.ts';
+import { forgetRows } from '../account-reports/removals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -186,10 +186,7 @@ const domainsFrom = prepareQuery<WantedDomains, JsonItem<ListedDomain>>((db, par
   dialectOf(db).jsonRows(
     db,
     selectPage(db, param).where(
-      isVersion('account', 'domains_version', {
-        id: param('accountId'),
-        version: param('version'),
-      }),
+      isVersion('account.domains_version', [param('accountId'), param('version')]),
     ),
     fieldsOf(db),
   ),

@@ -1,8 +1,8 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { forgetRows } from '../account-reports/forgetting.ts';
 import { leaveAccountList } from '../account-reports/membership.ts';
+import { forgetRows } from '../account-reports/removals.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';

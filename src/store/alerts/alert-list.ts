@@ -93,9 +93,7 @@ function prepareFor(owner: 'account' | 'domain') {
           .selectFrom('alert')
           .where(`${owner}_id`, '=', param('owner'))
           .where('fired_at', '<=', param('until'))
-          .where(
-            isVersion(owner, 'alerts_version', { id: param('owner'), version: param('version') }),
-          )
+          .where(isVersion(`${owner}.alerts_version`, [param('owner'), param('version')]))
           .orderBy('alert.fired_at', 'desc')
           .orderBy('seq', 'desc')
           .limit(param('limit'))
@@ -110,9 +108,7 @@ function prepareFor(owner: 'account' | 'domain') {
         .select(`${owner}_position as position`)
         .where(`${owner}_id`, '=', param('owner'))
         .where(`${owner}_position`, '>', param('after'))
-        .where(
-          isVersion(owner, 'alerts_version', { id: param('owner'), version: param('version') }),
-        )
+        .where(isVersion(`${owner}.alerts_version`, [param('owner'), param('version')]))
         .orderBy(`${owner}_position`)
         .limit(param('limit'))
         .offset(param('skip')),

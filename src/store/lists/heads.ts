@@ -39,14 +39,14 @@ export function newVersion(): string {
   return randomBytes(9).toString('base64url');
 }
 
-/** Whether the list of an owner has a version: a condition for queries that read its items. */
+/** Whether the list of an owner, by its id, has a version: a condition for queries that read its items. */
 export function isVersion(
-  owner: 'account' | 'domain',
-  column: 'domains_version' | 'reports_version' | 'alerts_version',
-  { id, version }: { readonly id: Expression<string>; readonly version: Expression<string> },
+  of: `${'account' | 'domain'}.${'domains' | 'reports' | 'alerts'}_version`,
+  [id, version]: readonly [Expression<string>, Expression<string>],
 ): RawBuilder<SqlBool> {
+  const [owner = ''] = of.split('.');
   return sql<SqlBool>`exists (select 1 from ${sql.table(owner)}
-    where ${sql.ref(`${owner}.id`)} = ${id} and ${sql.ref(`${owner}.${column}`)} = ${version})`;
+    where ${sql.ref(`${owner}.id`)} = ${id} and ${sql.ref(of)} = ${version})`;
 }
 
 /** Updates the head of the account's list of active domains, which is longer by `added` (negative: shorter). */

@@ -21,12 +21,7 @@ const reportsFrom = prepareQuery<ReportsQuery, JsonItem<ReportRow>>((db, param) 
       .selectFrom('report')
       .where('domain_id', '=', param('domainId'))
       .where('begin_date', '<=', param('until'))
-      .where(
-        isVersion('domain', 'reports_version', {
-          id: param('domainId'),
-          version: param('version'),
-        }),
-      )
+      .where(isVersion('domain.reports_version', [param('domainId'), param('version')]))
       // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
       .orderBy('report.begin_date', 'desc')
       .orderBy('seq', 'desc')
@@ -44,9 +39,7 @@ const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((d
     .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'position', 'nonce'])
     .where('domain_id', '=', param('domainId'))
     .where('position', '>', param('after'))
-    .where(
-      isVersion('domain', 'reports_version', { id: param('domainId'), version: param('version') }),
-    )
+    .where(isVersion('domain.reports_version', [param('domainId'), param('version')]))
     .orderBy('position')
     .limit(param('limit'))
     .offset(param('skip')),
