@@ -1,20 +1,12 @@
-import type { Selectable } from 'kysely';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import type { Tables } from '../tables.ts';
 
 /* What the API's answer about one domain is made of. */
 
-export type DomainOfAccountRow = Pick<
-  Selectable<Tables['domain']>,
-  'id' | 'name' | 'status' | 'last_report_at' | 'reports_version'
-> & {
-  /** JSON (domain/dns/dns-watch.ts); null where DNS was not checked. */
-  readonly dmarc_state: string | null;
-};
+export type DomainOfAccountRow = RowOfQuery<typeof domainOfAccount>;
 
-/** No row when the account has no such domain. */
-export const domainOfAccount = prepareQuery<DomainOfAccount, DomainOfAccountRow>((db, param) =>
+/** No row when the account has no such domain. `dmarc_state` is JSON (domain/dns/dns-watch.ts), null where DNS was not checked. */
+export const domainOfAccount = prepareQuery((db, param: Param<DomainOfAccount>) =>
   db
     .selectFrom('domain')
     .leftJoin('dns_record', (join) =>
@@ -27,10 +19,7 @@ export const domainOfAccount = prepareQuery<DomainOfAccount, DomainOfAccountRow>
 );
 
 /** The first in the domain's list of reports. */
-export const newestReport = prepareQuery<
-  { domainId: string },
-  Pick<Selectable<Tables['report']>, 'id' | 'content'>
->((db, param) =>
+export const newestReport = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('report')
     .select(['id', 'content'])

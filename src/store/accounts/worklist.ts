@@ -5,7 +5,6 @@ import { selectAccountAlerts } from '../alerts/alerts.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
-import type { DomainRow } from './domains.ts';
 import { openProposals } from './proposals.ts';
 
 /*
@@ -18,16 +17,13 @@ type OfAccount = { accountId: string };
 /** An account with more has its first ones by name on the overview. */
 const MAX_DOMAINS = 5_000;
 
-interface DomainState extends Omit<DomainRow, 'reports_total'> {
-  /** The first and the newest day that its reports begin on. */
-  readonly oldest: Day | null;
-  readonly newest: Day | null;
-  /** That of the newest day whose reports state one, as tags of a record. */
-  readonly policy: string | null;
-}
+type DomainState = RowOfQuery<typeof statesOfAccount>;
 
-/** `min` and `max` of one query would read all of a domain's days on SQLite. */
-const statesOfAccount = prepareQuery<OfAccount, DomainState>((db, param) =>
+/**
+ * With the first and the newest day that reports begin on, and the policy of the newest day whose reports state one. `min`
+ * and `max` of one query would read all of a domain's days on SQLite.
+ */
+const statesOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
   db
     .selectFrom('domain')
     .select(['id', 'name', 'status', 'last_report_at'])

@@ -14,7 +14,6 @@ import { toExchangedRow } from '../reports/report-row.ts';
 import { uncountReport } from './departures.ts';
 import {
   type ConflictRow,
-  deleteConflict,
   findOldestConflict,
   insertRemovedPayload,
   lockConflict,
@@ -65,7 +64,7 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
       // Its row has the former content now.
       await dropConflict(tx, { ...conflict, ...toExchangedRow(report) }, conflict.received_at);
     }
-    await insertRemovedPayload(tx, { ...report, removed_at: now });
+    await insertRemovedPayload(tx, report, now);
     return toCorrected(report, conflict?.seq);
   });
 }
@@ -89,7 +88,7 @@ export function removeConflict(db: Db, seq: number, now: Instant): Promise<Corre
   return db.write(async (tx) => {
     const { report, conflict } = await lockConflict(tx, seq);
     await dropConflict(tx, conflict, report.received_at);
-    await insertRemovedPayload(tx, { ...conflict, id: report.id, removed_at: now });
+    await insertRemovedPayload(tx, { ...conflict, id: report.id }, now);
     return toCorrected(report);
   });
 }
@@ -100,7 +99,8 @@ async function dropConflict(tx: Tx, conflict: ConflictRow, reportAt: Instant): P
   const originals = await measureDocuments(tx, [document_seq]);
   const bytes = -toStoredBytes(content.length, originals.get(document_seq));
   await runAllPrepared(tx, countBytes({ domainId, day: toDay(reportAt), bytes }));
-  await deleteConflict(tx, conflict);
+  const row = tx.deleteFrom('conflict').where(({ and }) => and(toKey(conflict)));
+  await row.execute();
   await deleteOriginals(tx, [document_seq]);
 }
 

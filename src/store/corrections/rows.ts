@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { lockDomain } from '../accounts/domains.ts';
 import type { Tx } from '../engine/database.ts';
 import type { Tables } from '../tables.ts';
@@ -55,13 +56,6 @@ export function findOldestConflict(
     .executeTakeFirst();
 }
 
-export async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<void> {
-  await tx
-    .deleteFrom('conflict')
-    .where(({ and }) => and(toKey(conflict)))
-    .execute();
-}
-
 /** The columns that find a report or a conflict: PostgreSQL's key (decision 90). */
 export function toKey({
   domain_id,
@@ -71,20 +65,15 @@ export function toKey({
   return { domain_id, begin_date, seq };
 }
 
-interface RemovedPayload {
-  /** The report's. */
-  readonly id: string;
-  readonly payload_sha256: Uint8Array;
-  readonly removed_at: string;
-}
-
+/** Of a report, by its id. */
 export async function insertRemovedPayload(
   tx: Tx,
-  { id, payload_sha256, removed_at }: RemovedPayload,
+  { id: report_id, payload_sha256 }: Pick<ReportRow, 'id' | 'payload_sha256'>,
+  removed_at: Instant,
 ): Promise<void> {
   await tx
     .insertInto('removed_payload')
-    .values({ report_id: id, payload_sha256, removed_at })
+    .values({ report_id, payload_sha256, removed_at })
     .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
     .execute();
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
 import { toAddress } from '../../domain/sources/address-key.ts';
 import type { DaySources } from '../../domain/sources/day-sources.ts';
@@ -9,12 +9,12 @@ import {
   MAX_SOURCES,
   unpackSources,
 } from '../../domain/sources/packed-sources.ts';
+import { type DayRow, dayOf } from '../documents/day-counts.ts';
 import { findStatedPolicy } from '../documents/stated-policy.ts';
 import type { Queries } from '../engine/database.ts';
 import { askAll, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainDay } from '../sources/days.ts';
 import { MAX_RECORDS, recountDay } from '../sources/recount.ts';
-import type { Tables } from '../tables.ts';
 import type { Mending, Owner } from './change.ts';
 import {
   compareRows,
@@ -90,7 +90,7 @@ async function* listChecks(store: Verified): AsyncGenerator<Check> {
     yield checkFigures(store, OF_DOMAIN, owner);
     for (const day of await listDays(db, id))
       yield {
-        compare: () => compareDay(db, owner, day),
+        compare: () => compareDay(store, owner, day),
         mend: (mending) => mendDay(mending.db, owner, day),
       };
   }
@@ -135,24 +135,26 @@ function* compareFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Di
 const MAX_TRIES = 5;
 
 /** What is computed from the contents of a day's reports. A day that keeps changing is left out. */
-async function compareDay(db: Queries, { id, of }: Owner, day: Day): Promise<Difference[]> {
+async function compareDay(
+  { db, reader }: Verified,
+  { id, of }: Owner,
+  day: Day,
+): Promise<Difference[]> {
   const at = { domainId: id, day };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const stored = await readDay(db, at);
+    const [stored] = await reader.readAll(dayOf(at));
     if (stored === undefined) return [];
     const wrong = await findWrongOfDay(db, at, stored);
-    if (!isDeepStrictEqual(stored, await readDay(db, at))) continue;
+    if (!isDeepStrictEqual([stored], await reader.readAll(dayOf(at)))) continue;
     return wrong.map((one) => ({ table: 'domain_day', of, at: day, ...one }));
   }
   return [];
 }
 
-type StoredDay = Pick<Selectable<Tables['domain_day']>, 'reports' | 'policy' | 'sources'>;
-
 async function findWrongOfDay(
   db: Queries,
   at: DomainDay,
-  { policy: stored, sources }: StoredDay,
+  { policy: stored, sources }: DayRow,
 ): Promise<Omit<WrongFigure, 'at'>[]> {
   const right = await findStatedPolicy(db, at);
   const wrong = await compareSources(db, at, sources);
@@ -160,14 +162,6 @@ async function findWrongOfDay(
     ...(right === undefined || right === stored ? [] : [{ figure: 'policy', stored, right }]),
     ...(wrong === undefined ? [] : [{ figure: 'sources', ...wrong }]),
   ];
-}
-
-async function readDay(
-  db: Queries,
-  { domainId: domain_id, day }: DomainDay,
-): Promise<StoredDay | undefined> {
-  const rows = db.selectFrom('domain_day').select(['reports', 'policy', 'sources']);
-  return await rows.where(({ and }) => and({ domain_id, day })).executeTakeFirst();
 }
 
 /** The first address that is wrong. */
