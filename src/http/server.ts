@@ -1,9 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import type { Store } from '../store/engine/store.ts';
 import { createApp } from './app.ts';
 import {
   answerClientError,
@@ -24,12 +21,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 /** Longer than the minute for which proxies keep a connection, so that the proxy closes it. */
 const KEEP_ALIVE_MS = 65_000;
 
-interface ServerDeps {
-  readonly store: Store;
-  readonly log: Logger;
-  readonly isSandbox?: boolean;
-  readonly metrics?: Metrics | undefined;
-}
+type ServerDeps = Pick<Parameters<typeof createApp>[0], 'store' | 'log' | 'isSandbox' | 'metrics'>;
 
 /** Serves the app on the configured address until it is stopped. The caller closes the store. */
 export async function startServer(

@@ -82,10 +82,9 @@ export function startSmtpDoor(
   return keepRunning(async (signal) => {
     const { startSmtp } = await import('../intake/doors/smtp/smtp.ts');
     let door: RunningSmtp | undefined;
-    const findFault = () => door?.findFault() ?? storing.findFault();
-    const noteState = createNoting(findFault, { log, note });
-    const storing = createStoring(deps.deliver, noteState);
-    const open = startSmtp(smtp, { ...smtpDeps, deliver: storing.deliver });
+    const findDoorFault = () => door?.findFault();
+    const state = watchState(deps.deliver, { findDoorFault, log, note });
+    const open = startSmtp(smtp, { ...smtpDeps, deliver: state.deliver });
     door = await open.catch(async (error: NodeJS.ErrnoException) => {
       const text = describeClosed(smtp, error);
       log.error({ door: 'smtp' }, `smtp: ${text}`);
@@ -94,11 +93,8 @@ export function startSmtpDoor(
     });
     if (door === undefined) return RETRY_MS;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
-    await noteState();
-    const noting = setInterval(() => {
-      storing.forget();
-      void noteState();
-    }, noteMs);
+    await state.note();
+    const noting = setInterval(() => void state.noteAnew(), noteMs);
     if (!signal.aborted) await once(signal, 'abort');
     clearInterval(noting);
     await door.stop();
@@ -106,21 +102,36 @@ export function startSmtpDoor(
   });
 }
 
+interface WatchDeps {
+  readonly findDoorFault: () => string | undefined;
+  readonly log: Logger;
+  readonly note: (error?: string) => Promise<void>;
+}
+
 /**
- * Remembers why the last mail could not be stored, until one is, or the state is noted again: what keeps mails from being
- * stored then, keeps the state from being noted, or is a shortage that `listDoors` sees. What changes is noted at once.
+ * Notes the state of the door, and logs a fault once, when it begins. Why the last mail could not be stored is a fault until
+ * one is, or the state is noted anew: what keeps mails from being stored then, keeps the state from being noted, or is a
+ * shortage that `listDoors` sees. What changes is noted at once.
  */
-function createStoring(deliver: Deliver, noteState: () => Promise<void>) {
-  let fault: string | undefined;
+function watchState(deliver: Deliver, { findDoorFault, log, note: noteFault }: WatchDeps) {
+  let ofStoring: string | undefined;
+  let known: string | undefined;
+  const note = async () => {
+    const fault = findDoorFault() ?? ofStoring;
+    if (fault !== undefined && fault !== known) log.warn({ door: 'smtp' }, `smtp: ${fault}`);
+    known = fault;
+    await noteFault(fault);
+  };
   const change = (to: string | undefined) => {
-    if (to === fault) return;
-    fault = to;
-    void noteState();
+    if (to === ofStoring) return;
+    ofStoring = to;
+    void note();
   };
   return {
-    findFault: () => fault,
-    forget: () => {
-      fault = undefined;
+    note,
+    noteAnew: async () => {
+      ofStoring = undefined;
+      await note();
     },
     deliver: async (incoming: Incoming) => {
       try {
@@ -141,18 +152,4 @@ function describeClosed({ port }: SmtpConfig, error: NodeJS.ErrnoException): str
   if (error.syscall === undefined) return `The door is closed. ${error.message}`;
   const cure = error.code === 'EACCES' ? ': ports below 1024 need a permission' : '';
   return `Port ${port} cannot be opened: ${describeSystemError(error)}${cure}.`;
-}
-
-/** A fault is logged once, when it begins. */
-function createNoting(
-  findFault: () => string | undefined,
-  { log, note }: { readonly log: Logger; readonly note: (error?: string) => Promise<void> },
-): () => Promise<void> {
-  let known: string | undefined;
-  return async () => {
-    const fault = findFault();
-    if (fault !== undefined && fault !== known) log.warn({ door: 'smtp' }, `smtp: ${fault}`);
-    known = fault;
-    await note(fault);
-  };
 }

@@ -16,10 +16,11 @@ import { createDeliver } from '../store/inbox/deliver.ts';
 import type { Incoming } from '../store/inbox/incoming.ts';
 import { createClaims } from './claim-domains.ts';
 
-interface InboxDeps {
+export interface InboxDeps {
   readonly store: Store;
   readonly log: Logger;
   readonly metrics?: Metrics | undefined;
+  /** One that parses nothing in this process, when it serves. */
   readonly parser: ParserProcess;
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { evaluate, evaluateShard } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { createSealings } from '../config/secrets-key.ts';
@@ -7,18 +6,15 @@ import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createHostLookUp } from '../dns/resolver.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
-import type { ParserProcess } from '../intake/parser/parser-process.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import { joinDomains } from '../store/account-reports/joining.ts';
-import type { Store } from '../store/engine/store.ts';
 import { deleteOldEvents } from '../store/notify/events.ts';
 import { trimUnclaimed } from '../store/retention/unclaimed.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
 import { startBackups } from './backups.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
-import { startInbox } from './inbox.ts';
+import { type InboxDeps, startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
 import { startMail, tidyMail } from './mail.ts';
 import { startOutbox } from './outbox.ts';
@@ -33,16 +29,8 @@ const TRIM_MS = 300_000;
 /** The time from the beginning of one shard to the next, so that one process alone checks all of them in an hour. */
 const DNS_PACE_MS = HOUR_MS / SHARDS.length;
 
-interface JobsDeps {
-  readonly store: Store;
-  readonly log: Logger;
-  readonly metrics?: Metrics | undefined;
-  /** Of mails: one that parses nothing in this process, when it serves. */
-  readonly parser: ParserProcess;
-}
-
 /** Starts everything that Plumbline does by itself: what `work` does, and `serve` beside answering requests. */
-export function startJobs(config: Config, deps: JobsDeps) {
+export function startJobs(config: Config, deps: InboxDeps) {
   const jobs = startEach(config, deps);
   return {
     names: jobs.map(({ name }) => name),
@@ -59,7 +47,7 @@ interface Job extends Running {
 }
 
 /** undefined without a key, which PostgreSQL needs a file for: then nobody can make a webhook. */
-function startWebhooks(config: Config, deps: JobsDeps): Running | undefined {
+function startWebhooks(config: Config, deps: InboxDeps): Running | undefined {
   const { secretsKeyFile, webhookAllow: allowed, dnsServers, baseUrl } = config;
   if (secretsKeyFile === undefined) return undefined;
   const openSealing = createSealings(secretsKeyFile);
@@ -70,7 +58,7 @@ function startWebhooks(config: Config, deps: JobsDeps): Running | undefined {
 }
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
-function startEach(config: Config, deps: JobsDeps): readonly Job[] {
+function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   const { store, log, metrics } = deps;
   const {
     alertThresholds: thresholds,
