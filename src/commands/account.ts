@@ -13,8 +13,14 @@ import { updateSecondFactorRequired } from '../store/people/people.ts';
 import { giveBackSpace } from '../store/retention/space.ts';
 import { exportOne } from './account/export.ts';
 import { confirm } from './output/confirm.ts';
-import { tellOfSpace } from './output/freed.ts';
-import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
+import {
+  hint,
+  type OutputOptions,
+  printList,
+  printOne,
+  printResult,
+  tellOfSpace,
+} from './output/output.ts';
 import { withAccount, withNewStore, withStore } from './with-store.ts';
 
 const PLANS = ['pro', 'free'] as const;

@@ -19,13 +19,13 @@ import { giveBackSpace } from '../store/retention/space.ts';
 import { addDomains } from './domain/additions.ts';
 import { defineProposals } from './domain/proposals.ts';
 import { confirm } from './output/confirm.ts';
-import { tellOfSpace } from './output/freed.ts';
 import {
   hint,
   type OutputOptions,
   printList,
   printOne,
   printResult,
+  tellOfSpace,
   toShortTime,
 } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { measurePrune, prune } from '../jobs/retention.ts';
-import { tellOfSpace, toMb } from './output/freed.ts';
-import { hint, type OutputOptions, printResult } from './output/output.ts';
+import { hint, type OutputOptions, printResult, tellOfSpace, toMb } from './output/output.ts';
 import { withStore } from './with-store.ts';
 
 const HELP = `

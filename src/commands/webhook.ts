@@ -66,7 +66,9 @@ export function define(webhook: Command): void {
   withId(webhook, 'rotate', 'Make a new secret. The old one signs too for 24 hours.').action(
     async (id: string, options: OutputOptions) => {
       const by = operator();
-      const rotated = await withSealing((db, sealing) => rotateWebhook(db, id, { sealing, by }));
+      const rotated = await withStore(async ({ db }) =>
+        rotateWebhook(db, id, { sealing: await openFor(db, readConfig(process.env)), by }),
+      );
       printWithSecret(rotated, options);
     },
   );
@@ -92,10 +94,6 @@ async function createWebhook(
     return insertWebhook(db, webhook, { sealing, by: operator() });
   });
   printWithSecret(created, options);
-}
-
-function withSealing<T>(work: (db: Db, sealing: Sealing) => Promise<T>): Promise<T> {
-  return withStore(async ({ db }) => work(db, await openFor(db, readConfig(process.env))));
 }
 
 function openFor(db: Db, { secretsKeyFile }: Config): Promise<Sealing> {

@@ -50,15 +50,8 @@ function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysA
     policy: findPolicy(domain, when.daysAgo),
     records: listRecords(domain, reporter, when.daysAgo),
   });
-  const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml`;
-  switch (reporter.delivery) {
-    case 'plain':
-      return { name, bytes: Buffer.from(xml) };
-    case 'gzip':
-      return { name: `${name}.gz`, bytes: gzipSync(xml) };
-    case 'mail':
-      return { name: `${name}.eml`, bytes: renderMail(name, reporter, gzipSync(xml)) };
-  }
+  const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml.gz`;
+  return { name, bytes: gzipSync(xml) };
 }
 
 interface ReportToRender {
@@ -116,22 +109,4 @@ function renderSpf({ spf, bounce = 'bounce.example' }: DemoRecord, name: string)
   const isOwn = spf === 'pass' || bounce === 'own';
   const result = spf === 'pass' || !isOwn ? 'pass' : 'softfail';
   return `<spf><domain>${isOwn ? name : bounce}</domain><result>${result}</result></spf>`;
-}
-
-function renderMail(name: string, { domain }: Reporter, report: Buffer): Buffer {
-  const lines = report.toString('base64').match(/.{1,76}/g) ?? [];
-  return Buffer.from(
-    [
-      `From: dmarc-reports@${domain}`,
-      'To: reports@plumbline.example',
-      `Subject: Report Domain: ${name.split('!')[1]} Submitter: ${domain} Report-ID: <${name}>`,
-      'MIME-Version: 1.0',
-      'Content-Type: application/gzip',
-      'Content-Transfer-Encoding: base64',
-      `Content-Disposition: attachment; filename="${name}.gz"`,
-      '',
-      ...lines,
-      '',
-    ].join('\r\n'),
-  );
 }

@@ -15,14 +15,13 @@ export interface Reporter {
   readonly org: string | undefined;
   readonly domain: string;
   readonly share: number;
-  readonly delivery: 'gzip' | 'plain' | 'mail';
 }
 
 export const REPORTERS: readonly Reporter[] = [
-  { org: 'Northwind Mail', domain: 'northwind-mail.example', share: 0.48, delivery: 'gzip' },
-  { org: 'Bluebird Post', domain: 'bluebird-post.example', share: 0.27, delivery: 'mail' },
-  { org: 'Harbour Webmail', domain: 'harbour-webmail.example', share: 0.17, delivery: 'gzip' },
-  { org: undefined, domain: 'alpine.example', share: 0.08, delivery: 'plain' },
+  { org: 'Northwind Mail', domain: 'northwind-mail.example', share: 0.48 },
+  { org: 'Bluebird Post', domain: 'bluebird-post.example', share: 0.27 },
+  { org: 'Harbour Webmail', domain: 'harbour-webmail.example', share: 0.17 },
+  { org: undefined, domain: 'alpine.example', share: 0.08 },
 ];
 
 /** What a record of a sender says; `null` for a signature of nobody. */

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { createResolver } from './resolver.ts';
-
-type RecordType = 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT';
+import { ABSENT, createResolver } from './resolver.ts';
 
 /** Rejects with the resolver's `code`; ENOTFOUND and ENODATA are answers that there is no such record. */
 export type AskForMail = (name: string, type: string) => Promise<unknown[]>;
@@ -11,14 +9,7 @@ interface Answered {
   readonly code?: string | undefined;
 }
 
-const TYPES: ReadonlySet<string> = new Set([
-  'A',
-  'AAAA',
-  'MX',
-  'PTR',
-  'TXT',
-] satisfies RecordType[]);
-const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
+const TYPES = new Set(['A', 'AAAA', 'MX', 'PTR', 'TXT']);
 /** Of all answers, in characters of their JSON. Names come from strangers. */
 const MAX_CHARS = 4 * 1024 * 1024;
 const KEPT_MS = 600_000;
@@ -35,8 +26,8 @@ export function createMailAnswers(servers: readonly string[]): AskForMail {
     ttl: KEPT_MS,
   });
   const asked = new Map<string, Promise<Answered>>();
-  const askOnce = async (key: string, name: string, type: RecordType) => {
-    const answered = await resolver.resolve(name, type).then(toAnswered, toFailed);
+  const askOnce = async (key: string, name: string, type: string) => {
+    const answered = await resolver.resolve(name, type as 'TXT').then(toAnswered, toFailed);
     const isFailure = answered.code !== undefined && !ABSENT.has(answered.code);
     known.set(key, answered, { ttl: isFailure ? FAILED_KEPT_MS : KEPT_MS });
     asked.delete(key);
@@ -45,7 +36,7 @@ export function createMailAnswers(servers: readonly string[]): AskForMail {
   return async (name, type) => {
     if (!TYPES.has(type)) throw toError('EBADQUERY');
     const key = `${type} ${name.toLowerCase()}`;
-    const asking = asked.get(key) ?? known.get(key) ?? askOnce(key, name, type as RecordType);
+    const asking = asked.get(key) ?? known.get(key) ?? askOnce(key, name, type);
     if (asking instanceof Promise) asked.set(key, asking);
     const { records, code } = await asking;
     if (records === undefined) throw toError(code);

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 3_000;
 const TRIES = 2;
 
 /** The name does not exist or has no record of the type: an answer like any other (NXDOMAIN, NODATA). */
-const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
+export const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
 
 export type Dns = ReturnType<typeof askWith>;
 

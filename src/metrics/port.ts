@@ -4,13 +4,10 @@ import type { Logger } from 'pino';
 import { AggregatorRegistry, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import type { Store } from '../store/engine/store.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { readState, type WatchedConfig } from './state.ts';
 
-export interface OpenMetrics {
-  readonly metrics: Metrics;
-  readonly close: () => void;
-}
+export type OpenMetrics = Awaited<ReturnType<typeof openMetricsPort>>;
 
 interface PortDeps {
   readonly store: Pick<Store, 'db'>;
@@ -24,7 +21,7 @@ export async function openMetricsPort(
   config: WatchedConfig,
   { host, port }: NonNullable<Config['metrics']>,
   { store, log, isFirst = false }: PortDeps,
-): Promise<OpenMetrics> {
+) {
   const metrics = createMetrics();
   AggregatorRegistry.setRegistries(metrics.registry);
   // Made in each of several processes: that one listens to the others, and these answer it.

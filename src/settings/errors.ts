@@ -57,14 +57,8 @@ function toView(
 
 function toFailure(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
-  if (isOfConnection(error))
-    return new Failure(
-      'unavailable',
-      'The database does not respond. Please try again in a moment.',
-      {
-        cause: error,
-      },
-    );
+  const busy = 'The database does not respond. Please try again in a moment.';
+  if (isOfConnection(error)) return new Failure('unavailable', busy, { cause: error });
   return toFormFailure(error);
 }
 

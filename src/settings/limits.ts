@@ -4,6 +4,7 @@ import { type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit'
 import { toEmailKey } from '../domain/access/person.ts';
 import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
+import { pluralize } from '../domain/text.ts';
 import type { SettingsDeps } from './deps.ts';
 import { readField } from './request.ts';
 import { findPending } from './sign-in/code.ts';
@@ -125,12 +126,8 @@ function createLimit(
     handler: (req, res, next) => {
       const leftMs = findLeftMs(req) ?? windowMs;
       res.set('Retry-After', String(Math.ceil(leftMs / 1000)));
-      next(
-        new Failure(
-          'rate_limited',
-          `Too many ${what} in a short time. Try again in ${formatWait(leftMs)}.`,
-        ),
-      );
+      const wait = formatWait(leftMs);
+      next(new Failure('rate_limited', `Too many ${what} in a short time. Try again in ${wait}.`));
     },
   });
 }
@@ -144,6 +141,5 @@ function findLeftMs(req: Request): number | undefined {
 /** “15 minutes”, “4 hours”: rounded up. */
 function formatWait(ms: number): string {
   const minutes = Math.ceil(ms / MINUTE_MS);
-  const [count, unit] = minutes <= 90 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return minutes <= 90 ? pluralize(minutes, 'minute') : pluralize(Math.ceil(minutes / 60), 'hour');
 }

@@ -10,14 +10,7 @@ import {
   IMMUTABLE,
 } from '../../domain/content-coding.ts';
 
-/** The path contains a hash of the content, so that browsers may cache it without limit. */
-interface Asset {
-  readonly name: string;
-  readonly type: string;
-  readonly bytes: Buffer;
-  /** Compressed once, for the first request that accepts it. */
-  readonly compressed: Partial<Record<Compression, Promise<Buffer>>>;
-}
+type Asset = ReturnType<typeof read>;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -75,7 +68,8 @@ function send(asset: Asset): RequestHandler {
   };
 }
 
-function read(name: string, ...files: (string | URL)[]): Asset {
+/** The path contains a hash of the content, so that browsers may cache it without limit. */
+function read(name: string, ...files: (string | URL)[]) {
   const bytes = Buffer.concat(files.map((file) => readFileSync(file)));
   const extension = extname(name);
   const version = hash('sha256', bytes, 'hex').slice(0, 12);
@@ -83,6 +77,7 @@ function read(name: string, ...files: (string | URL)[]): Asset {
     name: name.replace(extension, `.${version}${extension}`),
     type: TYPES[extension] as string,
     bytes,
-    compressed: {},
+    /** Compressed once, for the first request that accepts it. */
+    compressed: {} as Partial<Record<Compression, Promise<Buffer>>>,
   };
 }
