@@ -5,6 +5,10 @@ import { choice, decimal, type Variable, whole } from './variable.ts';
 /** A rule that looks back on more days would read too much of the database at each evaluation. */
 const DAYS = { min: 1, max: 366, why: 'rules look back on a year at most' };
 const MESSAGES = { min: 1, max: 1_000_000_000 };
+const HOURS = { min: 1, max: 8784, why: 'at most a year' };
+const MINUTES = { min: 1, max: 1440, why: 'at most a day' };
+const PERCENT = { min: 1, max: 100, why: 'it counts failures in 100' };
+const LISTED = { min: 1, max: 100, why: 'an alert is a short message' };
 /** Points of a pass rate, which has two decimals. */
 const POINTS = { min: 0.01, max: 100 };
 
@@ -16,11 +20,7 @@ const VARIABLES = {
   minMessages: whole('PLUMBLINE_ALERT_MIN_MESSAGES', DEFAULTS.minMessages, MESSAGES),
   baselineDays: whole('PLUMBLINE_ALERT_BASELINE_DAYS', DEFAULTS.baselineDays, DAYS),
   regressionDays: whole('PLUMBLINE_ALERT_REGRESSION_DAYS', DEFAULTS.regressionDays, DAYS),
-  silenceHours: whole('PLUMBLINE_ALERT_SILENCE_HOURS', DEFAULTS.silenceHours, {
-    min: 1,
-    max: 8784,
-    why: 'at most a year',
-  }),
+  silenceHours: whole('PLUMBLINE_ALERT_SILENCE_HOURS', DEFAULTS.silenceHours, HOURS),
   silenceReportDays: whole('PLUMBLINE_ALERT_SILENCE_REPORT_DAYS', DEFAULTS.silenceReportDays, DAYS),
   silenceWindowDays: whole('PLUMBLINE_ALERT_SILENCE_WINDOW_DAYS', DEFAULTS.silenceWindowDays, DAYS),
   newSourceDays: whole('PLUMBLINE_ALERT_NEW_SOURCE_DAYS', DEFAULTS.newSourceDays, DAYS),
@@ -32,24 +32,20 @@ const VARIABLES = {
   newSourceFailPercent: whole(
     'PLUMBLINE_ALERT_NEW_SOURCE_FAIL_PERCENT',
     DEFAULTS.newSourceFailPercent,
-    { min: 1, max: 100, why: 'it counts failures in 100' },
+    PERCENT,
   ),
   newSourceQuietDays: whole(
     'PLUMBLINE_ALERT_NEW_SOURCE_QUIET_DAYS',
     DEFAULTS.newSourceQuietDays,
     DAYS,
   ),
-  newSourcesListed: whole('PLUMBLINE_ALERT_NEW_SOURCES_LISTED', DEFAULTS.newSourcesListed, {
-    min: 1,
-    max: 100,
-    why: 'an alert is a short message',
-  }),
+  newSourcesListed: whole('PLUMBLINE_ALERT_NEW_SOURCES_LISTED', DEFAULTS.newSourcesListed, LISTED),
   dnsChangeDays: whole('PLUMBLINE_ALERT_DNS_CHANGE_DAYS', DEFAULTS.dnsChangeDays, DAYS),
-  dnsConfirmMinutes: whole('PLUMBLINE_ALERT_DNS_CONFIRM_MINUTES', DEFAULTS.dnsConfirmMinutes, {
-    min: 1,
-    max: 1440,
-    why: 'at most a day',
-  }),
+  dnsConfirmMinutes: whole(
+    'PLUMBLINE_ALERT_DNS_CONFIRM_MINUTES',
+    DEFAULTS.dnsConfirmMinutes,
+    MINUTES,
+  ),
 } satisfies Record<keyof Thresholds, Variable<number | 'on' | 'off'>>;
 
 /** Refuses a threshold that contradicts another one, so that its alert could never fire or never stay open. */

@@ -42,29 +42,20 @@ export function* demoDays(today: Date): Generator<DemoDay> {
 function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysAgo: number }) {
   const begin = when.day.getTime() / 1000;
   const end = begin + 86_399;
-  const xml = renderReport({
-    domain,
-    reporter,
-    begin,
-    end,
-    policy: findPolicy(domain, when.daysAgo),
-    records: listRecords(domain, reporter, when.daysAgo),
-  });
   const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml.gz`;
-  return { name, bytes: gzipSync(xml) };
+  return { name, bytes: gzipSync(renderReport(domain, reporter, { begin, end, ...when })) };
 }
 
-interface ReportToRender {
-  readonly domain: DemoDomain;
-  readonly reporter: Reporter;
+interface Window {
   readonly begin: number;
   readonly end: number;
-  readonly policy: string;
-  readonly records: readonly DemoRecord[];
+  readonly daysAgo: number;
 }
 
 /** The XML of RFC 7489, appendix C, as most reporters write it. */
-function renderReport({ domain, reporter, begin, end, policy, records }: ReportToRender): string {
+function renderReport(domain: DemoDomain, reporter: Reporter, { begin, end, daysAgo }: Window) {
+  const policy = findPolicy(domain, daysAgo);
+  const records = listRecords(domain, reporter, daysAgo);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <feedback>
   <report_metadata>
