@@ -14,6 +14,7 @@ import { giveBackSpace } from '../store/retention/space.ts';
 import { exportOne } from './account/export.ts';
 import { confirm } from './output/confirm.ts';
 import {
+  type Flags,
   hint,
   type OutputOptions,
   printList,
@@ -53,12 +54,14 @@ export function define(account: Command): void {
     .command('rename <account> <name>')
     .description('Give an account another name.')
     .option('--allow-duplicate', 'also when another account has the name')
-    .action(async (of: string, name: string, { allowDuplicate, ...output }: RenameOptions) => {
-      const renamed = await withAccount(of, (db, id) =>
-        updateAccountName(db, id, { name, allowDuplicate }),
-      );
-      printOne(renamed, output);
-    });
+    .action(
+      async (of: string, name: string, { allowDuplicate, ...output }: Flags<'allowDuplicate'>) => {
+        const renamed = await withAccount(of, (db, id) =>
+          updateAccountName(db, id, { name, allowDuplicate }),
+        );
+        printOne(renamed, output);
+      },
+    );
 
   account
     .command('address <account>')
@@ -105,13 +108,10 @@ const DELETE_HELP = `
 Its keys and its people are gone at once. What is left goes in small steps, while others are served: a deletion that was
 interrupted is done again, and comes to the end. Mails that came to its own address go as well, read or not.`;
 
-interface DeleteOptions extends OutputOptions {
-  readonly keepReports?: boolean;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-}
-
-async function deleteOne(account: string, options: DeleteOptions): Promise<void> {
+async function deleteOne(
+  account: string,
+  options: Flags<'keepReports' | 'dryRun' | 'yes'>,
+): Promise<void> {
   const { keepReports: keepsReports = false, dryRun = false, yes = false, ...output } = options;
   // It knows of nearly every table, which no other command of an account does.
   const { countBelongings, deleteAccount } = await import('../store/accounts/deleted-accounts.ts');
@@ -143,11 +143,7 @@ const ADDRESS_HELP = `
 A report that comes by this address, about a domain that no account has, makes the domain this account's when the
 DMARC record of the domain names exactly this address. The host is PLUMBLINE_SMTP_NAME.`;
 
-interface AddressOptions extends OutputOptions {
-  readonly new?: boolean;
-}
-
-async function showAddress(account: string, options: AddressOptions): Promise<void> {
+async function showAddress(account: string, options: Flags<'new'>): Promise<void> {
   const { mailHost } = readConfig(process.env);
   const { id, token } = await withAccount(account, async (db, id) => ({
     id,
@@ -158,11 +154,7 @@ async function showAddress(account: string, options: AddressOptions): Promise<vo
   if (mailHost === undefined) hint('PLUMBLINE_SMTP_NAME is not set: the host is unknown.', options);
 }
 
-interface RenameOptions extends OutputOptions {
-  readonly allowDuplicate?: boolean;
-}
-
-interface CreateOptions extends RenameOptions {
+interface CreateOptions extends Flags<'allowDuplicate'> {
   readonly plan: Plan;
 }
 

@@ -2,21 +2,17 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
-import { hint, type OutputOptions, printResult } from './output/output.ts';
+import { type Flags, hint, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 
 const HELP = `
 Everything may go on meanwhile. The copy is checked before it gets its name. PLUMBLINE_BACKUP_TO makes one each day.`;
 
-interface Options extends OutputOptions {
-  readonly force?: boolean;
-}
-
 export function define(command: Command): void {
   command
     .option('--force', 'replace a file of that name')
     .addHelpText('after', HELP)
-    .action(async (to: string, { force = false, ...output }: Options) => {
+    .action(async (to: string, { force = false, ...output }: Flags<'force'>) => {
       const { file, secretsKeyFile } = requireSqlite(
         'Back up PostgreSQL with its own pg_dump, or with what its host offers.',
       );

@@ -13,7 +13,7 @@ import { evaluateNow } from './alerts.ts';
 import { addList, parseConflict, parseId } from './document/list.ts';
 import { addReread } from './document/reread.ts';
 import { showDocument, writeOriginal } from './document/show.ts';
-import { type OutputOptions, printOne, printText } from './output/output.ts';
+import { type Flags, type OutputOptions, printOne, printText } from './output/output.ts';
 import { withStore } from './with-store.ts';
 
 const PREFER_HELP = `
@@ -67,7 +67,7 @@ function addShow(document: Command): void {
     .addOption(
       new Option('--original', 'write the original bytes to standard output').conflicts('json'),
     )
-    .action(async (id: DocumentId, options: { original?: boolean } & OutputOptions) => {
+    .action(async (id: DocumentId, options: Flags<'original'>) => {
       if (options.original) await writeOriginal(id);
       else await showDocument(id, options);
     });

@@ -20,6 +20,7 @@ import { addDomains } from './domain/additions.ts';
 import { defineProposals } from './domain/proposals.ts';
 import { confirm } from './output/confirm.ts';
 import {
+  type Flags,
   hint,
   type OutputOptions,
   printList,
@@ -58,7 +59,7 @@ export function define(domain: Command): void {
       '--unclaimed',
       'domains that reports came in for and no account has, most reports first',
     )
-    .action(async (account: string | undefined, options: ListOptions) => {
+    .action(async (account: string | undefined, options: Flags<'unclaimed'>) => {
       if ((account === undefined) !== (options.unclaimed === true))
         throw new UsageError('Give an account, or --unclaimed.');
       if (account === undefined) await printUnclaimed(options);
@@ -93,12 +94,7 @@ export function define(domain: Command): void {
   defineProposals(domain);
 }
 
-interface RemoveOptions extends OutputOptions {
-  readonly deleteReports?: boolean;
-  readonly yes?: boolean;
-}
-
-async function removeOne(given: string, options: RemoveOptions): Promise<void> {
+async function removeOne(given: string, options: Flags<'deleteReports' | 'yes'>): Promise<void> {
   const { deleteReports: deletesReports = false, yes = false, ...output } = options;
   await withStore(async ({ db }) => {
     const { id, name, reports_total: reports } = await findNamedDomain(db, given);
@@ -112,10 +108,6 @@ async function removeOne(given: string, options: RemoveOptions): Promise<void> {
     hint('Its alerts and the marks of its sources were deleted.', output);
     if (deletesReports) tellOfSpace(await giveBackSpace(db), output);
   });
-}
-
-interface ListOptions extends OutputOptions {
-  readonly unclaimed?: boolean;
 }
 
 async function printDomains(account: string, options: OutputOptions): Promise<void> {

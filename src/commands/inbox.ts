@@ -8,6 +8,7 @@ import { parseDay, parseEach, parseWhole } from './arguments.ts';
 import { toColumns, toCountTexts, toMailId, toOutput } from './inbox/mail-output.ts';
 import { findBytes, rereadMails } from './inbox/reread-mails.ts';
 import {
+  type Flags,
   hint,
   type OutputOptions,
   printBytes,
@@ -129,11 +130,7 @@ async function listAllDoors({ forget, ...options }: DoorsOptions): Promise<void>
   if (rows.some(({ fault }) => fault !== null)) process.exitCode = 1;
 }
 
-interface ShowOptions extends OutputOptions {
-  readonly original?: boolean;
-}
-
-async function showMail(seq: number, options: ShowOptions): Promise<void> {
+async function showMail(seq: number, options: Flags<'original'>): Promise<void> {
   if (options.original)
     return await printBytes(() =>
       withStore(async ({ db }) => findBytes(db, await findMail(db, seq))),
@@ -144,11 +141,7 @@ async function showMail(seq: number, options: ShowOptions): Promise<void> {
   printOne(options.json ? mail : { ...mail, ...texts }, options);
 }
 
-interface RetryOptions extends OutputOptions {
-  readonly all?: boolean;
-}
-
-async function retry(mails: readonly number[], options: RetryOptions): Promise<void> {
+async function retry(mails: readonly number[], options: Flags<'all'>): Promise<void> {
   if (mails.length > 0 === (options.all === true)) throw new UsageError('Give mails, or --all.');
   const seqs = await withStore(async ({ db }) => {
     const seqs = options.all ? await listStuck(db) : mails;

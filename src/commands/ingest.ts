@@ -9,22 +9,18 @@ import { lowerPriority } from '../intake/parser/priority.ts';
 import { type Db, requireSpace } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/store.ts';
 import { printAndEvaluate, STANDARD_INPUT } from './output/outcomes.ts';
-import { hint, type OutputOptions, tell } from './output/output.ts';
+import { type Flags, hint, type OutputOptions, tell } from './output/output.ts';
 import { withNewStore } from './with-store.ts';
 
 const STATUS_HELP = `
 Files stay where they are. Exit status: 0 when everything was dealt with, also when something was rejected (1 with
 --strict); 1 when a path could not be read or something failed; 2 for a wrong command line or configuration.`;
 
-interface IngestOptions extends OutputOptions {
-  readonly strict?: boolean;
-}
-
 export function define(command: Command): void {
   command
     .option('--strict', 'end with status 1 when a document was rejected')
     .addHelpText('after', STATUS_HELP)
-    .action(async (paths: string[], options: IngestOptions) => {
+    .action(async (paths: string[], options: Flags<'strict'>) => {
       const { counts, unreadable } = await withNewStore(options, (store) =>
         ingestPaths(store, paths, options),
       );

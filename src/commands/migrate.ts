@@ -2,16 +2,12 @@ import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { openStore } from '../store/engine/open.ts';
 import { type PendingStep, toDuration } from '../store/engine/pending-steps.ts';
-import { hint, type OutputOptions, printList } from './output/output.ts';
+import { type Flags, hint, type OutputOptions, printList } from './output/output.ts';
 
 const HELP = `
 Every command that opens a database migrates it when that takes seconds. What takes longer is left to this one: on
 SQLite stop every process of Plumbline first; with PostgreSQL those of the older version go on. When it is interrupted,
 run it again: it goes on where it was.`;
-
-interface Options extends OutputOptions {
-  readonly dryRun?: boolean;
-}
 
 type Step = Omit<PendingStep, 'run'>;
 
@@ -19,7 +15,7 @@ export function define(command: Command): void {
   command
     .option('--dry-run', 'only say what would be done')
     .addHelpText('after', HELP)
-    .action(async ({ dryRun = false, ...output }: Options) => {
+    .action(async ({ dryRun = false, ...output }: Flags<'dryRun'>) => {
       const { database, databaseOptions } = readConfig(process.env);
       const steps: Step[] = [];
       const migrate = async (pending: readonly PendingStep[]) => {

@@ -5,22 +5,18 @@ import { isPostgresUrl, toShownUrl } from '../domain/database-address.ts';
 import { toDatabaseError } from '../store/engine/open.ts';
 import { toPostgresError } from '../store/engine/postgres/errors.ts';
 import type { Progress } from '../store/move/move.ts';
-import { hint, type OutputOptions, printList, printResult } from './output/output.ts';
+import { type Flags, hint, type OutputOptions, printList, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 
 const HELP = `
 Stop every process of Plumbline first: while the SQLite database is moved, nothing else can open it. A move that is
 interrupted leaves it as it was, and begins anew when it is run again.`;
 
-interface Options extends OutputOptions {
-  readonly cancel?: boolean;
-}
-
 export function define(command: Command): void {
   command
     .option('--cancel', 'let a SQLite database that was moved be used again')
     .addHelpText('after', HELP)
-    .action(async (url: string | undefined, { cancel, ...output }: Options) => {
+    .action(async (url: string | undefined, { cancel, ...output }: Flags<'cancel'>) => {
       const { database: from, databaseOptions } = readConfig(process.env);
       requireFile(from);
       try {

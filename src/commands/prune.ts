@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { measurePrune, prune } from '../jobs/retention.ts';
-import { hint, type OutputOptions, printResult, tellOfSpace, toMb } from './output/output.ts';
+import { type Flags, hint, printResult, tellOfSpace, toMb } from './output/output.ts';
 import { withStore } from './with-store.ts';
 
 const HELP = `
@@ -12,15 +12,11 @@ which they came, who sent, and what the audit says are kept; without them, for e
 const toEstimate = (bytes: number) =>
   `${toMb(bytes)} by estimate: contents, and 2 KiB of rows and indexes for each`;
 
-interface Options extends OutputOptions {
-  readonly dryRun?: boolean;
-}
-
 export function define(command: Command): void {
   command
     .option('--dry-run', 'only say what would go')
     .addHelpText('after', HELP)
-    .action(async ({ dryRun = false, ...output }: Options) => {
+    .action(async ({ dryRun = false, ...output }: Flags<'dryRun'>) => {
       const { kept, alertThresholds: thresholds } = readConfig(process.env);
       if (Object.values(kept).every((days) => days === undefined))
         hint('Everything is kept for ever: none of the variables is set.', output);

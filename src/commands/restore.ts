@@ -1,21 +1,17 @@
 import type { Command } from 'commander';
 import { toSqliteError } from '../store/engine/sqlite/errors.ts';
 import { requireSqlite } from './backup.ts';
-import { hint, type OutputOptions, printResult } from './output/output.ts';
+import { type Flags, hint, printResult } from './output/output.ts';
 
 const HELP = `
 Stop every process of Plumbline first. The backup is checked before anything changes, and stays as it is. What came in
 since it was made is not in it: ingest those reports again. Clients that follow cursors begin again by themselves.`;
 
-interface Options extends OutputOptions {
-  readonly force?: boolean;
-}
-
 export function define(command: Command): void {
   command
     .option('--force', 'although there is a database: it is kept under another name')
     .addHelpText('after', HELP)
-    .action(async (from: string, { force = false, ...output }: Options) => {
+    .action(async (from: string, { force = false, ...output }: Flags<'force'>) => {
       const { file: to } = requireSqlite('Restore PostgreSQL with its own pg_restore.');
       const { restore } = await import('../store/backup/restore.ts');
       const now = () => new Date();

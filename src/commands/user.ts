@@ -15,7 +15,14 @@ import { insertOneTimeLink } from '../store/people/passwords.ts';
 import { listPeople, type Person } from '../store/people/people.ts';
 import { deletePerson, updateDisabled, updateRole } from '../store/people/person-changes.ts';
 import { resetSecondFactor } from '../store/people/second-factors.ts';
-import { hint, type OutputOptions, printList, printOne, tell } from './output/output.ts';
+import {
+  type Flags,
+  hint,
+  type OutputOptions,
+  printList,
+  printOne,
+  tell,
+} from './output/output.ts';
 import { withAccount, withStore } from './with-store.ts';
 
 interface AddOptions extends OutputOptions {
@@ -87,7 +94,7 @@ export function define(user: Command): void {
       'Delete a person who has neither a password nor single sign-on. The e-mail address is free again.',
     )
     .option('--force', 'also a person who has: the audit goes on to name the e-mail address')
-    .action((user: string, { force: isForced = false, ...options }: ForceOptions) =>
+    .action((user: string, { force: isForced = false, ...options }: Flags<'force'>) =>
       changePerson(user, options, async (db, id) => {
         const deleting = deletePerson(db, id, undefined, { isForced });
         return isForced ? await deleting : await deleting.catch(withHint(FORCE_DELETING));
@@ -98,7 +105,7 @@ export function define(user: Command): void {
     .command('disable <user>')
     .description('End all of a person’s sessions, and reject their sign-in.')
     .option('--force', 'also the only owner: nobody then manages the account’s people')
-    .action((user: string, { force = false, ...options }: ForceOptions) =>
+    .action((user: string, { force = false, ...options }: Flags<'force'>) =>
       changePerson(user, options, (db, id) => {
         const disabling = updateDisabled(db, id, true, undefined, { keepsOwner: !force });
         return disabling.catch(withHint(FORCE_DISABLING));
@@ -111,10 +118,6 @@ export function define(user: Command): void {
     .action((user: string, options: OutputOptions) =>
       changePerson(user, options, (db, id) => updateDisabled(db, id, false)),
     );
-}
-
-interface ForceOptions extends OutputOptions {
-  readonly force?: boolean;
 }
 
 function withPerson<T>(user: string, work: (db: Db, personId: string) => Promise<T>): Promise<T> {

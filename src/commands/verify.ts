@@ -1,15 +1,11 @@
 import type { Command } from 'commander';
 import { type Difference, repair, verify } from '../store/verify/verify.ts';
-import { hint, type OutputOptions, printList } from './output/output.ts';
+import { type Flags, hint, printList } from './output/output.ts';
 import { withStore } from './with-store.ts';
 
 const HELP = `
 Everything may go on meanwhile. Exit status: 0 when every figure is right, 1 when one is wrong (with --repair: is still
 wrong). Without --repair it changes nothing.`;
-
-interface Options extends OutputOptions {
-  readonly repair?: boolean;
-}
 
 type Found = Difference & { readonly mended?: boolean };
 
@@ -20,7 +16,7 @@ export function define(command: Command): void {
   command
     .option('--repair', 'write what is right instead; clients that follow such a list begin again')
     .addHelpText('after', HELP)
-    .action(async ({ repair: isRepair = false, ...output }: Options) => {
+    .action(async ({ repair: isRepair = false, ...output }: Flags<'repair'>) => {
       const found: Found[] = [];
       await withStore(async (store) => {
         for await (const one of isRepair ? repair(store) : verify(store))

@@ -9,6 +9,9 @@ export interface OutputOptions {
   readonly quiet?: boolean;
 }
 
+/** Those of a command with switches, such as `--dry-run`. */
+export type Flags<Name extends string> = OutputOptions & { readonly [N in Name]?: boolean };
+
 export function printOne(row: object, { json }: OutputOptions): void {
   if (json) printJson(row);
   else print(renderFields(Object.keys(row), Object.values(row).map(toText), getWidth()));
