@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { findSecretsKeyFile } from '../config/secrets-key.ts';
-import {
-  DEMO_NETWORKS,
-  type DemoAccount,
-  ingestDemo,
-  insertDemoAccount,
-  openEmpty,
-} from '../demo/demo-data.ts';
+import { DEMO_NETWORKS, ingestDemo, insertDemoAccount, openEmpty } from '../demo/demo-data.ts';
 import { toFirstDay } from '../demo/reports.ts';
 import { hashPassword } from '../domain/access/password.ts';
 import { findDatabaseFile, toShownDatabase } from '../domain/database-address.ts';
@@ -81,12 +75,9 @@ async function serveDemo(
   }
 }
 
-interface Demo extends DemoAccount {
-  readonly email: string;
-  readonly password: string;
-}
+type Demo = Awaited<ReturnType<typeof fillStore>>;
 
-async function fillStore(store: Store, today: Date): Promise<Demo> {
+async function fillStore(store: Store, today: Date) {
   const account = await insertDemoAccount(store.db, { today });
   const passwordHash = await hashPassword(PERSON.password);
   const { account_id: accountId } = account;

@@ -13,17 +13,13 @@ import { ConfigError } from './variable.ts';
 
 /* The key that encrypts secrets in the database. It is in a file, so that a copy of the database alone has none. */
 
-export interface SecretsKeyFile {
-  readonly path: string;
-  /** Whether the process that encrypts the first secret makes the file. */
-  readonly isMade: boolean;
-}
+type SecretsKeyFile = NonNullable<ReturnType<typeof findSecretsKeyFile>>;
 
-/** The configured file, else one beside a SQLite database. PostgreSQL has none: several machines need one key. */
-export function findSecretsKeyFile(
-  configured: string | undefined,
-  database: string,
-): SecretsKeyFile | undefined {
+/**
+ * The configured file, else one beside a SQLite database, which the process makes that encrypts the first secret (`isMade`).
+ * PostgreSQL has none: several machines need one key.
+ */
+export function findSecretsKeyFile(configured: string | undefined, database: string) {
   if (configured !== undefined) return { path: configured, isMade: false };
   const file = findDatabaseFile(database);
   return file === undefined ? undefined : { path: `${file}.key`, isMade: true };

@@ -32,11 +32,7 @@ const OUTCOMES = Object.keys(MEANINGS) as Outcome[];
 
 type Counts = Record<'documents' | Outcome, number>;
 
-interface Summary {
-  readonly counts: Counts;
-  /** Inputs that could not be read at all, so that nothing of them is stored. */
-  readonly unreadable: number;
-}
+type Summary = Awaited<ReturnType<typeof printAndEvaluate>>;
 
 type ToName = (document: IngestedDocument) => string;
 
@@ -45,11 +41,12 @@ export async function printAndEvaluate(
   store: Store,
   documents: AsyncIterable<IngestedDocument>,
   { options, paths }: { readonly options: OutputOptions; readonly paths: readonly string[] },
-): Promise<Summary> {
+) {
   const toName: ToName = (document) => toShownName(document, paths);
   const counts = Object.fromEntries(['documents', ...OUTCOMES].map((name) => [name, 0])) as Counts;
   const rejected: IngestedDocument[] = [];
   const domainNames = new Set<string>();
+  // Inputs that could not be read at all, so that nothing of them is stored.
   let unreadable = 0;
   for await (const document of documents) {
     const { outcome, report, refusal } = document;

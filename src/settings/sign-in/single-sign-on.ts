@@ -11,13 +11,7 @@ import { askForCode, openSession } from './sign-in.ts';
 
 type ProviderDeps = SettingsDeps & NonNullable<SettingsDeps['singleSignOn']>;
 
-/** The values that the provider must return. They are kept in the browser's cookie meanwhile. */
-interface Flow {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  readonly next: string;
-}
+type Flow = ReturnType<typeof readFlow>;
 
 const CALLBACK = '/settings/single-sign-on/callback';
 const TIMEOUT_SECONDS = 10;
@@ -134,7 +128,8 @@ async function identify(provider: openid.Configuration, url: URL, flow: Flow) {
   return { subject: `${iss} ${sub}`, email };
 }
 
-function readFlow(req: Request): Flow {
+/** The values that the provider must return. They are kept in the browser's cookie meanwhile. */
+function readFlow(req: Request) {
   const cookie = readCookie(req, 'flow') ?? '';
   try {
     const { state, nonce, verifier, next } = JSON.parse(
