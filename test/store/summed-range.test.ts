@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compareKeys, toAddress, toAddressKey } from '../../src/domain/sources/address-key.ts';
-import type { UnpackedDays } from '../../src/domain/sources/unpacked-days.ts';
 import { readSources, type SourceQuery } from '../../src/store/sources/list.ts';
 import { readSummedMail } from '../../src/store/sources/mail.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
@@ -113,7 +112,7 @@ describe('sums that are kept', () => {
     );
     const wanted = { range: RANGE, failingOnly: false, limit: 1, offset: 0 };
     const { total, damaged } = await readSources(store.reader, scope, wanted, kept);
-    expect([total, damaged, kept.ranges.size]).toEqual([0, ['2026-03-10'], 0]);
+    expect([total, damaged, kept.size]).toEqual([0, ['2026-03-10'], 0]);
     await store.close();
   });
 
@@ -147,14 +146,10 @@ describe('sums that are kept', () => {
       sums: Array(sums).fill(sum),
       computed: new Map(),
     });
-    kept.ranges.set('large', summed(110_000));
-    expect(kept.ranges.get('large')).toBeUndefined();
-    for (const name of ['a', 'b', 'c']) kept.ranges.set(name, summed(50_000));
-    expect([...kept.ranges.keys()].sort()).toEqual(['b', 'c']);
-    const unpacked = (mb: number) => ({ bytes: mb * 1024 * 1024 }) as UnpackedDays;
-    kept.days.set('large', unpacked(17));
-    for (const name of ['a', 'b', 'c']) kept.days.set(name, unpacked(7));
-    expect([...kept.days.keys()].sort()).toEqual(['b', 'c']);
+    kept.set('large', summed(110_000));
+    expect(kept.get('large')).toBeUndefined();
+    for (const name of ['a', 'b', 'c']) kept.set(name, summed(50_000));
+    expect([...kept.keys()].sort()).toEqual(['b', 'c']);
   });
 });
 

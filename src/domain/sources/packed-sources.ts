@@ -3,10 +3,8 @@ import { type AddressKey, findKey, listOthers, readKeys, writeKeys } from './add
 import { ByteReader, ByteWriter } from './byte-numbers.ts';
 import type { DaySources, SourceOfDay } from './day-sources.ts';
 import {
-  COUNTS,
   type FindPosition,
-  type Numbers,
-  readAllCounts,
+  readCounts,
   readEntry,
   readPatterns,
   readTexts,
@@ -147,25 +145,23 @@ export function eachText(bytes: Uint8Array | null, take: TakeTexts): void {
     readTexts(reader, reader.readEnd(), findText, take);
 }
 
-/** The counts of all addresses (`readAllCounts`), in the order of their keys. */
-export interface PackedCounts {
+/** The addresses of a day. The reader is before their entries, which are in the same order. */
+export interface OpenedDay {
   readonly ipv4: Int32Array;
   readonly others: readonly string[];
-  readonly counts: Numbers;
+  readonly reader: ByteReader;
 }
 
-const NO_COUNTS: PackedCounts = {
-  ...{ ipv4: new Int32Array(0), others: [], counts: new Uint32Array(0) },
+const NO_SOURCES: OpenedDay = {
+  ...{ ipv4: new Int32Array(0), others: [], reader: new ByteReader(new Uint8Array(0)) },
 };
 
 /** undefined when they are damaged. */
-export function unpackCounts(bytes: Uint8Array | null): PackedCounts | undefined {
-  if (bytes === null || !isKept(bytes)) return NO_COUNTS;
+export function openDay(bytes: Uint8Array | null): OpenedDay | undefined {
+  if (bytes === null || !isKept(bytes)) return NO_SOURCES;
   if (!isIntact(bytes)) return undefined;
   const { reader, keys } = openPacked(bytes);
-  const others = listOthers(keys);
-  const counts = readAllCounts(reader, keys.ipv4.length + others.length);
-  return { ipv4: keys.ipv4, others, counts };
+  return { ipv4: keys.ipv4, others: listOthers(keys), reader };
 }
 
 /** Calls `take` for each of them; for none when they are damaged. */
@@ -173,11 +169,15 @@ export function eachSource(
   bytes: Uint8Array | null,
   take: (key: AddressKey, messages: number, aligned: number) => void,
 ): void {
-  const { ipv4, others, counts } = unpackCounts(bytes) ?? NO_COUNTS;
-  const takeAt = (key: AddressKey, i: number) =>
-    take(key, counts[COUNTS * i] as number, counts[COUNTS * i + 1] as number);
-  ipv4.forEach(takeAt);
-  for (const [i, key] of others.entries()) takeAt(key, ipv4.length + i);
+  const { ipv4, others, reader } = openDay(bytes) ?? NO_SOURCES;
+  const takeNext = (key: AddressKey) => {
+    const end = reader.readEnd();
+    const { messages, aligned } = readCounts(reader, reader.readNumber());
+    take(key, messages, aligned);
+    reader.moveTo(end);
+  };
+  ipv4.forEach(takeNext);
+  others.forEach(takeNext);
 }
 
 export function isIntact(bytes: Uint8Array | null): boolean {

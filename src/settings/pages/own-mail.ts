@@ -8,7 +8,7 @@ import {
   type MailByStanding,
   toOwnCounts,
 } from '../../domain/readiness.ts';
-import type { KeyedSum } from '../../domain/sources/unpacked-days.ts';
+import type { KeyedSum } from '../../domain/sources/source-sums.ts';
 import type { DomainOfAccount } from '../../store/lists/heads.ts';
 import { readSummedMail, type SummedMail } from '../../store/sources/mail.ts';
 import { toMarkOf } from '../../store/sources/marks.ts';

@@ -2,7 +2,7 @@ import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { sortFirst } from '../../domain/sort.ts';
 import type { Mark } from '../../domain/sources/source.ts';
-import type { KeyedSum } from '../../domain/sources/unpacked-days.ts';
+import type { KeyedSum } from '../../domain/sources/source-sums.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import {

@@ -4,7 +4,7 @@ import { toAddressKey } from '../../domain/sources/address-key.ts';
 import { addDay, type DaySources } from '../../domain/sources/day-sources.ts';
 import { createMailResults, type MailResults } from '../../domain/sources/mail-results.ts';
 import { isIntact, isKept, unpackSources } from '../../domain/sources/packed-sources.ts';
-import type { KeyedSum } from '../../domain/sources/unpacked-days.ts';
+import type { KeyedSum } from '../../domain/sources/source-sums.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import { type DataDay, daysOf, sumPatterns } from './days.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Failure } from '../../domain/failure.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
-import { type KeyedSum, UnpackedDays } from '../../domain/sources/unpacked-days.ts';
+import type { KeyedSum } from '../../domain/sources/source-sums.ts';
 import { prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
@@ -32,36 +32,23 @@ export interface SummedRange extends SourcesState, Sums {
   readonly damaged: readonly Day[];
 }
 
-export interface KeptSums {
-  /** Of ranges that were looked at lately: a person sorts, searches and pages a list, and a partner walks its pages. */
-  readonly ranges: LRUCache<string, Sums>;
-  /** Of domains: another range, or the same after a report, unpacks only days that are not known. */
-  readonly days: LRUCache<string, UnpackedDays>;
-}
+/** Of ranges that were looked at lately: a person sorts, searches and pages a list, and a partner walks its pages. */
+export type KeptSums = LRUCache<string, Sums>;
 
-/** Of each of the two, in each process that serves pages. A year of 50,000 addresses takes some 14 MB; twice as many are not kept. */
+/** In each process that serves pages. A year of 50,000 addresses takes some 12 MB; twice as many are not kept. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const BYTES_OF_SUM = 160;
-const RANGE_KEPT_MS = 60_000;
-/** Reports come all day. */
-const DAYS_KEPT_MS = 600_000;
+const KEPT_MS = 60_000;
 
 export function createKeptSums(): KeptSums {
-  const kept = { maxSize: MAX_BYTES, ttlAutopurge: true, updateAgeOnGet: true };
-  return {
-    ranges: new LRUCache({
-      ...{ ...kept, ttl: RANGE_KEPT_MS },
-      sizeCalculation: ({ days, sums }) =>
-        days.reduce(
-          (size, { sources }) => size + (sources?.length ?? 0),
-          1 + sums.length * BYTES_OF_SUM,
-        ),
-    }),
-    days: new LRUCache({
-      ...{ ...kept, ttl: DAYS_KEPT_MS },
-      sizeCalculation: ({ bytes }) => 1 + bytes,
-    }),
-  };
+  return new LRUCache({
+    ...{ maxSize: MAX_BYTES, ttl: KEPT_MS, ttlAutopurge: true, updateAgeOnGet: true },
+    sizeCalculation: ({ days, sums }) =>
+      days.reduce(
+        (size, { sources }) => size + (sources?.length ?? 0),
+        1 + sums.length * BYTES_OF_SUM,
+      ),
+  });
 }
 
 /** Reads nothing that was kept and is of the domain's version. Throws `not_found` when the account has no such domain. */
@@ -72,18 +59,14 @@ export async function readRange(
   kept?: KeptSums,
 ): Promise<SummedRange> {
   const key = `${scope.domainId} ${range.from} ${range.to}`;
-  const former = kept?.ranges.get(key);
+  const former = kept?.get(key);
   const state = former && (await findSourcesState(reader, scope));
   if (former !== undefined && state?.version === former.version)
     return { ...state, ...former, damaged: [] };
   const { days, ...current } = await readDays(reader, scope, range);
-  const known = kept?.days.get(scope.domainId) ?? new UnpackedDays();
-  const { sums, damaged } = await sumSources(days, known);
+  const { sums, damaged } = await sumSources(days);
   const summed = { version: current.version, days, sums, computed: new Map() };
-  if (damaged.length === 0) kept?.ranges.set(key, summed);
-  kept?.days.delete(scope.domainId);
-  // With what was not asked for lately, it grows until it is too large, and then begins anew.
-  kept?.days.set(scope.domainId, known);
+  if (damaged.length === 0) kept?.set(key, summed);
   return { ...current, ...summed, damaged };
 }
 

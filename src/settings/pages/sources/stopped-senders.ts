@@ -3,7 +3,7 @@ import { addUp, failedOf } from '../../../domain/alerts/rate.ts';
 import { sortFirst } from '../../../domain/sort.ts';
 import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
-import type { KeyedSum } from '../../../domain/sources/unpacked-days.ts';
+import type { KeyedSum } from '../../../domain/sources/source-sums.ts';
 import { type SourceSum, toSourceSum } from '../../../store/sources/days.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { formatCount, type Html, pluralize, renderText } from '../../frame/text.ts';
