@@ -17,7 +17,7 @@ const STEP = NEAR + 1;
 const FACTOR = 0x9e300001 + 2 * Math.floor(Math.random() * 2 ** 19);
 
 /**
- * Numbers addresses, from 0. A map takes five times as long for IPv4 addresses, which nearly all are: these are in a table
+ * Numbers addresses, from 0. A map takes two to three times as long for IPv4 addresses, which nearly all are: these are in a table
  * that is half full at most.
  */
 export class AddressNumbers {

@@ -157,7 +157,7 @@ export const COUNTS = 4;
 
 /**
  * Adds the counts of entries to `sums`, at their numbers; of -1, nowhere. All in one loop: a function that returns the
- * counts of each takes twice as long.
+ * counts of each takes twice as long and more.
  */
 export function addCounts(sums: Float64Array, numbers: Int32Array, reader: ByteReader): void {
   for (let i = 0; i < numbers.length; i += 1) {

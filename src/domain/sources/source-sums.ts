@@ -22,7 +22,7 @@ const MAX_ADDRESSES = 100_000;
 /** Of a packed address: those of its key, and of its entry. */
 const LEAST_BYTES = 4 + 3;
 
-/** Adds up what each address sent, in places of memory: objects in a map take five times as long. */
+/** Adds up what each address sent, in places of memory: objects in a map take more than twice as long. */
 export class SourceSums {
   readonly #numbers: AddressNumbers;
   readonly #counts: Float64Array;
