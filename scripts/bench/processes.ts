@@ -15,6 +15,17 @@ export function readChildrenMicros(parent: number): number {
   return (ticks + (readStat(parent)?.ended ?? 0)) * 10_000;
 }
 
+/** The most memory that a process and each of its children have had, in megabytes. */
+export function readPeaks(pid: number): number[] {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const children = all.map(Number).filter((one) => readStat(one)?.parent === pid);
+  return [pid, ...children].map((one) => {
+    const [, kibibytes] =
+      /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${one}/status`, 'latin1')) ?? [];
+    return Number(kibibytes) / 1_024;
+  });
+}
+
 /** undefined when there is no such process. */
 export function findParent(pid: number): number | undefined {
   return readStat(pid)?.parent;

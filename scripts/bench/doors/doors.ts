@@ -1,5 +1,5 @@
 /* How mails come in by each door. */
-import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createTransport } from 'nodemailer';
@@ -23,10 +23,12 @@ export interface Door {
   readonly open: (folder: string) => Promise<OpenDoor>;
 }
 
-interface OpenDoor {
+export interface OpenDoor {
   /** The configuration of the process that has the door. */
   readonly env: NodeJS.ProcessEnv;
   readonly bring: (numbers: readonly number[]) => Promise<unknown>;
+  /** How many mails are not filed. Absent for a door that files none. */
+  readonly countLeft?: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -40,12 +42,13 @@ export const DOORS: readonly Door[] = [
   { name: 'folder', kind: 'report', needs: '/', open: openFolder },
 ];
 
-async function openMaildir(folder: string): Promise<OpenDoor> {
+export async function openMaildir(folder: string): Promise<OpenDoor> {
   const maildir = join(folder, 'maildir');
   for (const name of ['', 'new', 'cur', 'tmp']) await mkdir(join(maildir, name));
   const bring = (numbers: readonly number[]) =>
     bringFiles(folder, join(maildir, 'new'), { kind: 'mail', numbers });
-  return { env: { PLUMBLINE_WATCH: maildir }, bring, close };
+  const countLeft = async () => (await readdir(join(maildir, 'new'))).length;
+  return { env: { PLUMBLINE_WATCH: maildir }, bring, countLeft, close };
 }
 
 async function openFolder(folder: string): Promise<OpenDoor> {
@@ -53,8 +56,11 @@ async function openFolder(folder: string): Promise<OpenDoor> {
   await mkdir(dropped);
   const bring = (numbers: readonly number[]) =>
     bringFiles(folder, dropped, { kind: 'report', numbers });
-  return { env: { PLUMBLINE_WATCH: dropped }, bring, close };
+  const countLeft = async () => (await readdir(dropped)).filter(isReport).length;
+  return { env: { PLUMBLINE_WATCH: dropped }, bring, countLeft, close };
 }
+
+const isReport = (name: string) => name.endsWith('.xml.gz');
 
 /** Files are whole when they appear. */
 async function bringFiles(
@@ -101,6 +107,7 @@ async function openImap(): Promise<OpenDoor> {
   return {
     env: toImapEnv(imap),
     bring: (numbers) => imap.add(numbers.map(renderMail)),
+    countLeft: () => imap.count(),
     close: () => imap.remove(),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * What a mail costs by each door that is open, from its arrival until its report is stored, as a multiple of what `plumbline ingest`
- * of the same files costs. `npm run bench -- doors [mails] [door]`; IMAP is measured as root, with Debian's
+ * of the same files costs; how long it takes until the last is stored and filed, how long those waited at most that came alone to a
+ * Maildir meanwhile, and memory. `npm run bench -- doors [mails] [door]`; IMAP is measured as root, with Debian's
  * dovecot-imapd.
  */
 import { existsSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { join } from 'node:path';
 import { startBenchServer } from '../postgres/server.ts';
 import { print } from '../print.ts';
 import { DOORS, type Door, type FileKind, writeFiles } from './doors.ts';
-import { type Cost, Measuring } from './measuring.ts';
+import { type Cost, Measuring, type Taken } from './measuring.ts';
 
 const MAILS = 2_000;
 /** The number of the mail that is not measured: most modules are loaded for the first one. */
@@ -51,7 +52,11 @@ class Bench {
       if (doors.length === 0) continue;
       const ingested = await this.#ingest(kind, measuring);
       tell(`ingest of ${kind}s`, ingested, ingested);
-      for (const door of doors) tell(door.name, await this.#take(door, measuring), ingested);
+      for (const door of doors) {
+        const taken = await this.#take(door, measuring);
+        tell(door.name, taken, ingested);
+        tellTimes(taken);
+      }
     }
   }
 
@@ -67,11 +72,15 @@ class Bench {
     return await measuring.ingest(one, { folder: all, mails: this.#mails });
   }
 
-  async #take(door: Door, measuring: Measuring): Promise<Cost> {
+  async #take(door: Door, measuring: Measuring): Promise<Taken> {
     const open = await door.open(await this.#folder());
     try {
-      const [first, bring] = [() => open.bring([FIRST]), () => open.bring(this.#numbers)];
-      return await measuring.take(door.name, { env: open.env, first, bring, mails: this.#mails });
+      const [first, numbers] = [FIRST, this.#numbers];
+      return await measuring.take(door.name, open, {
+        first,
+        numbers,
+        folder: await this.#folder(),
+      });
     } finally {
       await open.close();
     }
@@ -94,4 +103,14 @@ function tell(what: string, { processMs, serverMs, commits }: Cost, ingest: Cost
       ? ''
       : `, and ${serverMs.toFixed(2)} ms of PostgreSQL’s; ${commits.toFixed(2)} commits`;
   print(`    ${what}: ${processMs.toFixed(2)} ms of CPU a mail${server}; ${times.toFixed(2)} ×`);
+}
+
+function tellTimes({ storedS, filedS, aloneS, megabytes }: Taken): void {
+  const filed = filedS === undefined ? '' : `, filed after ${filedS.toFixed(0)} s`;
+  const alone =
+    aloneS.length === 0
+      ? ''
+      : `; ${aloneS.length} that came alone after ${Math.max(...aloneS).toFixed(1)} s at most`;
+  const memory = megabytes.map((one) => one.toFixed(0)).join(' and ');
+  print(`      stored after ${storedS.toFixed(0)} s${filed}${alone}; ${memory} MB at most`);
 }

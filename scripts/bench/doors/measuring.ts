@@ -6,11 +6,13 @@ import pg from 'pg';
 import { openStore } from '../../../src/store/engine/open.ts';
 import { makeDomains } from '../beside/domains.ts';
 import type { BenchServer } from '../postgres/server.ts';
-import { readChildrenMicros, readOwnMicros } from '../processes.ts';
+import { readChildrenMicros, readOwnMicros, readPeaks } from '../processes.ts';
+import { type OpenDoor, openMaildir } from './doors.ts';
 
 export const BIN = fileURLToPath(new URL('../../../bin/plumbline.js', import.meta.url));
 const LOOK_MS = 300;
-const REFUSED = Symbol('refused');
+/** The pause before each mail that comes alone. */
+const ALONE_MS = 5_000;
 /** PostgreSQL adds up a session's figures when it has been idle for a moment. */
 const FIGURES_MS = 1_500;
 
@@ -27,13 +29,22 @@ interface Figures {
   readonly commits: number;
 }
 
-interface Taken {
-  readonly env: NodeJS.ProcessEnv;
-  /** Brings a mail to the door that is not counted. */
-  readonly first: () => Promise<unknown>;
-  /** Brings the mails to the door. */
-  readonly bring: () => Promise<unknown>;
-  readonly mails: number;
+interface Mails {
+  /** The number of a mail that is not counted. */
+  readonly first: number;
+  readonly numbers: readonly number[];
+  /** An empty folder. */
+  readonly folder: string;
+}
+
+/** What a door has taken. */
+export interface Taken extends Cost {
+  readonly storedS: number;
+  readonly filedS: number | undefined;
+  /** How long each mail waited that came alone. */
+  readonly aloneS: readonly number[];
+  /** Of the process and of its children that still run, at their peaks. */
+  readonly megabytes: readonly number[];
 }
 
 /** Measures commands, each of them with a database of its own. */
@@ -99,13 +110,17 @@ export class Measuring {
     return readEndedMicros() - before;
   }
 
-  async take(name: string, { env, first, bring, mails }: Taken): Promise<Cost> {
-    const database = await this.#database();
+  async take(name: string, door: OpenDoor, { first, numbers, folder }: Mails): Promise<Taken> {
+    const [database, alone] = [await this.#database(), await openMaildir(folder)];
+    const mails = numbers.length;
     const child = spawn(process.execPath, [BIN, 'work', '--json'], {
       env: {
         ...process.env,
         ...{ PLUMBLINE_DATABASE: database, PLUMBLINE_DNS_CHECKS: 'off' },
-        ...{ PLUMBLINE_LOG_LEVEL: 'warn', ...env },
+        ...{ PLUMBLINE_LOG_LEVEL: 'warn', ...door.env },
+        PLUMBLINE_WATCH: [door.env, alone.env]
+          .flatMap((env) => env['PLUMBLINE_WATCH'] ?? [])
+          .join(),
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -115,18 +130,50 @@ export class Measuring {
     try {
       await once(child.stdout, 'data');
       // A port is not open at once.
-      while ((await first().catch(() => REFUSED)) === REFUSED) await sleep(LOOK_MS);
-      await untilDone(database, { name, mails: 1 });
+      const isTaken = () =>
+        door.bring([first]).then(
+          () => true,
+          () => false,
+        );
+      while (!(await isTaken())) await sleep(LOOK_MS);
+      await untilDone(database, { name, mails: 1, alone });
       const [before, begunMicros] = [await this.#read(), micros()];
-      await bring();
-      await untilDone(database, { name, mails: mails + 1 });
-      const processMicros = micros() - begunMicros;
-      return toCost(processMicros, [before, await this.#read()], mails);
+      const begun = performance.now();
+      const toS = () => (performance.now() - begun) / 1_000;
+      const single = bringAlone(alone, first + mails + 1);
+      await door.bring(numbers);
+      await untilDone(database, { name, mails: mails + 1, alone });
+      const [processMicros, storedS] = [micros() - begunMicros, toS()];
+      const cost = toCost(processMicros, [before, await this.#read()], mails);
+      while (((await door.countLeft?.()) ?? 0) > 0) await sleep(LOOK_MS);
+      const filedS = door.countLeft && toS();
+      return { ...cost, storedS, filedS, aloneS: await single.stop(), megabytes: readPeaks(pid) };
     } finally {
       child.kill('SIGTERM');
       await ended;
     }
   }
+}
+
+/** Brings a mail again and again, when the one before it has been filed. */
+function bringAlone({ bring, countLeft }: OpenDoor, from: number) {
+  const waits: number[] = [];
+  const stopping = new AbortController();
+  const running = (async () => {
+    for (let number = from; ; number += 1) {
+      await sleep(ALONE_MS, undefined, stopping).catch(() => undefined);
+      if (stopping.signal.aborted) return waits;
+      const begun = performance.now();
+      await bring([number]);
+      while (((await countLeft?.()) ?? 0) > 0) await sleep(LOOK_MS);
+      waits.push((performance.now() - begun) / 1_000);
+    }
+  })();
+  const stop = () => {
+    stopping.abort();
+    return running;
+  };
+  return { stop };
 }
 
 function toCost(
@@ -148,10 +195,17 @@ function readEndedMicros(): number {
 
 async function untilDone(
   database: string,
-  { name, mails }: { readonly name: string; readonly mails: number },
+  {
+    name,
+    mails,
+    alone,
+  }: { readonly name: string; readonly mails: number; readonly alone: OpenDoor },
 ): Promise<void> {
   const store = await openStore(database);
-  const select = store.db.selectFrom('inbox_mail').where('state', '=', 'done');
+  const select = store.db
+    .selectFrom('inbox_mail')
+    .where('state', '=', 'done')
+    .where('door', '!=', `folder:${alone.env['PLUMBLINE_WATCH']}`);
   const count = () => select.select((eb) => eb.fn.countAll().as('mails')).executeTakeFirstOrThrow();
   for (let done = 0; done < mails; done = Number((await count()).mails)) await sleep(LOOK_MS);
   const results = await select.select('result').distinct().execute();
