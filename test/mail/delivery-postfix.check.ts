@@ -7,7 +7,7 @@ import { aDatabasePath } from '../support/store.ts';
 import { killSenders } from './killed-delivery.ts';
 import { aPostfix } from './postfix.ts';
 
-/** With `KILL_ROUNDS=100`, 2,000 alerts fire and resolve. */
+/** With `KILL_ROUNDS=100`, 1,600 alerts fire and resolve. */
 const KILLS = Number(process.env['KILL_ROUNDS'] ?? 2);
 const TIMEOUT = { timeout: Math.max(300_000, KILLS * 30_000) };
 

@@ -3,7 +3,7 @@ import { aMailServer, refusal } from '../support/mail-server.ts';
 import { aDatabasePath } from '../support/store.ts';
 import { killSenders } from './killed-delivery.ts';
 
-/** With `KILL_ROUNDS=100`, 2,000 alerts fire and resolve. */
+/** With `KILL_ROUNDS=100`, 1,600 alerts fire and resolve. */
 const KILLS = Number(process.env['KILL_ROUNDS'] ?? 10);
 const TIMEOUT = { timeout: Math.max(300_000, KILLS * 15_000) };
 

@@ -11,8 +11,8 @@ import { countWaiting, forgetWaits } from '../support/outbox.ts';
 import { aPerson } from '../support/visitor.ts';
 import type { Delivering } from './delivering-process.ts';
 
-/** Each fires and resolves, so a person gets ten mails: more would be one mail with a list. */
-const ALERTS = 5;
+/** Each fires and resolves, so a person gets eight mails: ten would be one mail with a list. */
+const ALERTS = 4;
 /** To so many people a process delivers at the same time: each may have got a mail that was not recorded. */
 const AT_ONCE = 32;
 
@@ -29,7 +29,7 @@ interface Trial {
 }
 
 /**
- * Kills the process that sends while 20 alerts for each kill fire and resolve, each in an account with a person of its own.
+ * Kills the process that sends while 16 alerts for each kill fire and resolve, each in an account with a person of its own.
  * Every mail comes at least once, and none that nobody wrote. Returns how many came twice.
  */
 export async function killSenders({ database, kills: wanted, server, ...at }: Trial) {

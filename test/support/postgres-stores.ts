@@ -19,10 +19,13 @@ const freeDatabases: Kept[] = [];
 const freeStores: { readonly kept: Kept; readonly store: Store }[] = [];
 let made = 0;
 
-/** An empty store. Closing it gives it back. */
+/** An empty store. Closing it gives it back, once: whoever serves it and whoever has opened it close it. */
 export async function takeStore(): Promise<Store> {
   const taken = freeStores.pop() ?? (await makeStore());
+  let isClosed = false;
   const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
     if (await isEmptied(taken.kept)) freeStores.push(taken);
     else await taken.store.close();
   };
