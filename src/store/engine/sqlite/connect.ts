@@ -156,7 +156,7 @@ async function isBegun(begin: () => unknown): Promise<boolean> {
 }
 
 /** Prepares each text once: by itself Kysely would prepare each statement each time. */
-export function rememberStatements(connection: Database.Database) {
+function rememberStatements(connection: Database.Database) {
   const statements = new LRUCache<string, Database.Statement<unknown[]>>({ max: MAX_STATEMENTS });
   const prepare = (sql: string) => {
     const statement = connection.prepare(sql);
