@@ -1,20 +1,16 @@
 import type Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
+import { remember } from '../../../domain/remember.ts';
 import type { Tables } from '../../tables.ts';
 import { type BoundQuery, runPrepared } from '../prepared.ts';
 import { createReader, type Plan, type Reader, runPlan, toReader } from '../reader.ts';
 
 /** In WAL mode a transaction that only reads sees the database as it was at its first statement. */
 export function createSqliteReader(connection: Database.Database, db: Kysely<Tables>): Reader {
-  const known = new Map<string, (parameters: unknown[]) => unknown[]>();
-  const prepare = (sql: string) => {
-    const all = prepareRows(connection, sql);
-    known.set(sql, all);
-    return all;
-  };
+  const prepare = remember((sql: string) => prepareAll(connection, sql));
   const readAll = (query: BoundQuery<unknown>) => {
     const { sql, parameters } = query(db);
-    return (known.get(sql) ?? prepare(sql))(parameters);
+    return prepare(sql)(parameters);
   };
   const readPlan = connection.transaction((plan: () => Plan<unknown>) =>
     runPlan(plan(), (queries) => queries.map(readAll)),
@@ -26,7 +22,7 @@ export function createSqliteReader(connection: Database.Database, db: Kysely<Tab
 }
 
 /** An object that the driver makes costs ten times as much as one that is made here: rows of lists have one column. */
-function prepareRows(connection: Database.Database, sql: string) {
+function prepareAll(connection: Database.Database, sql: string) {
   const statement = connection.prepare<unknown[]>(sql);
   const [column, ...others] = statement.columns().map(({ name }) => name);
   if (column === undefined || others.length > 0)
