@@ -10,7 +10,7 @@ import { renderReport } from '../report-xml.ts';
 const RECORDS = 10;
 const ADDRESS = 'reports@mx.example.com';
 /** As many as may send at the same time from one address. */
-const SENDERS = 5;
+const SENDERS = 20;
 
 /** A mail with a report, or the report alone, compressed. */
 export type FileKind = 'mail' | 'report';

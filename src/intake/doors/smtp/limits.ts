@@ -9,7 +9,7 @@ export const SMTP_LIMITS = {
   /** Messages that are being received at the same time. Each may hold two parts of 256 KiB in memory. */
   maxReceiving: 40,
   /** Of them, from one address (of IPv6, one /64). */
-  maxReceivingPerAddress: 5,
+  maxReceivingPerAddress: 20,
   /** How long a message waits for a place before it is put off: mail servers come back after minutes. */
   waitMs: 15_000,
   /** When all places are taken and no address has more than others, the oldest message loses its place after this. */
