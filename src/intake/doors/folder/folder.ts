@@ -16,8 +16,6 @@ import {
   readFileBytes,
   SETTLED_MS,
   toAgeMs,
-  toKey,
-  toState,
   toWatched,
   type WatchedFile,
 } from './watched-file.ts';
@@ -114,8 +112,8 @@ export class Folder {
 
   async #finishRead(): Promise<void> {
     const waiting = [...this.#waiting];
-    const results = await this.#watch.findResults(waiting.map(([, file]) => toKey(file)));
-    const read = waiting.filter(([, file]) => results.get(toKey(file)) !== 'waiting');
+    const results = await this.#watch.findResults(waiting.map(([, file]) => file.key));
+    const read = waiting.filter(([, file]) => results.get(file.key) !== 'waiting');
     for (const [name] of read) {
       this.#waiting.delete(name);
       this.#known.rest(name);
@@ -127,7 +125,7 @@ export class Folder {
   async #finishAll(files: readonly Found[], results: Results): Promise<void> {
     const moves = createMoves(this.#files, this.#kind);
     await inGroups(files, async (found) => {
-      const result = results.get(toKey(found[1]));
+      const result = results.get(found[1].key);
       if (result !== undefined) await this.#finish(found, result, moves);
     }).finally(moves.end);
   }
@@ -138,9 +136,9 @@ export class Folder {
       const file = await this.#findSettled(name);
       if (file !== undefined) files.push([name, file]);
     });
-    const results = await this.#watch.findResults(files.map(([, file]) => toKey(file)));
+    const results = await this.#watch.findResults(files.map(([, file]) => file.key));
     await this.#finishAll(files, results);
-    const added = files.filter(([, file]) => !results.has(toKey(file)));
+    const added = files.filter(([, file]) => !results.has(file.key));
     for (const [name] of added) this.#known.lookSoon(name);
     // While the database does not store, one file is tried at a time.
     const tried = this.#unstored === undefined ? added : added.slice(0, 1);
@@ -154,7 +152,7 @@ export class Folder {
       const stats = await findStats(this.#files, path);
       if (stats === undefined) return this.#forget(name);
       const file = stats.isFile() ? toWatched(path, stats) : undefined;
-      const known = this.#known.note(name, file === undefined ? '' : toState(file));
+      const known = this.#known.note(name, file === undefined ? '' : file.state);
       if (file === undefined || known.isDone) return undefined;
       return this.#isSettled(file, known) ? file : undefined;
     } catch (error) {
@@ -182,7 +180,7 @@ export class Folder {
       const envelope = { place: toPathText(file.path), kind } as const;
       const receivedAt = toInstant(now());
       const bytes = readFileBytes(this.#files, file);
-      await deliver({ door, key: toKey(file), envelope, receivedAt, bytes });
+      await deliver({ door, key: file.key, envelope, receivedAt, bytes });
       this.#wait(name, file);
     } catch (error) {
       if (error instanceof Changed) return;
@@ -204,7 +202,7 @@ export class Folder {
     try {
       const isMoved = this.#watch.done === 'move' && (await move(file, result));
       if (isMoved) return this.#forget(name);
-      this.#known.end(name, toState(file));
+      this.#known.end(name, file.state);
       this.#watch.left.delete(this.#toText(name));
     } catch (error) {
       if (error instanceof Changed) this.#known.lookSoon(name);

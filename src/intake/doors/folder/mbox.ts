@@ -17,7 +17,6 @@ import {
   requireSame,
   SETTLED_MS,
   toAgeMs,
-  toKey,
   type WatchedFile,
 } from './watched-file.ts';
 
@@ -43,7 +42,7 @@ export function createMailboxReading(watch: Watch): () => Promise<void> {
   return async () => {
     const file = await findFile(pooledFiles, toBytePath(await realpath(watch.path)));
     if (file === undefined || toAgeMs(file) < SETTLED_MS || (await isLocked(file.path))) return;
-    if (known !== undefined && toKey(known.file) === toKey(file)) return;
+    if (known !== undefined && known.file.key === file.key) return;
     const from = known !== undefined && file.size > known.file.size ? known.lastStart : 0;
     const lastStart = await readMailbox(watch, file, from);
     if (lastStart !== undefined) known = { file, lastStart };

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { MailResult } from '../../../store/inbox/incoming.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';
 import type { Files } from './files.ts';
-import { Changed, findFile, isFolder, toKey, type WatchedFile } from './watched-file.ts';
+import { Changed, findFile, isFolder, type WatchedFile } from './watched-file.ts';
 
 const MAX_NAMES = 10_000;
 /** An empty file of this age was left by a process that was killed while it moved a file. */
@@ -31,7 +31,7 @@ export function createMoves(files: Files, kind: FolderKind): Moves {
       const target = toTarget(kind, file, result);
       if (target === undefined) return false;
       const now = await findFile(files, file.path);
-      if (now === undefined || toKey(now) !== toKey(file)) throw new Changed();
+      if (now === undefined || now.key !== file.key) throw new Changed();
       const path = dirname(target);
       const folder = targets.get(path) ?? new TargetFolder(files, path);
       targets.set(path, folder);

@@ -26,7 +26,7 @@ export interface Watch extends WatchOptions {
  * Files or messages of a door that are in the inbox and were not tried yet. More than that wait where they are: a file
  * that comes alone waits for these at most.
  */
-export const MAX_IN_INBOX = 200;
+export const MAX_IN_INBOX = 400;
 /** How often the inbox is asked then what it has read. */
 export const ASK_MS = 200;
 

@@ -15,6 +15,10 @@ export interface WatchedFile {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
+  /** Unpacked archives can repeat name, size and mtime, but not ctime. */
+  readonly state: string;
+  /** The inbox knows the file in this state by it. */
+  readonly key: string;
 }
 
 /** The file changed, or went away, while it was read. It is found again in its new state. */
@@ -41,17 +45,8 @@ export async function isFolder(files: Files, path: string): Promise<boolean> {
 }
 
 export function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): WatchedFile {
-  return { path, size, mtimeMs, ctimeMs };
-}
-
-/** Unpacked archives can repeat name, size and mtime, but not ctime. */
-export function toState({ size, mtimeMs, ctimeMs }: WatchedFile): string {
-  return `${size} ${mtimeMs} ${ctimeMs}`;
-}
-
-/** The inbox knows a state of a file by this. */
-export function toKey(file: WatchedFile): string {
-  return `file ${toState(file)} ${file.path}`;
+  const state = `${size} ${mtimeMs} ${ctimeMs}`;
+  return { path, size, mtimeMs, ctimeMs, state, key: `file ${state} ${path}` };
 }
 
 /** For how long nothing has written to the file, or moved it, by the clock of its file system. */
@@ -82,7 +77,7 @@ export async function openFound(files: Files, { path }: WatchedFile): Promise<Op
 export async function requireSame(handle: OpenFile, file: WatchedFile): Promise<void> {
   const stats = await handle.stat();
   const isReal = stats.isFile() && !isPseudo(handle.fd, stats);
-  if (!isReal || toKey(toWatched(file.path, stats)) !== toKey(file)) throw new Changed();
+  if (!isReal || toWatched(file.path, stats).key !== file.key) throw new Changed();
 }
 
 /** The bytes from one offset to another, in chunks. Throws Changed when the file has become shorter. */
