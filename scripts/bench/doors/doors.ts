@@ -3,6 +3,7 @@ import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createTransport } from 'nodemailer';
+import { SMTP_LIMITS } from '../../../src/intake/doors/smtp/limits.ts';
 import { Dovecot, PASSWORD, USER } from '../../dovecot/dovecot.ts';
 import { findFreePort } from '../../free-port.ts';
 import { renderReport } from '../report-xml.ts';
@@ -10,7 +11,7 @@ import { renderReport } from '../report-xml.ts';
 const RECORDS = 10;
 const ADDRESS = 'reports@mx.example.com';
 /** As many as may send at the same time from one address. */
-const SENDERS = 20;
+const SENDERS = SMTP_LIMITS.maxReceivingPerAddress;
 
 /** A mail with a report, or the report alone, compressed. */
 export type FileKind = 'mail' | 'report';
