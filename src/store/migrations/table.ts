@@ -98,6 +98,11 @@ export async function createTables(db: Kysely<never>, tables: TablesByName): Pro
 
 const INDEX = /^((?:unique )?index \w+) /;
 
+/**
+ * Of indexes that cost the same, as all do in a table that was never analyzed, PostgreSQL reads the one made last. So those
+ * that find fewer rows come later: constraints after indexes, and a constraint of both engines, as that of the id, after
+ * one of PostgreSQL's. SQLite adds no constraint to a table that is made.
+ */
 function toStatements(name: string, table: Table, onPostgres: boolean): string[] {
   const engine = onPostgres ? 'postgres' : 'sqlite';
   const { clusteredBy, storage } = table;
@@ -110,19 +115,11 @@ function toStatements(name: string, table: Table, onPostgres: boolean): string[]
   });
   const indexes = keys.filter((key) => INDEX.test(key)).map((key) => toIndex(name, key));
   const constraints = keys.filter((key) => !INDEX.test(key));
-  // Of indexes that cost the same, as all do in a table that was never analyzed, PostgreSQL reads the one made last. A
-  // key finds one row, an index finds all rows of a domain.
-  if (onPostgres)
-    return [
-      `create table ${name} (${columns.join(', ')}) ${storage === undefined ? '' : `with (${storage})`}`,
-      ...indexes,
-      ...constraints.map((key) => `alter table ${name} add ${key}`),
-    ];
-  const lines = [...columns, ...constraints].join(', ');
-  return [
-    `create table ${name} (${lines}) ${clusteredBy === undefined ? '' : 'without rowid'}`,
-    ...indexes,
-  ];
+  const end = onPostgres ? storage && `with (${storage})` : clusteredBy && 'without rowid';
+  const [inside, after] = onPostgres
+    ? [columns, constraints.map((key) => `alter table ${name} add ${key}`)]
+    : [[...columns, ...constraints], []];
+  return [`create table ${name} (${inside.join(', ')}) ${end ?? ''}`, ...indexes, ...after];
 }
 
 const toIndex = (table: string, key: string) => key.replace(INDEX, `create $1 on ${table} `);
