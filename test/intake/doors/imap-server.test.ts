@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { anImapDoor } from '../../support/imap-door.ts';
+import { anImapDoor, MemoryInbox } from '../../support/imap-door.ts';
 import { aScriptedImap, flood, optionsOfScripted } from '../../support/scripted-imap.ts';
 
 /* Servers that refuse, interrupt, flood, or end connections. */
@@ -26,6 +27,26 @@ test('new mails are read when the server refuses to move those before, and all a
   await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(60);
   await expect.poll(() => inbox.notes.at(-1), PATIENT).toBe(undefined);
   expect(inbox.again).toBe(0);
+});
+
+test('outcomes of many mails that wait are asked for more seldom than those of a few', async () => {
+  const server = await aScriptedImap({});
+  server.add(500);
+  let isRead = false;
+  let asked = 0;
+  const inbox = new MemoryInbox();
+  inbox.toResult = () => {
+    asked += 1;
+    return isRead ? 'processed' : 'waiting';
+  };
+  anImapDoor(optionsOfScripted(server, { limits: { idleMs: 200 } }), inbox);
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(500);
+  // A look at the outcomes comes every 20 ms, and asks for none that it has asked for in the last 500.
+  const begunMs = performance.now();
+  await sleep(1_500);
+  expect(asked).toBeLessThanOrEqual(500 * (2 + (performance.now() - begunMs) / 500));
+  isRead = true;
+  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(500);
 });
 
 test('mails that the server says it moved, and did not, are moved', async () => {

@@ -56,7 +56,8 @@ async function aReader(
   const fetches = new Fetches(IMAP_LIMITS);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const given = {
-    ...{ ...inbox.toGiven(), fetches, limits: { ...IMAP_LIMITS, ...limits }, log: log as never },
+    ...{ ...inbox.toGiven(), fetches, log: log as never },
+    limits: { ...IMAP_LIMITS, pauseMs: 0, ...limits },
     readSecrets: async () => ({ pass: 'x' }),
     ...{ now: () => new Date('2026-03-15T04:00:00Z'), signal },
     onProgress: () => {},
@@ -181,21 +182,23 @@ test('thousands of costly mails of a stranger do not keep an honest one behind t
   expect(filed).toHaveLength(honest);
 });
 
+const { batchMails } = IMAP_LIMITS;
+
 test.each([
-  ['so many mails', { maxPending: 50 }],
-  ['so many bytes', { maxPendingBytes: 50 * 'mail 1'.length }],
+  ['so many mails', { maxPending: batchMails }],
+  ['so many bytes', { maxPendingBytes: batchMails * 'mail 1'.length }],
 ])(
   '%s wait in the inbox, others in the mailbox until some of them are read',
   async (_what, limits) => {
     const inbox = new MemoryInbox();
     inbox.toResult = () => 'waiting';
-    const server = new Server(...Array.from({ length: 120 }, (_, i) => i + 1));
+    const server = new Server(...Array.from({ length: 3 * batchMails }, (_, i) => i + 1));
     const { reader } = await aReader(server, inbox, { limits });
     await reader.readNew();
-    expect([reader.isFull(), inbox.mails.size]).toEqual([true, 50]);
+    expect([reader.isFull(), inbox.mails.size]).toEqual([true, batchMails]);
     inbox.toResult = () => 'processed';
     await reader.fileDone();
     await reader.readNew();
-    expect(inbox.mails.size).toBe(100);
+    expect(inbox.mails.size).toBe(2 * batchMails);
   },
 );

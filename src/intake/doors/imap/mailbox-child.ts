@@ -4,8 +4,8 @@ import { startWatchdog } from '../../parser/parser-watchdog.ts';
 import { lowerPriority } from '../../parser/priority.ts';
 import { DoorFault } from './fault.ts';
 import { readMailbox } from './imap.ts';
-import type { Answered, Asked, Logged, Question, ToChild } from './mailbox-messages.ts';
-import { QUESTIONS } from './mailbox-messages.ts';
+import type { Answered, Asked, Logged, Question, ToChild, ToParent } from './mailbox-messages.ts';
+import { gather, QUESTIONS } from './mailbox-messages.ts';
 import { IMAP_LIMITS, type ImapDeps, type MailboxOptions } from './options.ts';
 
 lowerPriority();
@@ -20,12 +20,13 @@ process.on('uncaughtException', (error) => {
 const stopping = new AbortController();
 const watchdog = startWatchdog();
 const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+const sendAsked = gather<Asked>((all) => send({ asked: all }));
 let asked = 0;
 
 process.on('message', (message: ToChild) => {
   if (message === 'stop') stopping.abort();
   else if ('begin' in message) void read(message.begin);
-  else settle(message);
+  else message.answered.forEach(settle);
 });
 
 async function read(options: MailboxOptions): Promise<void> {
@@ -48,7 +49,7 @@ function ask(question: Question, args: readonly unknown[]): Promise<unknown> {
   asked += 1;
   const answer = Promise.withResolvers<unknown>();
   waiting.set(asked, answer);
-  send({ id: asked, question, args });
+  sendAsked({ id: asked, question, args });
   return answer.promise;
 }
 
@@ -65,6 +66,6 @@ function settle({ id, value, error }: Answered): void {
 }
 
 /** When the parent has ended, so does this process. */
-function send(message: Asked | Logged, then: () => void = () => undefined): void {
+function send(message: ToParent, then: () => void = () => undefined): void {
   process.send?.(message, undefined, undefined, then);
 }

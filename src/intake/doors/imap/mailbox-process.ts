@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forkChild } from '../../parser/parser-process.ts';
 import { readSecrets } from './credentials.ts';
 import { DoorFault, toRetryMs } from './fault.ts';
-import type { Answered, Asked, Logged, ToChild } from './mailbox-messages.ts';
+import {
+  type Answered,
+  type Asked,
+  gather,
+  type ToChild,
+  type ToParent,
+} from './mailbox-messages.ts';
 import { IMAP_DOOR, IMAP_LIMITS, type ImapDeps, type ImapOptions } from './options.ts';
 
 /** The heap of the process. Texts of mails are outside of it. */
@@ -45,9 +51,10 @@ async function run(
   const ca = process.env['NODE_EXTRA_CA_CERTS'];
   const env = ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca };
   const child = forkChild(new URL('./mailbox-child.ts', import.meta.url), HEAP_MB, env);
-  child.on('message', (message: Asked | Logged) => {
+  const sendAnswered = gather<Answered>((all) => send(child, { answered: all }));
+  child.on('message', (message: ToParent) => {
     if ('level' in message) deps.log[message.level](...message.line);
-    else void answer(child, message, deps);
+    else for (const asked of message.asked) void answer(asked, deps).then(sendAnswered);
   });
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   let killing: NodeJS.Timeout | undefined;
@@ -70,16 +77,12 @@ async function run(
   }
 }
 
-async function answer(child: ChildProcess, { id, question, args }: Asked, deps: ImapDeps) {
+function answer({ id, question, args }: Asked, deps: ImapDeps): Promise<Answered> {
   const ask = deps[question] as (...args: readonly unknown[]) => Promise<unknown>;
-  const answered = await ask(...args).then(
-    (value): Answered => ({ id, value }),
-    (error: Error & Partial<DoorFault>): Answered => {
-      const { message, isLasting } = error;
-      return { id, error: { message, isLasting } };
-    },
+  return ask(...args).then(
+    (value) => ({ id, value }),
+    ({ message, isLasting }: Error & Partial<DoorFault>) => ({ id, error: { message, isLasting } }),
   );
-  send(child, answered);
 }
 
 /** A process that has ended gets no answer. */

@@ -11,6 +11,8 @@ import { MailboxFiling } from './mailbox-filing.ts';
 import { IMAP_DOOR, type ImapDeps, type ImapLimits, type MailboxOptions } from './options.ts';
 import { PendingMails } from './pending-mails.ts';
 
+type Results = ReadonlyMap<number, MailResult | undefined>;
+
 export interface MailboxReadingDeps extends ImapDeps {
   readonly limits: ImapLimits;
   readonly fetches: Fetches;
@@ -35,6 +37,9 @@ export class MailboxReading {
   /** Mails from this UID on are to be listed and filed: an earlier process left them, or the server refused to file. */
   #unfiledFrom = Number.POSITIVE_INFINITY;
   readonly #filing: MailboxFiling;
+  /** Of pending mails that are to be filed. */
+  #results: Results = new Map();
+  #askAtMs = 0;
 
   constructor({ user, host, port, mailbox }: MailboxOptions, deps: MailboxReadingDeps) {
     this.#deps = deps;
@@ -57,6 +62,7 @@ export class MailboxReading {
       const text = await this.#deps.findCheckpoint(IMAP_DOOR);
       this.#checkpoint = parseCheckpoint(text, { mailbox: this.#fullName, uidValidity });
       this.#pending.clear();
+      this.#results = new Map();
       this.#unfiledFrom = this.#checkpoint.filed + 1;
       this.#filing.reset();
     }
@@ -149,7 +155,17 @@ export class MailboxReading {
 
   #toKey = (uid: number): string => `imap:${this.#fullName}:${this.#known.uidValidity}:${uid}`;
 
-  hasResults = async (): Promise<boolean> => (await this.#findResults()).size > 0;
+  hasResults = async (): Promise<boolean> => (await this.#askResults()).size > 0;
+
+  /** Thousands may be pending, and they are asked for more seldom then. */
+  async #askResults(): Promise<Results> {
+    const { uids } = this.#pending;
+    if (this.#results.size === 0 && performance.now() >= this.#askAtMs) {
+      this.#results = await this.#findResults(uids);
+      this.#askAtMs = performance.now() + uids.length * this.#deps.limits.pauseMs;
+    }
+    return this.#results;
+  }
 
   /**
    * Files the mails whose outcome is known. One that is stuck, or not in the inbox any more, stays where it is. A
@@ -163,7 +179,8 @@ export class MailboxReading {
 
   async #fileDue(): Promise<void> {
     if (this.#filing.isDue) await this.#fileEarlier();
-    await this.#fileKnown();
+    await this.#file(await this.#askResults());
+    this.#results = new Map();
   }
 
   async #fileEarlier(): Promise<void> {
@@ -172,14 +189,13 @@ export class MailboxReading {
     for await (const { mails, to } of this.#open.listWindows(range)) {
       for (const { uid, size } of mails) this.#pending.add(uid, size);
       this.#unfiledFrom = to + 1;
-      await this.#fileKnown();
+      await this.#file(await this.#findResults(mails.map(({ uid }) => uid)));
       if (this.#filing.fault !== undefined) return;
     }
     this.#unfiledFrom = Number.POSITIVE_INFINITY;
   }
 
-  async #fileKnown(): Promise<void> {
-    const results = await this.#findResults();
+  async #file(results: Results): Promise<void> {
     for (const outcome of ['processed', 'rejected'] as const) {
       const uids = [...results.keys()].filter((uid) => results.get(uid) === outcome);
       if (uids.length > 0 && !(await this.#filing.file(this.#open, outcome, uids)))
@@ -189,9 +205,8 @@ export class MailboxReading {
     if (results.size > 0) await this.#save({});
   }
 
-  /** The outcomes of pending mails; undefined of one that is not in the inbox. */
-  async #findResults(): Promise<ReadonlyMap<number, MailResult | undefined>> {
-    const { uids } = this.#pending;
+  /** The outcomes that are known; undefined of a mail that is not in the inbox. */
+  async #findResults(uids: readonly number[]): Promise<Results> {
     if (uids.length === 0) return new Map();
     const byKey = await this.#deps.findResults(uids.map((uid) => this.#toKey(uid)));
     const results = uids.map((uid) => [uid, byKey.get(this.#toKey(uid))] as const);
