@@ -1,8 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { Instant } from '../domain/instant.ts';
 import { deleteDoor, findWriteFault, listDoors } from '../store/inbox/doors.ts';
 import type { DoneResult, MailState } from '../store/inbox/incoming.ts';
-import { findMail, listMails } from '../store/inbox/mails.ts';
+import { findMail, listMails, type MailFilter } from '../store/inbox/mails.ts';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
 import { parseDay, parseEach, parseWhole } from './arguments.ts';
 import { toColumns, toCountTexts, toMailId, toOutput } from './inbox/mail-output.ts';
@@ -105,12 +104,7 @@ function parseMail(text: string): number {
   return Number(digits);
 }
 
-interface ListOptions extends OutputOptions {
-  readonly state?: MailState;
-  readonly result?: DoneResult;
-  readonly since?: Instant;
-  readonly limit: number;
-}
+interface ListOptions extends OutputOptions, MailFilter {}
 
 interface DoorsOptions extends OutputOptions {
   readonly forget?: string;

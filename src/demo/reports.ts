@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { DAY_MS } from '../domain/instant.ts';
 import {
   DEMO_DAYS,
   type DemoDomain,
@@ -9,8 +10,6 @@ import {
   REPORTERS,
   type Reporter,
 } from './traffic.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The reports of one day, as received during the next day. */
 export interface DemoDay {

@@ -1,4 +1,4 @@
-import { type Instant, toInstant } from '../domain/instant.ts';
+import { DAY_MS, type Instant, toInstant } from '../domain/instant.ts';
 import { SANDBOX_ACCOUNT_ID, SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
 import { insertDomain } from '../store/accounts/domains.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
@@ -40,8 +40,6 @@ async function insertUnlistedAlert(db: Db, owner: AlertOwner, firedAt: Instant):
   const type = 'alert.sandbox_notice';
   await db.write((tx) => fireAlert(tx, { ...owner, type, firedAt, context }));
 }
-
-const DAY_MS = 86_400_000;
 
 /** A value of a context may be null: a record that was added had no value before. */
 async function insertAddedRecord(db: Db, owner: AlertOwner, today: Date): Promise<void> {

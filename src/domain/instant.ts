@@ -25,7 +25,7 @@ export function toDay(instant: Instant): Day {
   return instant.slice(0, 10);
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** Whether a text is an instant that can be stored. 31 February is none, although `Date.parse` reads it as 3 March. */
 export function isInstant(text: string): text is Instant {

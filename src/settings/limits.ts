@@ -4,6 +4,7 @@ import { type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit'
 import { toEmailKey } from '../domain/access/person.ts';
 import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
+import { DAY_MS } from '../domain/instant.ts';
 import { pluralize } from '../domain/text.ts';
 import type { SettingsDeps } from './deps.ts';
 import { readField } from './request.ts';
@@ -11,7 +12,6 @@ import { findPending } from './sign-in/code.ts';
 import { visitorOf } from './visitor.ts';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** An office with one address has many people, each with failed attempts of their own. */
 const FAILURES_PER_ADDRESS = 30;

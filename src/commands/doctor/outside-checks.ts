@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import { createDns } from '../../dns/resolver.ts';
+import { DAY_MS } from '../../domain/instant.ts';
 import { isBuilt } from '../../http/docs.ts';
 import { findExpiry, readCertificate } from '../../intake/doors/smtp/certificate.ts';
 import { createMailer } from '../../notify/mail/mailer.ts';
@@ -10,7 +11,6 @@ import type { Store } from '../../store/engine/store.ts';
 import { readClockMs } from '../../store/work/clock.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** Whoever renews certificates does so earlier. */
 const RENEW_DAYS = 14;
 const MAX_CLOCK_MS = 5_000;

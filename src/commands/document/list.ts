@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Instant } from '../../domain/instant.ts';
 import type { RefusalReason } from '../../domain/reports/refusal.ts';
 import {
+  type DocumentFilter,
   type DocumentId,
   type ListedDocument,
   listDocuments,
@@ -37,13 +37,7 @@ const REASON_TEXTS: Readonly<Record<RefusalReason, string>> = {
 
 const REASONS = Object.keys(REASON_TEXTS) as readonly RefusalReason[];
 
-export interface FilterOptions {
-  readonly outcome?: 'rejected' | 'conflict';
-  readonly reason?: string;
-  readonly since?: Instant;
-}
-
-interface ListOptions extends OutputOptions, FilterOptions {
+interface ListOptions extends OutputOptions, DocumentFilter {
   readonly limit: number;
 }
 
@@ -68,7 +62,7 @@ export function addFilters(command: Command): Command {
     .option('--since <day>', 'received on this UTC day or later', parseDay);
 }
 
-export function requireMatching({ outcome, reason }: FilterOptions): void {
+export function requireMatching({ outcome, reason }: DocumentFilter): void {
   if (outcome === 'conflict' && reason !== undefined)
     throw new UsageError('Only rejections have a reason.');
 }

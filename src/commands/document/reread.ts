@@ -3,6 +3,7 @@ import { readConfig } from '../../config/config.ts';
 import { toFirstKept } from '../../domain/retention.ts';
 import { createInputParser } from '../../intake/parser/input-parser.ts';
 import {
+  type DocumentFilter,
   type DocumentId,
   findDocumentSeq,
   listDocumentSeqs,
@@ -13,7 +14,7 @@ import { printAndEvaluate } from '../output/outcomes.ts';
 import { hint, type OutputOptions } from '../output/output.ts';
 import { UsageError } from '../output/report-error.ts';
 import { withStore } from '../with-store.ts';
-import { addFilters, type FilterOptions, parseId, requireMatching } from './list.ts';
+import { addFilters, parseId, requireMatching } from './list.ts';
 import { readDocuments } from './read-documents.ts';
 
 const HELP = `
@@ -21,7 +22,7 @@ Without ids, the documents are chosen by --outcome, --reason and --since, or all
 --all. A rejection that can be read now becomes a report, received when its input was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
 can be ended and run again: nothing is counted twice.`;
 
-interface RereadOptions extends OutputOptions, FilterOptions {
+interface RereadOptions extends OutputOptions, DocumentFilter {
   readonly all?: boolean;
 }
 

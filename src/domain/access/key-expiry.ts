@@ -1,7 +1,6 @@
 import { Failure } from '../failure.ts';
-import { addDays, type Instant, isDay, later } from '../instant.ts';
+import { addDays, DAY_MS, type Instant, isDay, later } from '../instant.ts';
 
-const DAY_MS = 86_400_000;
 /** Ten years. A key for longer is a key that does not expire. */
 const MAX_DAYS = 3_650;
 

@@ -1,7 +1,6 @@
-import type { Instant } from '../instant.ts';
+import { DAY_MS, type Instant } from '../instant.ts';
 import { findWeakerTag, isSameRecord, type RecordType, type RecordValue } from './dns-record.ts';
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /** The state of one record. A value counts once two checks in a row have confirmed it. */

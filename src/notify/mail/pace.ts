@@ -1,4 +1,4 @@
-import { type Day, type Instant, later, toDay, toMonday } from '../../domain/instant.ts';
+import { DAY_MS, type Day, type Instant, later, toDay, toMonday } from '../../domain/instant.ts';
 import type { Pace } from '../../store/people/person-mail.ts';
 
 /* When mails go: nobody gets more than they can read, and nothing is left out. */
@@ -10,7 +10,6 @@ const MAX_NEWS = MAX_A_DAY - 5;
 /** In BURST_MS, one mail for each change. Ten at once, and what comes besides, are one mail with all of them. */
 const MAX_BURST = 9;
 const BURST_MS = 10 * 60_000;
-const DAY_MS = 86_400_000;
 /** The daily mail and the summary go at this hour, UTC. */
 const DAILY_HOUR = 7;
 

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { findKeyRefusal, MAX_KEYS_PER_ACCOUNT } from '../../domain/access/api-key.ts';
 import { EXPIRY_DAYS, isExpired } from '../../domain/access/key-expiry.ts';
 import type { Failure } from '../../domain/failure.ts';
-import { later, toDay, toInstant } from '../../domain/instant.ts';
+import { DAY_MS, later, toDay, toInstant } from '../../domain/instant.ts';
 import type { ApiKey } from '../../store/accounts/api-keys.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderCopyable, renderField, renderFormToken, renderOptions } from '../frame/forms.ts';
@@ -143,7 +143,7 @@ function renderKey(key: ApiKey, visitor: Visitor, now: Date): Html {
 }
 
 /** How long before its expiry a key is marked. */
-const SOON_MS = 14 * 86_400_000;
+const SOON_MS = 14 * DAY_MS;
 
 function renderExpires({ expiresAt }: ApiKey, now: Date): Html | string {
   if (expiresAt === null) return 'never';

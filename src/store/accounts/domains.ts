@@ -103,7 +103,6 @@ export async function findDomainIds(db: Queries, names: readonly string[]): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Repeating it changes nothing. Throws `not_found` for a domain without account. */
 export async function findDomainName(
   db: Queries,
   { domainId, accountId }: { readonly domainId: string; readonly accountId: string },
@@ -112,6 +111,7 @@ export async function findDomainName(
   return (await name.where('account_id', '=', accountId).executeTakeFirst())?.name;
 }
 
+/** Repeating it changes nothing. Throws `not_found` for a domain without account. */
 export async function updateDomainStatus(
   db: Db,
   id: string,

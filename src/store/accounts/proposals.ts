@@ -1,7 +1,7 @@
 import type { Expression } from 'kysely';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
-import { type Instant, later } from '../../domain/instant.ts';
+import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { requireOwner } from '../people/people.ts';
@@ -19,7 +19,6 @@ import { isBelow } from './related-domains.ts';
 const MAX_OPEN = 50;
 const MAX_IGNORED = 1_000;
 const MAX_A_DAY = 10;
-const DAY_MS = 86_400_000;
 /** Domains of one organisation that an account gets by themselves: its own record can be a wildcard, too. */
 const MAX_CLAIMED = 100;
 

@@ -1,9 +1,7 @@
-import { type Instant, later } from '../../domain/instant.ts';
+import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import { DAYS_NEW, DISPUTED, NEW } from '../../domain/reports/authentication.ts';
 import { isKnownReporter } from '../../domain/reports/reporters.ts';
 import type { Tx } from '../engine/database.ts';
-
-const DAY_MS = 86_400_000;
 
 /** What is known of the mail that a document came in. */
 export interface Sender {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import { type EventType, KEPT_DAYS } from '../../domain/events.ts';
-import { type Instant, later } from '../../domain/instant.ts';
+import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows } from '../engine/many-rows.ts';
@@ -143,7 +143,6 @@ export async function deleteEvents(tx: Tx, seqs: readonly number[]): Promise<voi
 }
 
 const DELETED_AT_ONCE = 200;
-const DAY_MS = 86_400_000;
 
 /** Deletes old events with their deliveries, in bounded transactions. Returns whether it came to the end. */
 export async function deleteOldEvents(

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
-import { type Instant, later } from '../../domain/instant.ts';
+import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
 
-const DAY_MS = 86_400_000;
 export const SESSION_IDLE_MS = 7 * DAY_MS;
 /** Every session ends after this long, even when it is in use. */
 export const SESSION_MS = 30 * DAY_MS;

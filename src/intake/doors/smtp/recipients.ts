@@ -1,8 +1,6 @@
 import { domainToASCII } from 'node:url';
+import { isMailToken } from '../../../domain/access/mail-token.ts';
 import { Reply } from './reply.ts';
-
-/** What `store/accounts/mail-address.ts` makes: 16 letters and digits. */
-const TOKEN = /^[a-z0-9]{16}$/;
 
 interface RecipientsOptions {
   readonly addresses: readonly string[];
@@ -25,7 +23,7 @@ export function createRecipients({ addresses, host, findAccountByToken }: Recipi
     if (known.has(canonical)) return { accountId: undefined };
     const at = canonical.lastIndexOf('@');
     const token = canonical.slice(0, at);
-    const isCandidate = canonical.slice(at + 1) === ourHost && TOKEN.test(token);
+    const isCandidate = canonical.slice(at + 1) === ourHost && isMailToken(token);
     const accountId = isCandidate ? await findAccountByToken(token) : undefined;
     if (accountId === undefined) throw new Reply(550, 'No such address here');
     return { accountId };
