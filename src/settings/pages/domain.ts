@@ -19,7 +19,7 @@ import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
 import type { PageHandler } from '../deps.ts';
 import { toColumns } from '../frame/charts/columns.ts';
 import { renderIncidents, renderPassRate, toIncidents } from '../frame/charts/pass-rate.ts';
-import { renderNumbers, renderVolume } from '../frame/charts/volume.ts';
+import { renderVolume } from '../frame/charts/volume.ts';
 import { sendPage } from '../frame/page.ts';
 import {
   type DomainRange,
@@ -176,9 +176,7 @@ function renderCharts(
       <a href="${path}/sources?${toRangeQuery(range)}">See who sent them</a></p>
     ${renderPassRate(columns, incidents)}
     ${renderIncidents(incidents, { count: more, isAll: !isPastCut })}
-    ${renderVolume(columns)}
-    <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
-    ${renderNumbers(columns)}`;
+    ${renderVolume(columns)}`;
 }
 
 function toFired({ type, context, ...times }: Read['past'][number]) {

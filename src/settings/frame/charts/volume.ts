@@ -15,8 +15,15 @@ const [LEFT, WIDTH] = [0.15, 0.7];
 /** The least height of failures, in hundredths: one in a thousand is visible. */
 const MIN_FAILED = 1;
 
+/** A chart of messages, and the numbers of all charts of the page. */
+export function renderVolume(columns: Columns): Html {
+  return html`${renderChart(columns)}
+    <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
+    ${renderNumbers(columns)}`;
+}
+
 /** Passed messages below, failed ones above. */
-export function renderVolume({ unit, columns }: Columns): Html {
+function renderChart({ unit, columns }: Columns): Html {
   const axis = toCountAxis(columns.map(({ messages }) => messages));
   const bars = columns.map(({ messages, aligned }, i) => {
     const top = axis.toY(messages) * 100;
@@ -55,7 +62,7 @@ function toHundredth(value: number): number {
 const HEADS = { day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter' } as const;
 
 /** The charts' numbers as a table, the latest first. */
-export function renderNumbers({ unit, columns }: Columns): Html {
+function renderNumbers({ unit, columns }: Columns): Html {
   const rows = columns
     .filter(({ messages }) => messages > 0)
     .toReversed()

@@ -26,7 +26,7 @@ import {
 } from '../../../store/sources/source.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
-import { renderNumbers, renderVolume } from '../../frame/charts/volume.ts';
+import { renderVolume } from '../../frame/charts/volume.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { renderFormToken } from '../../frame/forms.ts';
 import { sendPage } from '../../frame/page.ts';
@@ -211,9 +211,7 @@ function renderTraffic(days: readonly SourceDay[], range: DomainRange): Html {
   const total = addUp(days);
   const columns = toColumns(days, range);
   return html`<p class="figures">${renderPassed(total)}</p>
-    ${renderVolume(columns)}
-    <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
-    ${renderNumbers(columns)}`;
+    ${renderVolume(columns)}`;
 }
 
 function renderNoTraffic(path: string, newest: Day | null): Html {
