@@ -112,7 +112,10 @@ export type Pace = Pick<PersonMail, 'sentOn' | 'sent' | 'burstSince' | 'burst'>;
 /** After a mail: when the process dies in between, it is not counted. */
 export async function updatePace(db: Db, personId: string, pace: Pace): Promise<void> {
   const { sentOn: sent_on, sent, burstSince: burst_since, burst } = pace;
-  await updatePersonMail(db, personId, { sent_on, sent, burst_since, burst });
+  const set = { sent_on, sent, burst_since, burst };
+  await db.write((tx) =>
+    tx.updateTable('person_mail').set(set).where('person_id', '=', personId).execute(),
+  );
 }
 
 /** The domains that a person has left out, by name. */
