@@ -5,7 +5,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { insertGaps, insertPoint, newNonce, pointInserts } from '../lists/points.ts';
-import { accountReportList, uncountItems } from '../lists/timeline.ts';
+import { accountReportList, countItems } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 /* What leaves the list that arrivals.ts adds to. */
@@ -33,7 +33,7 @@ export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed
     }))
     .where('id', '=', accountId)
     .execute();
-  await uncountItems(tx, listId, { day, items: points.length });
+  await countItems(tx, listId, new Map([[day, -points.length]]));
   const queries = points.map(({ position }) => arrivalOf({ ...seqs, position: Number(position) }));
   const found = (await runAllPrepared(tx, queries)).flat();
   const left = found.map((arrival, i) => ({ listId, ...leave(arrival, points[i] as DomainPoint) }));

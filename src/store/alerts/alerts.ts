@@ -95,7 +95,6 @@ export async function deleteAlerts(
     const list = alertList(owner.id);
     await touchList(tx, owner, -alerts.length);
     await countItems(tx, list, days);
-    await tx.deleteFrom('list_day').where('list_id', '=', list).where('items', '=', 0).execute();
     // Clients may come back with a cursor before them.
     const positions = alerts.map((alert) => alert[`${owner.table}_position`]);
     await insertGaps(tx, list, positions);

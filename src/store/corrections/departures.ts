@@ -5,7 +5,7 @@ import { receiptUpserts } from '../documents/arrival-counts.ts';
 import type { Measured } from '../documents/stored-bytes.ts';
 import type { Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
-import { newVersion, touchDomainList } from '../lists/heads.ts';
+import { touchDomainList, touchReportList } from '../lists/heads.ts';
 import { insertGaps, insertPoint } from '../lists/points.ts';
 import { reportList } from '../lists/timeline.ts';
 import { uncountDay } from './departed-days.ts';
@@ -37,7 +37,7 @@ export async function uncountReports(
   await uncountDay(tx, at, reports);
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest);
-  await shortenReportList(tx, at.domainId, reports.length);
+  await touchReportList(tx, at.domainId, -reports.length);
   await removeArrivals(tx, { ...at, points: reports });
 }
 
@@ -102,12 +102,4 @@ async function findNewest(tx: Tx, domain_id: string): Promise<Instant | null> {
     .select(({ fn }) => fn.max('received_at').as('newest'))
     .executeTakeFirstOrThrow();
   return newest;
-}
-
-async function shortenReportList(tx: Tx, domainId: string, by: number): Promise<void> {
-  await tx
-    .updateTable('domain')
-    .set((eb) => ({ reports_total: eb('reports_total', '-', by), reports_version: newVersion() }))
-    .where('id', '=', domainId)
-    .execute();
 }

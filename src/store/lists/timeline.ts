@@ -18,12 +18,14 @@ export const alertList = (ownerId: string) => `${ownerId.slice(0, 14)}a${ownerId
 export const accountReportList = (accountId: string) =>
   `${accountId.slice(0, 14)}b${accountId.slice(15)}`;
 
+/** Items that came or, less than 0, that went. A day without items has no row. */
 export async function countItems(
   tx: Tx,
   listId: string,
   items: ReadonlyMap<Day, number>,
 ): Promise<void> {
   await runAllPrepared(tx, itemUpserts([...items].map(([day, items]) => ({ listId, day, items }))));
+  if (items.values().some((count) => count < 0)) await deleteEmptyDays(tx, listId);
 }
 
 type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
@@ -39,20 +41,6 @@ export const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'ite
         .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
     ),
 );
-
-/** A day without items has no row. */
-export async function uncountItems(
-  tx: Tx,
-  list_id: string,
-  { day, items }: { readonly day: Day; readonly items: number },
-): Promise<void> {
-  await tx
-    .updateTable('list_day')
-    .set((eb) => ({ items: eb('items', '-', items) }))
-    .where(({ and }) => and({ list_id, day }))
-    .execute();
-  await deleteEmptyDays(tx, list_id);
-}
 
 export async function deleteEmptyDays(tx: Tx, listId: string): Promise<void> {
   await tx.deleteFrom('list_day').where('list_id', '=', listId).where('items', '<=', 0).execute();

@@ -3,7 +3,7 @@ import type { Day } from '../../domain/instant.ts';
 import { NOT_KEPT } from '../../domain/sources/packed-sources.ts';
 import { lockDomain } from '../accounts/domains.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { newVersion } from '../lists/heads.ts';
+import { touchReportList } from '../lists/heads.ts';
 import { type Amount, addUp, listPrunable, type Retention } from './old-reports.ts';
 
 /* Who sent goes by age, the days before a given one: their messages stay counted. Reports stay, with their records. */
@@ -56,8 +56,6 @@ async function deleteSome(tx: Tx, domainId: string, until: Day): Promise<Amount 
       .where('day', '>=', first.day)
       .where('day', '<=', last.day)
       .execute();
-  // The list of sources has this version.
-  const domain = tx.updateTable('domain').set({ reports_version: newVersion() });
-  await domain.where('id', '=', domainId).execute();
+  await touchReportList(tx, domainId);
   return { count: old.length, bytes: sumBytes(old) };
 }

@@ -12,7 +12,7 @@ import {
 import { lockDomain } from '../accounts/domains.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
-import { newVersion } from '../lists/heads.ts';
+import { touchReportList } from '../lists/heads.ts';
 import { findReporterName } from '../reports/report-row.ts';
 import { type DomainDay, daysOf, updateSources } from './days.ts';
 
@@ -104,8 +104,6 @@ export async function repairDays(
       const [stored] = await runPrepared(tx, daysOf({ domainId, from: day, to: day }));
       if (stored === undefined || isIntact(stored.sources)) return;
       await repairDay(tx, { domainId, day });
-      // The list of sources has this version.
-      const domain = tx.updateTable('domain').set({ reports_version: newVersion() });
-      await domain.where('id', '=', domainId).execute();
+      await touchReportList(tx, domainId);
     });
 }
