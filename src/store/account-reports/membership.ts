@@ -47,7 +47,7 @@ export async function leaveAccountList(tx: Tx, { accountId, domainId }: Change):
     .select(['reports_total', 'unlisted_until'])
     .where('id', '=', domainId)
     .executeTakeFirstOrThrow();
-  if (Number(reports_total) === 0 || unlisted_until !== null) return;
+  if (reports_total === 0 || unlisted_until !== null) return;
   await sql`update list_day set items = items - (select reports from domain_day
       where domain_id = ${domainId} and day = list_day.day)
     where list_id = ${listId} and day in (select day from domain_day where domain_id = ${domainId})`.execute(
@@ -99,7 +99,7 @@ async function renumber(tx: Tx, accountId: string): Promise<void> {
     .where('id', '=', accountId)
     .returning('reports_begin as position')
     .executeTakeFirstOrThrow();
-  await insertPoint(tx, accountReportList(accountId), { position: Number(position), nonce });
+  await insertPoint(tx, accountReportList(accountId), { position, nonce });
   await append(tx, accountId, await listDomains(tx, { accountId }));
 }
 
@@ -130,9 +130,7 @@ async function listDomains(
     .$if(domainId !== undefined, (query) => query.where('id', '=', domainId as string))
     .orderBy('id')
     .execute();
-  return rows.map(({ seq, total, position, begin }) => {
-    return { seq, total: Number(total), position: Number(position), begin: Number(begin ?? 0) };
-  });
+  return rows.map((row) => ({ ...row, begin: row.begin ?? 0 }));
 }
 
 /** Of one row: a page of a followed list sorts the reports of the row that it begins in. */
@@ -145,8 +143,7 @@ async function append(tx: Tx, accountId: string, domains: readonly ListedDomain[
     .select(['seq as account_seq', 'reports_position as position'])
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
-  const { account_seq } = before;
-  const base = Number(before.position);
+  const { account_seq, position: base } = before;
   const nonce = newNonce();
   const rows: Tables['account_arrival'][] = [];
   let position = base;

@@ -34,7 +34,7 @@ export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed
     .where('id', '=', accountId)
     .execute();
   await countItems(tx, listId, new Map([[day, -points.length]]));
-  const queries = points.map(({ position }) => arrivalOf({ ...seqs, position: Number(position) }));
+  const queries = points.map(({ position }) => arrivalOf({ ...seqs, position }));
   const found = (await runAllPrepared(tx, queries)).flat();
   const left = found.map((arrival, i) => ({ listId, ...leave(arrival, points[i] as DomainPoint) }));
   await insertGaps(
@@ -71,8 +71,8 @@ type Arrival = Pick<Tables['account_arrival'], 'position' | 'domain_position' | 
 
 /** A point of the domain's list, at its position in the account's. */
 function leave(arrival: Arrival, { position, nonce }: DomainPoint): Point {
-  const behind = Number(arrival.domain_position) - Number(position);
-  return { position: Number(arrival.position) - behind, nonce };
+  const behind = arrival.domain_position - position;
+  return { position: arrival.position - behind, nonce };
 }
 
 type ArrivalQuery = { accountSeq: number; domainSeq: number; position: number };
@@ -101,7 +101,7 @@ async function beginLater(tx: Tx, { accountId, accountSeq }: Listing): Promise<v
   for (let rows = 0; rows < ROWS_AT_ONCE; rows += 1) {
     const [oldest] = await runPrepared(tx, oldestArrival({ accountSeq, after: begin ?? 0 }));
     if (oldest === undefined || oldest.report !== null) break;
-    begin = Number(oldest.position);
+    begin = oldest.position;
   }
   if (begin === undefined) return;
   const listId = accountReportList(accountId);

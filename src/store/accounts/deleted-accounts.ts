@@ -138,7 +138,7 @@ export async function countBelongings(db: Db, accountId: string) {
   return {
     account: name,
     domains: domains.length,
-    reports: domains.reduce((sum, domain) => sum + Number(domain.reports_total), 0),
+    reports: domains.reduce((sum, domain) => sum + domain.reports_total, 0),
     keys: keys.length,
     people: people.length,
     webhooks: webhooks.length,

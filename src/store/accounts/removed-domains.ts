@@ -79,7 +79,7 @@ async function release(
     .select('alerts_position')
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  const alerts_nonce = await beginAfter(tx, alertList(id), Number(alerts_position));
+  const alerts_nonce = await beginAfter(tx, alertList(id), alerts_position);
   await tx
     .updateTable('domain')
     .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })

@@ -76,16 +76,16 @@ async function subtract(
   { gone, ...others }: Others & { readonly gone: readonly ReportRow[] },
 ): Promise<Sum> {
   // A sum that stopped does not include all that was added, so subtracting from it would be wrong.
-  const isFull = Number(messages) >= Number.MAX_SAFE_INTEGER;
+  const isFull = messages >= Number.MAX_SAFE_INTEGER;
   const of = (column: 'total_messages' | 'aligned_messages') =>
-    gone.reduce((sum, report) => addSafely(sum, Number(report[column])), 0);
+    gone.reduce((sum, report) => addSafely(sum, report[column]), 0);
   return {
     reports: reports - gone.length,
     ...(isFull
       ? await sumOthers(tx, others)
       : {
-          messages: Number(messages) - of('total_messages'),
-          aligned: Number(aligned) - of('aligned_messages'),
+          messages: messages - of('total_messages'),
+          aligned: aligned - of('aligned_messages'),
         }),
     sources: subtractSources(sources, gone),
   };

@@ -105,9 +105,9 @@ async function addTo(
   recount: Parameters<typeof changePacked>[2],
 ): Promise<Sum> {
   const add = (to: number, column: 'total_messages' | 'aligned_messages') =>
-    added.reduce((sum, report) => addSafely(sum, report[column]), Number(to));
+    added.reduce((sum, report) => addSafely(sum, report[column]), to);
   return {
-    reports: Number(reports) + added.length,
+    reports: reports + added.length,
     messages: add(messages, 'total_messages'),
     aligned: add(aligned, 'aligned_messages'),
     sources: await changePacked(

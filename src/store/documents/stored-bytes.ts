@@ -42,7 +42,7 @@ export async function measureReports<Row extends MeasuredReport>(
     const own = { document_seq: report.document_seq, bytes: report.content.length };
     const all = [own, ...conflicts.filter(({ report_id }) => report_id === report.id)];
     const sizes = all.map(({ document_seq, bytes }) =>
-      toStoredBytes(Number(bytes), originals.get(document_seq)),
+      toStoredBytes(bytes, originals.get(document_seq)),
     );
     const documents = all.map(({ document_seq }) => document_seq);
     return { report, documents, bytes: sizes.reduce((sum, size) => sum + size) };

@@ -23,11 +23,8 @@ export function* findStart(
   bounds: Bounds,
 ): Plan<Point | undefined> {
   const { begin, newest } = bounds;
-  if (start === 'start') {
-    const first = yield* findPoint(list, begin);
-    // Of a domain whose oldest reports went while nobody had it, the list begins later (retention/eviction.ts).
-    return first && { ...first, position: Number(first.position) };
-  }
+  // Of a domain whose oldest reports went while nobody had it, the list begins later (retention/eviction.ts).
+  if (start === 'start') return yield* findPoint(list, begin);
   const { position, nonce } = start;
   const isKnown =
     position >= begin &&

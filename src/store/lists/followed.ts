@@ -109,7 +109,7 @@ function* planItems<Item>(
   const rows = yield* ask(list.after({ ...pageStart, limit, version: head.listVersion }));
   const last = rows.at(-1);
   if (last === undefined) return undefined;
-  const position = Number(last.position);
+  const { position } = last;
   const point = last.nonce ? { nonce: last.nonce } : yield* findPoint(list, position);
   if (point === undefined) throw new Error('An item of a list has no point.');
   const { total, version, after } = head;
@@ -133,7 +133,7 @@ function* planAfter<Item>(
 ): Plan<FollowedHead | NotFollowed> {
   if (start !== 'start' && start.generation !== generation) return 'no_point';
   const newest = { position, nonce };
-  const point = yield* findStart(list, start, { begin: Number(begin), newest });
+  const point = yield* findStart(list, start, { begin, newest });
   if (point === undefined) return 'no_point';
   const after = { ...point, generation, newest };
   const isNewest = point.position === position;

@@ -108,7 +108,6 @@ async function listOld(
   return old.map((row) => ({
     ...row,
     domainId,
-    position: Number(row.position),
     bytes: sizes.get(row.documentSeq) ?? 0,
   }));
 }

@@ -212,17 +212,15 @@ async function leavePositions(
     .limit(1)
     .executeTakeFirst();
   // None: the domain is deleted.
-  const begin = first === undefined ? -1 : Number(first.position) - 1;
-  const left = reports.filter(({ position }) => Number(position) > begin);
+  const begin = first === undefined ? -1 : first.position - 1;
+  const left = reports.filter(({ position }) => position > begin);
   if (left.length > 0)
     await insertGaps(
       tx,
       list,
-      left.map(({ position }) => Number(position)),
+      left.map(({ position }) => position),
     );
-  const points = left.map(({ position, nonce }) => {
-    return { listId: list, position: Number(position), nonce };
-  });
+  const points = left.map(({ position, nonce }) => ({ listId: list, position, nonce }));
   await runAllPrepared(tx, pointInserts(points));
   if (left.length < reports.length) await beginAfter(tx, list, begin);
 }

@@ -30,7 +30,7 @@ export async function measureOldSources(db: Db, retention: Retention): Promise<A
 }
 
 const sumBytes = (days: readonly { bytes: number }[]) =>
-  days.reduce((sum, { bytes }) => sum + Number(bytes), 0);
+  days.reduce((sum, { bytes }) => sum + bytes, 0);
 
 function withSources(db: Db | Tx, domainId: string, until: Day) {
   const bytes = sql<number>`length(sources)`;

@@ -113,5 +113,5 @@ function sliceOf(
 }
 
 function sumOf(counts: readonly { readonly messages: number }[]): number {
-  return counts.reduce((sum, { messages }) => addSafely(sum, Number(messages)), 0);
+  return counts.reduce((sum, { messages }) => addSafely(sum, messages), 0);
 }

@@ -124,7 +124,7 @@ async function replaceMark(
     .where('domain_id', '=', domainId)
     .where('address', '!=', address)
     .executeTakeFirstOrThrow();
-  if (Number(marks) >= MAX_MARKS)
+  if (marks >= MAX_MARKS)
     throw new Failure(
       'limit_reached',
       `A domain can have ${MAX_MARKS} marks. Take others away first.`,

@@ -72,7 +72,7 @@ async function moveReports(tx: Tx, id: string, reports: readonly Range[]): Promi
   for (const [i, { first, last: seq }] of reports.entries())
     await tx
       .updateTable('report')
-      .set({ position: Number(newest) + 1 + i, nonce })
+      .set({ position: newest + 1 + i, nonce })
       .where('domain_id', '=', id)
       .where('position', '=', first)
       .where('seq', '=', seq)
@@ -97,12 +97,12 @@ const holes = prepareQuery<OfDomain, Range>((db, param) => {
 async function fillHoles(tx: Tx, id: string, found: readonly Range[]): Promise<void> {
   let left = FOUND_AT_ONCE;
   for (const { first, last } of found) {
-    const length = Math.min(left, Number(last) - Number(first) + 1);
+    const length = Math.min(left, last - first + 1);
     if (length <= 0) break;
     await insertGaps(
       tx,
       id,
-      Array.from({ length }, (_, i) => Number(first) + i),
+      Array.from({ length }, (_, i) => first + i),
     );
     left -= length;
   }
