@@ -103,10 +103,10 @@ test('an open alert says on the domain’s page who fails since its day, and sho
   const { browser } = await aSignedIn(api, owner);
   const { text } = await browser.get(`/settings/domains/${id}`);
   expect(toReadable(text)).toContain(
-    'Most of it is from 192.0.2.1 : 60 of 60 messages failed from 14 Mar 2026 on; in the 30 days before, 0 of 500 messages did. ' +
+    'Most of what has failed since is from 192.0.2.1 : 60 of 60 messages failed from 14 Mar 2026 on; in the 30 days before, 0 of 500 messages did. ' +
       'A valid DKIM signature of caused.example with selector s1 is on 0 of 60 messages since; before it was on 500 of 500.',
   );
-  const [, link = ''] = /Most of it is from <a href="([^"]+)">/.exec(text) ?? [];
+  const [, link = ''] = /Most of what has failed since is from <a href="([^"]+)">/.exec(text) ?? [];
   const source = toReadable((await browser.get(link.replaceAll('&amp;', '&'))).text);
   expect(source).toContain('0% of 60 messages passed');
   const alerts = (await browser.get('/settings/alerts')).text.replaceAll('&amp;', '&');
@@ -130,7 +130,7 @@ test('an alert whose day is before the newest thirty names its cause, and its ne
   const { browser } = await aSignedIn(api, owner);
   const { text } = await browser.get(`/settings/domains/${id}`);
   expect(toReadable(text)).toContain(
-    'Most of it is from 192.0.2.1 : 60 of 60 messages failed from 10 Jan 2026 on; in the 30 days before, 0 of 60 messages did.',
+    'Most of what has failed since is from 192.0.2.1 : 60 of 60 messages failed from 10 Jan 2026 on; in the 30 days before, 0 of 60 messages did.',
   );
   const [step = ''] = /<h2 id="next">.*?<\/section>/s.exec(text) ?? [];
   expect(step.replaceAll('&amp;', '&')).toContain(

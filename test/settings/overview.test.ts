@@ -291,6 +291,18 @@ describe('a domain’s page', () => {
     expect(page).toMatch(/Probably not yours [^;]*; 700 sources 7,000 0\.00% 7,000 /);
   });
 
+  test('says how many failures are missing where addresses are not kept', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const forgers = Array.from({ length: 1_100 }, (_, i) =>
+      aRecord({ sourceIp: `198.18.${i >> 8}.${i & 255}`, spfDomain: 'forger.example' }),
+    );
+    await receive(api.db, [aReportOf([...recordsOf('192.0.2.1', 900, 900), ...forgers])]);
+    const page = await read(`/settings/domains/${id}`);
+    const missing = '101 failed messages are missing here: of addresses that are not listed';
+    expect(page.split(missing)).toHaveLength(3);
+    expect(page).toMatch(/Who reported failures [^;]* 1,899 999 /);
+  });
+
   test('waits for no mark on what others forward, and says that it would be stopped', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     const broken = aSignature({ domain: 'example.com', result: 'fail' });

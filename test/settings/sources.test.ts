@@ -184,6 +184,14 @@ describe('the sources of a domain', () => {
     expect(toReadable(text)).toMatch(
       /3 senders .* Twilio SendGrid A service to set up transactional mail · SPF passed for sendgrid\.net · since 14 Mar 2026 70 0 70 0\.00% 0\.00% 2 AS64501 Mailer Net Forger since 14 Mar 2026 20 0 20 .* 203\.0\.113\.9 Not enough to say since 14 Mar 2026 5 0 5/,
     );
+    await receive(api.db, [
+      aReportOf([aRecord({ sourceIp: MAILER, count: 1, ...sent })], {
+        ...{ domain: domain.name, begin: '2026-03-01T00:00:00Z' },
+      }),
+    ]);
+    expect(await read(`${place}?from=2026-03-14&to=2026-03-14`)).toContain(
+      'SPF passed for sendgrid.net · in this range since 14 Mar 2026 70 0 70',
+    );
     const link = /href="([^"]+within=service[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
     const within = await read(String(link));
     expect(within).toContain('All senders / Twilio SendGrid 2 addresses ');
@@ -267,7 +275,7 @@ describe('the sources of a domain', () => {
     ]);
     const groups = await browser.download(`${path}/csv?sort=messages&order=asc`);
     expect(groups.text.slice(1).split('\r\n').slice(0, 2)).toEqual([
-      'Sender,Verdict,Known by,Messages,Passed,Failed,DKIM aligned,SPF aligned,Addresses,Since',
+      'Sender,Verdict,Known by,Messages,Passed,Failed,DKIM aligned,SPF aligned,Addresses,First day',
       'AS64501 Mailer Net,Forger,,72,0,72,0,0,1,2026-03-10',
     ]);
     const page = await browser.get(`${path}?q=51.100`);
@@ -499,7 +507,7 @@ describe('a mark', () => {
     expect(await read(`${path}?mark=unmarked`)).not.toContain(MAILER);
     expect(await mark('unknown')).toContain('marked it as unknown');
     expect(await read(`${path}?group=address&mark=unknown`)).toContain(`${MAILER} Unknown out1`);
-    expect(await read(path)).toMatch(/AS64501 Mailer Net Forger since/);
+    expect(await read(path)).toMatch(/AS64501 Mailer Net Forger in this range since/);
     expect(await mark('none')).toContain('has no mark any more.');
     expect(await read(`${path}?mark=unknown`)).toContain('There is no such address in this range.');
   });

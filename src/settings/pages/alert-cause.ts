@@ -55,7 +55,7 @@ function renderFound(
     ...days,
   });
   const who = `${address}${others === 0 ? '' : ` and ${formatCount(others)} more`}`;
-  return html`<p>Most of it is from <a href="${path}?${query}">${renderText(group.title ?? address, MAX_TITLE)}</a>${group.key === address ? '' : ` (${who})`}:
+  return html`<p>Most of what has failed since is from <a href="${path}?${query}">${renderText(group.title ?? address, MAX_TITLE)}</a>${group.key === address ? '' : ` (${who})`}:
     ${describeFailed(since)} failed from ${formatDay(days.from)} on; in the ${DAYS} days before, ${before.messages === 0 ? 'it sent none' : `${describeFailed(before)} did`}.
     ${signature === undefined ? '' : renderSignature(signature)}</p>`;
 }

@@ -71,6 +71,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const { summed, stopped, toGroup, mail } = await readOwnMail(deps, query);
   const facts = toOwnFacts(all, mail);
   const results = await summed.findResults();
+  const failed = all.counts.messages - all.counts.aligned;
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
@@ -83,9 +84,9 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderStep(findNextStep(facts), { ...domain, address })}
     ${renderAlerts(read, { total: alerts.total, now: at, cause, toGroup })}
     ${renderTraffic(read, range)}
-    ${renderReadiness({ ...read, ...results, mail, obstacles, senders, domainId: domain.id })}
+    ${renderReadiness({ ...read, ...results, failed, mail, obstacles, senders, domainId: domain.id })}
     ${await renderFailingSources(deps, scope, { range, days: read.days, toGroup })}
-    ${renderFailures(results)}
+    ${renderFailures(results, failed)}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
     ${await renderRoute(deps, domain, visitor)}

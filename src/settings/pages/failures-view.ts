@@ -1,13 +1,19 @@
 import { html } from 'hono/html';
-import type { Counts } from '../../domain/alerts/rate.ts';
+import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { MailResults, SignatureResults } from '../../domain/sources/mail-results.ts';
 import { renderTable } from '../frame/elements.ts';
-import { formatCount, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
+import {
+  formatCount,
+  formatRateInColumn,
+  type Html,
+  pluralize,
+  renderText,
+} from '../frame/text.ts';
 import { renderName } from './sources/source-labels.ts';
 
-/** Which signatures did not verify, and who reported failures. */
-export function renderFailures({ signatures, reporters }: MailResults): Html {
+/** Which signatures did not verify, and who reported failures, of which there are `failed` in all. */
+export function renderFailures({ signatures, reporters }: MailResults, failed: number): Html {
   const bySignature = {
     ...{ id: 'signatures', title: 'Signatures that do not verify', head: 'DKIM signature' },
     rows: signatures.map((one) => ({ ...one, name: renderSignature(one) })),
@@ -18,6 +24,7 @@ export function renderFailures({ signatures, reporters }: MailResults): Html {
       ...counts,
       name: name === null ? 'Unnamed reporter' : renderText(name, MAX_REPORTER),
     })),
+    missing: failed - countFailed(reporters),
   };
   return html`${renderRows(bySignature)}${renderRows(byReporter)}`;
 }
@@ -40,10 +47,24 @@ interface Failures {
   readonly title: string;
   readonly head: string;
   readonly rows: readonly FailureRow[];
+  /** How many failed messages belong to none of the rows. */
+  readonly missing?: number;
+}
+
+function countFailed(rows: readonly Counts[]): number {
+  const { messages, aligned } = addUp(rows);
+  return messages - aligned;
+}
+
+/** Nothing when none are missing. */
+export function renderMissing(failed: number): Html | '' {
+  if (failed <= 0) return '';
+  return html`<p class="muted">${pluralize(failed, 'failed message')} ${failed === 1 ? 'is' : 'are'} missing here: of addresses that are not
+    listed (the 1,000 largest of a day are kept), without an address, or of days whose sources are not kept any more.</p>`;
 }
 
 /** Nothing when nothing failed. */
-function renderRows({ id, title, head, rows }: Failures): Html | '' {
+function renderRows({ id, title, head, rows, missing = 0 }: Failures): Html | '' {
   const failing = rows.filter(({ messages, aligned }) => messages > aligned);
   if (failing.length === 0) return '';
   return html`<section class="card" aria-labelledby="${id}">
@@ -53,6 +74,7 @@ function renderRows({ id, title, head, rows }: Failures): Html | '' {
       [head, ['Messages', 'number'], ['Failed', 'number'], ['Passed', 'number']],
       failing.slice(0, SHOWN).map(renderFailureRow),
     )}
+    ${renderMissing(missing)}
   </section>`;
 }
 

@@ -18,6 +18,7 @@ import {
   pluralize,
   renderText,
 } from '../frame/text.ts';
+import { renderMissing } from './failures-view.ts';
 
 interface Known {
   readonly record: string | null | undefined;
@@ -44,14 +45,15 @@ export interface Readiness extends Known {
   readonly domainId: string;
   readonly mail: MailByStanding;
   readonly obstacles: readonly Obstacle[];
-  /** What receivers did with messages that failed. */
+  /** What receivers did with messages that failed, of which there are `failed` in all. */
   readonly applied: ReadonlyMap<string | null, number>;
+  readonly failed: number;
   /** Those whose messages failed. */
   readonly senders: Html | '';
 }
 
 export function renderReadiness(readiness: Readiness): Html {
-  const { mail, record, applied, senders } = readiness;
+  const { mail, senders } = readiness;
   return html`<section class="card" aria-labelledby="readiness">
     <h2 id="readiness">Can I go to p=reject?</h2>
     <p>${renderAnswer(readiness)}</p>
@@ -69,7 +71,7 @@ export function renderReadiness(readiness: Readiness): Html {
     )}
     <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject.</p>
     ${senders}
-    ${renderApplied(applied, record)}
+    ${renderApplied(readiness)}
   </section>`;
 }
 
@@ -163,7 +165,7 @@ function renderMail(standing: Standing, { messages, aligned, sources }: MailOfSt
 const MAX_DONE = 200;
 
 /** Receivers may do other than the policy asks: for forwarded mail, or by rules of their own. */
-function renderApplied(applied: Readiness['applied'], record: Known['record']): Html | '' {
+function renderApplied({ applied, failed, record }: Readiness): Html | '' {
   const total = [...applied.values()].reduce((sum, messages) => sum + messages, 0);
   if (total === 0) return '';
   const sums = new Map<string, number>();
@@ -179,5 +181,6 @@ function renderApplied(applied: Readiness['applied'], record: Known['record']): 
     differs
       ? ` The policy asked for ${policy} when they were last reported; receivers may deliver mail that was forwarded, and a policy counts from the day it is published.`
       : ''
-  }</p>`;
+  }</p>
+  ${renderMissing(failed - total)}`;
 }

@@ -12,7 +12,7 @@ import { toVerdictCells } from './verdict-view.ts';
 
 const COUNTS = ['Messages', 'Passed', 'Failed', 'DKIM aligned', 'SPF aligned'];
 const HEADS = {
-  groups: ['Sender', 'Verdict', 'Known by', ...COUNTS, 'Addresses', 'Since'],
+  groups: ['Sender', 'Verdict', 'Known by', ...COUNTS, 'Addresses', 'First day'],
   sources: ['Address', 'Name', 'Network', 'Mark', ...COUNTS, 'First day', 'Last day'],
 };
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Day } from '../../../domain/instant.ts';
 import type { Sort } from '../../../domain/sort.ts';
 import type { Grouping, SourceGroup } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
@@ -166,6 +167,12 @@ function renderSeen(first: string, last: string): Html {
   return first === last ? day(last) : html`${day(first)} <span class="until">– ${day(last)}</span>`;
 }
 
+/** What was before the range is not looked at. */
+function describeFirst(day: Day, { from, oldest }: DomainRange): string {
+  const isFirst = oldest !== null && from <= oldest;
+  return `${isFirst ? 'since' : 'in this range since'} ${formatDay(day)}`;
+}
+
 function renderGroup(group: SourceGroup, view: ListView): Html {
   const { key, title, sources, service, verdict, firstDay } = group;
   const isAddress = view.choice.group === 'service' && key === title;
@@ -173,7 +180,7 @@ function renderGroup(group: SourceGroup, view: ListView): Html {
     ? `${toSourcePath(view.domainId, key)}?${toRangeQuery(view.range)}`
     : toListPath(view, { within: key });
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="${href}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a>${verdict === undefined ? '' : html` ${renderVerdict(verdict)}<small>${service === undefined ? '' : html`${renderEvidence(service)} · `}since ${formatDay(firstDay)}</small>`}</th>
+    <th role="rowheader" scope="row"><a href="${href}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a>${verdict === undefined ? '' : html` ${renderVerdict(verdict)}<small>${service === undefined ? '' : html`${renderEvidence(service)} · `}${describeFirst(firstDay, view.range)}</small>`}</th>
     ${renderCounts(group, view.found.messages)}
     <td role="cell" class="number" data-label="Addresses">${formatCount(sources)}</td>
   </tr>`;

@@ -38,7 +38,7 @@ export function renderWebhookPage(visitor: Visitor, view: View): Html {
       <h2 id="state">The endpoint is ${enabled ? 'on' : 'off'}</h2>
       ${enabled ? '' : html`<p role="status">${offReason === null ? 'Nothing is sent to it.' : OFF_REASONS[offReason]}</p>`}
       <p>It is told when: ${events.map((event) => EVENT_NAMES[event].toLowerCase()).join(', ')}${format === 'slack' ? ', as a sentence for a chat' : ''}.</p>
-      ${isOldGood ? html`<p>Its secret before signs too, until ${renderTime(oldUntil, now)}.</p>` : ''}
+      ${isOldGood ? html`<p>Its secret before signs too. That ends ${renderTime(oldUntil, now)}.</p>` : ''}
       <div class="choices">
         ${enabled ? renderAction(visitor, { path: `${path}/test`, text: 'Send a test' }) : ''}
         ${renderAction(visitor, enabled ? { path: `${path}/disable`, text: 'Turn off', look: 'secondary' } : { path: `${path}/enable`, text: 'Turn on' })}
