@@ -19,7 +19,8 @@ export function define(command: Command): void {
       const { backUp } = await import('../store/backup/backup.ts');
       const { requireOwnLog } = await import('../store/engine/sqlite/own-log.ts');
       if (existsSync(file)) requireOwnLog(file);
-      const backup = await backUp({ from: file, to, force });
+      const others = secretsKeyFile === undefined ? [] : [secretsKeyFile.path];
+      const backup = await backUp({ from: file, to, force, others });
       printResult(backup, [`${backup.path} is a backup of ${file}, and is not damaged.`], output);
       if (secretsKeyFile !== undefined) hint(describeKey(secretsKeyFile.path), output);
     });

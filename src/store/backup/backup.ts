@@ -14,14 +14,20 @@ interface BackupOptions {
   readonly to: string;
   /** Whether `to` may exist. It is replaced when the copy is checked. */
   readonly force?: boolean;
+  /** Files that are not replaced, beside those of the database. */
+  readonly others?: readonly string[];
   readonly onProgress?: (done: number, total: number) => void;
 }
 
+/** Of the files of a database: SQLite makes those beside it. */
+const OWN_ENDS = ['', '-wal', '-shm', '-journal'];
+
 /** Copies a database as it is at this moment, checks the copy, and gives it its name. Returns its whole path. */
-export async function backUp({ from, to, force, onProgress }: BackupOptions) {
+export async function backUp({ from, to, force, others = [], onProgress }: BackupOptions) {
   const path = resolve(to);
   requireDatabaseFile(from);
-  if (path === resolve(from)) throw new Failure('conflict', 'A backup needs a file of its own.');
+  const ours = [...OWN_ENDS.map((end) => from + end), ...others].map((one) => resolve(one));
+  if (ours.includes(path)) throw new Failure('conflict', 'A backup needs a file of its own.');
   if (existsSync(path) && !force)
     throw new Failure('conflict', `${path} exists already. With --force it is replaced.`);
   await makeCopy(path, {

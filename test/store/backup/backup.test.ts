@@ -78,13 +78,16 @@ describe('a backup', () => {
     expect(await countReports(to)).toBeLessThanOrEqual(1 + written);
   });
 
-  test('replaces a file only when that is wanted, and never the database itself', async () => {
+  test('replaces a file only when that is wanted, and never one of the database, nor its key', async () => {
     const { path, store, to } = await aDatabase();
     writeFileSync(to, 'mine');
     await expect(backUp({ from: path, to })).rejects.toThrow(/exists already/);
     expect(readFileSync(to, 'utf8')).toBe('mine');
     await backUp({ from: path, to, force: true });
-    await expect(backUp({ from: path, to: path, force: true })).rejects.toThrow(/of its own/);
+    for (const own of [path, `${path}-wal`, `${path}-shm`, `${path}-journal`, `${path}.key`]) {
+      const options = { from: path, to: own, force: true, others: [`${path}.key`] };
+      await expect(backUp(options), own).rejects.toThrow(/of its own/);
+    }
     await store.close();
     expect(await countReports(to)).toBe(1);
   });
