@@ -3,7 +3,7 @@ import { AUDIT_KINDS, type AuditKind } from '../domain/access/audit-actions.ts';
 import { addDays, type Instant, toDay } from '../domain/instant.ts';
 import { type AuditEntry, listAudit } from '../store/accounts/audit.ts';
 import { parseDay, parseWhole } from './arguments.ts';
-import { type OutputOptions, printList, toShortTime } from './output/output.ts';
+import { hint, type OutputOptions, printList, toShortTime } from './output/output.ts';
 import { withAccount } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -40,6 +40,9 @@ async function printAudit(account: string, options: AuditOptions): Promise<void>
   const entries = await withAccount(account, (db, id) => listAudit(db, id, filter));
   const none = 'Nothing was done that fits.';
   printList(entries.map(toOutput), { none, toColumns }, options);
+  const last = entries.at(-1);
+  if (last !== undefined && entries.length === limit)
+    hint(`Older ones: --before ${last.seq}`, options);
 }
 
 function toOutput({ seq, at, actor, action, subject, detail, address }: AuditEntry) {

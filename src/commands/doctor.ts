@@ -82,7 +82,8 @@ function readConfiguration(): Finding | { readonly config: Config; readonly find
     const finding = isTight ? ok('It is right.') : warning(loose.join(' '), 'Change the mode.');
     return { config, finding };
   } catch (fault) {
-    return error((fault as Error).message, 'Correct that. Nothing else was looked at.');
+    const message = (fault as Error).message.replaceAll(/\n\s*/g, ' ');
+    return error(message, 'Correct that. Nothing else was looked at.');
   }
 }
 

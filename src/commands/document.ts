@@ -24,7 +24,7 @@ const REMOVE_HELP = `
 A report with conflicts is replaced by its oldest conflict, as if that had been preferred. To take out all
 contents of a report, remove its conflicts first. A report or a conflict that was removed is not stored again
 when it comes in again: ingest says "removed". A rejection is listed again when its input is read again.
-The original bytes are kept in any case.`;
+The original bytes are deleted with it, and no command brings them back.`;
 
 export function define(document: Command): void {
   addList(document);

@@ -134,7 +134,7 @@ function refuseOld(document: IntakeDocument, firstDay: Day | undefined): IntakeD
   const { report, ...place } = document;
   const day = toDay(toInstant(new Date(report.metadata.begin * 1000)));
   if (day >= firstDay) return document;
-  const message = `Its window begins on ${day}. Reports of days before ${firstDay} are not kept.`;
+  const message = `Its window begins on ${day}. Reports of days before ${firstDay} are not taken in.`;
   return { ...place, kind: 'rejected', refusal: new Refusal('too_old', message) };
 }
 

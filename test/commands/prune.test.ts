@@ -52,7 +52,7 @@ test('plumbline prune deletes what is older than it is kept, and such a report d
   expect(await json('document', 'list')).toMatchObject([
     {
       reason: 'too_old',
-      message: `Its window begins on ${toDayText(61)}. Reports of days before ${toDayText(60)} are not kept.`,
+      message: `Its window begins on ${toDayText(61)}. Reports of days before ${toDayText(60)} are not taken in.`,
     },
   ]);
 });

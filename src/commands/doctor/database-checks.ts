@@ -51,7 +51,7 @@ export async function checkSpace({ database }: Config, { db }: Store): Promise<F
       `The write-ahead log has ${toSizeText(logBytes)}.`,
       'A process has read for a long time. Stop a backup or a command that does not end.',
     );
-  const size = `The database has ${toSizeText(bytes)}`;
+  const size = `The database has ${toSizeText(bytes + logBytes)}`;
   if (freeBytes === undefined) return ok(`${size}.`);
   const found = `${size}, its disk ${toSizeText(freeBytes)} free.`;
   return freeBytes < LOW_FREE_BYTES ? warning(found, 'Make room.') : ok(found);

@@ -101,10 +101,7 @@ export async function requireOwner(tx: Tx, { personId, accountId }: Actor): Prom
 }
 
 export function notOwner(): Failure {
-  return new Failure(
-    'forbidden',
-    'Only an owner of the account can manage its people and add its domains.',
-  );
+  return new Failure('forbidden', 'Only an owner of the account can do this.');
 }
 
 /** Ends what lets a person in without a password: sessions, sign-ins that wait for a code, and links. */

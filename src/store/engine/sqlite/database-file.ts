@@ -42,7 +42,7 @@ export function requireDatabaseFile(path: string): void {
   throw new Failure(
     'not_found',
     `There is no database at ${path}. Set PLUMBLINE_DATABASE to the path of yours. ` +
-      '“account create”, “ingest” and “serve” make a new one.',
+      '“account create”, “ingest” and “serve” make a new one; “plumbline restore” puts a backup in its place.',
   );
 }
 
