@@ -1,3 +1,4 @@
+import { DAY_MS } from '../domain/instant.ts';
 import { MAX_INCOMING_BYTES } from '../store/inbox/incoming.ts';
 
 /* The limits of one document and its values. What a whole input may cost is in budget.ts. */
@@ -42,7 +43,7 @@ export const MAX_ERRORS_CHARS = 32_000;
 export const MAX_XML_NAME_CHARS = 1_000;
 
 /** How long after its receipt a report may begin: clocks of reporters are wrong by a day, not by more. */
-export const MAX_BEGIN_AHEAD_MS = 2 * 24 * 60 * 60 * 1000;
+export const MAX_BEGIN_AHEAD_MS = 2 * DAY_MS;
 
 /** RFC 9990 sets no limit; the longest id seen has 64 characters. */
 export const MAX_REPORT_ID_CHARS = 512;

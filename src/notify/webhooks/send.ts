@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Agent, type Dispatcher, request } from 'undici';
 import { KEPT_DAYS } from '../../domain/events.ts';
+import { DAY_MS } from '../../domain/instant.ts';
 import {
   createJudge,
   findLiteralAddress,
@@ -15,7 +16,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 500;
 /** After that the event is deleted. */
-const MAX_RETRY_AFTER_MS = KEPT_DAYS * 24 * 3_600_000;
+const MAX_RETRY_AFTER_MS = KEPT_DAYS * DAY_MS;
 
 /** Rejects when nobody answers, with the reason. */
 type LookUpAddresses = (name: string) => Promise<readonly string[]>;

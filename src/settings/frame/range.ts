@@ -25,6 +25,14 @@ export interface DomainRange extends DataDays {
 }
 
 /**
+ * Whether no report came before the range, so that its first days are the first of all: looking for those would read every
+ * stored day.
+ */
+export function beginsBeforeData({ from, oldest }: DomainRange): boolean {
+  return oldest !== null && from <= oldest;
+}
+
+/**
  * The range of `?days=30` or `?from=2026-01-01&to=2026-01-31`. An unreadable one gives the default, one that is too
  * long its last days, both with a notice. Reports lag by days, so a range ends with the newest day that has data, or
  * today.

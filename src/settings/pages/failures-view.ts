@@ -18,13 +18,14 @@ export function renderFailures({ signatures, reporters }: MailResults, failed: n
     ...{ id: 'signatures', title: 'Signatures that do not verify', head: 'DKIM signature' },
     rows: signatures.map((one) => ({ ...one, name: renderSignature(one) })),
   };
+  const reported = addUp(reporters);
   const byReporter = {
     ...{ id: 'reporters', title: 'Who reported failures', head: 'Reporter' },
     rows: reporters.map(({ name, ...counts }) => ({
       ...counts,
       name: name === null ? 'Unnamed reporter' : renderText(name, MAX_REPORTER),
     })),
-    missing: failed - countFailed(reporters),
+    missing: failed - (reported.messages - reported.aligned),
   };
   return html`${renderRows(bySignature)}${renderRows(byReporter)}`;
 }
@@ -49,11 +50,6 @@ interface Failures {
   readonly rows: readonly FailureRow[];
   /** How many failed messages belong to none of the rows. */
   readonly missing?: number;
-}
-
-function countFailed(rows: readonly Counts[]): number {
-  const { messages, aligned } = addUp(rows);
-  return messages - aligned;
 }
 
 /** Nothing when none are missing. */

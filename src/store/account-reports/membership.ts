@@ -138,12 +138,11 @@ const MAX_LENGTH = 1_000;
 
 /** The domains' reports get the next positions, in their orders; a gap of a domain becomes one of the account. */
 async function append(tx: Tx, accountId: string, domains: readonly ListedDomain[]): Promise<void> {
-  const before = await tx
+  const { account_seq, position: base } = await tx
     .selectFrom('account')
     .select(['seq as account_seq', 'reports_position as position'])
     .where('id', '=', accountId)
     .executeTakeFirstOrThrow();
-  const { account_seq, position: base } = before;
   const nonce = newNonce();
   const rows: Tables['account_arrival'][] = [];
   let position = base;

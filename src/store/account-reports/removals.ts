@@ -3,7 +3,7 @@ import type { Point } from '../../domain/cursor.ts';
 import type { Day } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
-import { newVersion } from '../lists/heads.ts';
+import { touchReportList } from '../lists/heads.ts';
 import { insertGaps, insertPoint, newNonce, pointInserts } from '../lists/points.ts';
 import { accountReportList, countItems } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
@@ -25,14 +25,7 @@ export async function removeArrivals(tx: Tx, { domainId, day, points }: Departed
   if (listing === undefined) return;
   const { accountId, ...seqs } = listing;
   const listId = accountReportList(accountId);
-  await tx
-    .updateTable('account')
-    .set((eb) => ({
-      reports_total: eb('reports_total', '-', points.length),
-      reports_version: newVersion(),
-    }))
-    .where('id', '=', accountId)
-    .execute();
+  await touchReportList(tx, { table: 'account', id: accountId }, -points.length);
   await countItems(tx, listId, new Map([[day, -points.length]]));
   const queries = points.map(({ position }) => arrivalOf({ ...seqs, position }));
   const found = (await runAllPrepared(tx, queries)).flat();

@@ -37,7 +37,7 @@ export async function uncountReports(
   await uncountDay(tx, at, reports);
   await uncountReceipts(tx, at.domainId, departed);
   await correctLastReport(tx, newest);
-  await touchReportList(tx, at.domainId, -reports.length);
+  await touchReportList(tx, { table: 'domain', id: at.domainId }, -reports.length);
   await removeArrivals(tx, { ...at, points: reports });
 }
 

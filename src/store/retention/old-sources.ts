@@ -56,6 +56,6 @@ async function deleteSome(tx: Tx, domainId: string, until: Day): Promise<Amount 
       .where('day', '>=', first.day)
       .where('day', '<=', last.day)
       .execute();
-  await touchReportList(tx, domainId);
+  await touchReportList(tx, { table: 'domain', id: domainId });
   return { count: old.length, bytes: sumBytes(old) };
 }

@@ -104,6 +104,6 @@ export async function repairDays(
       const [stored] = await runPrepared(tx, daysOf({ domainId, from: day, to: day }));
       if (stored === undefined || isIntact(stored.sources)) return;
       await repairDay(tx, { domainId, day });
-      await touchReportList(tx, domainId);
+      await touchReportList(tx, { table: 'domain', id: domainId });
     });
 }

@@ -30,7 +30,13 @@ import { renderVolume } from '../../frame/charts/volume.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { renderFormToken } from '../../frame/forms.ts';
 import { sendPage } from '../../frame/page.ts';
-import { type DomainRange, readRange, renderRanges, toRangeQuery } from '../../frame/range.ts';
+import {
+  beginsBeforeData,
+  type DomainRange,
+  readRange,
+  renderRanges,
+  toRangeQuery,
+} from '../../frame/range.ts';
 import {
   formatDay,
   formatDomainName,
@@ -197,13 +203,11 @@ async function renderJudged(
     })}`;
 }
 
-/** Looking for the first day of all would read every stored day, so it is said where the range has every day. */
-function describeDays(days: readonly SourceDay[], { from, oldest }: DomainRange): string {
+function describeDays(days: readonly SourceDay[], range: DomainRange): string {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined) return 'Not seen in this range.';
   if (first === last) return `Seen on ${formatDay(last)}.`;
-  const isFirst = oldest !== null && from <= oldest;
-  const seen = isFirst ? 'First seen' : 'In this range first seen';
+  const seen = beginsBeforeData(range) ? 'First seen' : 'In this range first seen';
   return `${seen} on ${formatDay(first)}, last on ${formatDay(last)}.`;
 }
 

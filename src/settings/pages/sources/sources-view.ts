@@ -6,7 +6,7 @@ import type { Counts, Source } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
 import { renderExport } from '../../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
-import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
+import { beginsBeforeData, type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import {
   formatCount,
   formatDay,
@@ -167,10 +167,8 @@ function renderSeen(first: string, last: string): Html {
   return first === last ? day(last) : html`${day(first)} <span class="until">– ${day(last)}</span>`;
 }
 
-/** What was before the range is not looked at. */
-function describeFirst(day: Day, { from, oldest }: DomainRange): string {
-  const isFirst = oldest !== null && from <= oldest;
-  return `${isFirst ? 'since' : 'in this range since'} ${formatDay(day)}`;
+function describeFirst(day: Day, range: DomainRange): string {
+  return `${beginsBeforeData(range) ? 'since' : 'in this range since'} ${formatDay(day)}`;
 }
 
 function renderGroup(group: SourceGroup, view: ListView): Html {
