@@ -123,13 +123,39 @@ export interface paths {
         /**
          * List the reports of all domains
          * @description The aggregate reports received for all active domains of the account, each with its `domain_id`, newest first: by
-         *     `begin_date`, and among equals by arrival. One list instead of one for each domain, with the same paging and
-         *     cursors. With `received_after`, only the reports that came to the list after the cursor, in that order: when they
-         *     arrived or were corrected, or when their domain was added or resumed. When a domain is paused or removed, its
-         *     reports leave the list, and its cursors expire. A domain that had hundreds of reports before it was added joins the
-         *     list with all of them, up to two minutes later.
+         *     `begin_date`, and among equals by arrival. One list instead of one for each domain, with the same paging. When a
+         *     domain is paused or removed, its reports leave the list; when it is added or resumed, they come to it. Those of a
+         *     domain with thousands of reports do so within a minute or two. To keep a copy of them, follow
+         *     [`listChanges`](#operation/listChanges).
          */
         readonly get: operations["listAccountReports"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/external/changes": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Follow all changes of the account
+         * @description What changed in the account's lists, oldest change first: reports that were stored, corrected or removed, domains
+         *     that were added, paused, resumed or removed, and alerts. One feed instead of a list for each domain. Read it from
+         *     `start`, and go on with `Plumbline-Cursor` while `has_more` is true; keep the cursor for the next time. For each item
+         *     put what it brings by its `id`, or delete what it names: at the end, your copy has what the lists have.
+         *
+         *     A cursor stays good while domains are paused and removed, and reports are corrected, removed, or go by age. It
+         *     expires after 400 days, or when a backup from before it is restored. Nothing tells of reports that go by age, which
+         *     the operator decides: let them go by your own rule.
+         */
+        readonly get: operations["listChanges"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1141,7 +1167,7 @@ export interface components {
         };
         /** @description A page of reports. */
         readonly AccountReportList: {
-            /** @description The reports of this page, newest first, or with `received_after` oldest first. */
+            /** @description The reports of this page, newest first. */
             readonly data: readonly components["schemas"]["AccountReport"][];
             /**
              * Format: int64
@@ -1149,6 +1175,51 @@ export interface components {
              * @example 1
              */
             readonly total: number;
+        };
+        /** @description Changes of the account, oldest first. */
+        readonly ChangeList: {
+            /** @description The changes, oldest first. */
+            readonly data: readonly components["schemas"]["Change"][];
+            /**
+             * @description Whether there are more changes now. Ask again at once with the answer's cursor.
+             * @example false
+             */
+            readonly has_more: boolean;
+        };
+        /**
+         * @description A change, and what it brings: `report.stored` a `report`, also a corrected one; `report.removed` a `report_id`;
+         *     `domain.listed` a `domain`, which was added or resumed and whose reports follow as items; `alert.changed` an `alert`,
+         *     which fired, was resolved or has new figures. `domain.unlisted` and `domain.removed` bring nothing: drop the domain and
+         *     its reports, and when it was removed its alerts, too. More types may come.
+         */
+        readonly Change: {
+            /**
+             * @description `report.stored`, `report.removed`, `domain.listed`, `domain.unlisted`, `domain.removed` or `alert.changed`.
+             *     Ignore types that you do not know.
+             * @example report.stored
+             */
+            readonly type: string;
+            /**
+             * Format: uuid
+             * @description The domain that it is about.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly domain_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-15T04:12:09Z
+             */
+            readonly at: string;
+            readonly report?: components["schemas"]["AccountReport"];
+            /**
+             * Format: uuid
+             * @description The report that was removed.
+             * @example c2d1a7c0-0f8e-8d3f-8b19-6f4a1a2c9e70
+             */
+            readonly report_id?: string;
+            readonly domain?: components["schemas"]["Domain"];
+            readonly alert?: components["schemas"]["Alert"];
         };
         /** @description A page of sources. */
         readonly SourceList: {
@@ -1415,14 +1486,25 @@ export interface components {
          * @example start
          */
         readonly ChangedAfter: string;
+        /**
+         * @description Only the changes after this point: a `Plumbline-Cursor` of this operation, or `start` for all of them. A cursor that
+         *     is no longer good is a 410 `cursor_expired`.
+         * @example start
+         */
+        readonly After: string;
     };
     requestBodies: never;
     headers: {
         /**
+         * @description The point behind the last change of the answer, for `after`. Opaque.
+         * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
+         */
+        readonly FeedCursor: string;
+        /**
          * @description A point in the order of arrival or of change, for `received_after` or `changed_after`. Opaque. Without one of
          *     these parameters it is the newest point; with one of them, the point of the last item of the page. Of an empty
          *     page it is the parameter's own, and after `start` the point before the first item.
-         * @example pNMFbRRtmQAAAAAAKyq5cEHubAAAAAAAKyq5cEHubAAAAAA
+         * @example pdMFbRRtmQAAAAAAKwAAAAAAK6q5cEHubA
          */
         readonly Cursor: string;
         /**
@@ -1830,15 +1912,6 @@ export interface operations {
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
-                /**
-                 * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
-                 *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
-                 *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-                 *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
-                 *     410 `cursor_expired`.
-                 * @example start
-                 */
-                readonly received_after?: components["parameters"]["ReceivedAfter"];
             };
             readonly header?: {
                 /**
@@ -1866,11 +1939,67 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly "Plumbline-Cursor": components["headers"]["Cursor"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["AccountReportList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
+    readonly listChanges: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description Only the changes after this point: a `Plumbline-Cursor` of this operation, or `start` for all of them. A cursor that
+                 *     is no longer good is a 410 `cursor_expired`.
+                 * @example start
+                 */
+                readonly after?: components["parameters"]["After"];
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The next changes. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Plumbline-Cursor": components["headers"]["FeedCursor"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeList"];
                 };
             };
             readonly 304: components["responses"]["NotModified"];

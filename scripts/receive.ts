@@ -3,13 +3,13 @@ import type { Instant } from '../src/domain/instant.ts';
 import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
 import { packOriginal } from '../src/domain/reports/original.ts';
 import type { Refusal } from '../src/domain/reports/refusal.ts';
+import type { Db } from '../src/store/engine/database.ts';
 import {
   insertReceived,
   type Outcome,
   type ReceivedDocument,
-} from '../src/store/documents/documents.ts';
-import type { Sender } from '../src/store/documents/senders.ts';
-import type { Db } from '../src/store/engine/database.ts';
+} from '../src/store/reports/receive.ts';
+import type { Sender } from '../src/store/reports/senders.ts';
 
 /** An input whose documents are known without reading it. */
 export interface MadeUpInput {

@@ -4,12 +4,13 @@ import type { KnownAlert } from '../domain/alerts/facts.ts';
 import type { Resolution } from '../domain/alerts/resolution.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
-import { listWatchedDomainIds, lockDomain } from '../store/accounts/domains.ts';
+import { listWatchedDomainIds } from '../store/accounts/domains.ts';
 import { findFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import type { Tx } from '../store/engine/database.ts';
 import { toReader } from '../store/engine/reader.ts';
 import type { Store } from '../store/engine/store.ts';
+import { lockDomain } from '../store/reports/reported-domains.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 
 export interface EvaluateDeps {

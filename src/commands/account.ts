@@ -9,8 +9,8 @@ import { listApiKeys } from '../store/accounts/api-keys.ts';
 import { operator } from '../store/accounts/audit.ts';
 import { findDeletionRequest } from '../store/accounts/deletion-request.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
+import { giveBackSpace } from '../store/engine/given-back.ts';
 import { updateSecondFactorRequired } from '../store/people/people.ts';
-import { giveBackSpace } from '../store/retention/space.ts';
 import { exportOne } from './account/export.ts';
 import { confirm } from './output/confirm.ts';
 import {

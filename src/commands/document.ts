@@ -1,14 +1,14 @@
 import { Argument, type Command, Option } from 'commander';
 import { toInstant } from '../domain/instant.ts';
+import type { Db } from '../store/engine/database.ts';
 import {
   type Corrected,
   preferConflict,
   removeConflict,
   removeRejection,
   removeReport,
-} from '../store/corrections/corrections.ts';
-import type { DocumentId } from '../store/documents/document-list.ts';
-import type { Db } from '../store/engine/database.ts';
+} from '../store/reports/corrections.ts';
+import type { DocumentId } from '../store/reports/document-list.ts';
 import { evaluateNow } from './alerts.ts';
 import { addList, parseConflict, parseId } from './document/list.ts';
 import { addReread } from './document/reread.ts';

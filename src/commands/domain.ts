@@ -15,7 +15,7 @@ import { type DomainRow, listAllDomains, updateDomainStatus } from '../store/acc
 import { findNamedDomain } from '../store/accounts/find-by-name.ts';
 import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import { removeDomain } from '../store/accounts/removed-domains.ts';
-import { giveBackSpace } from '../store/retention/space.ts';
+import { giveBackSpace } from '../store/engine/given-back.ts';
 import { addDomains } from './domain/additions.ts';
 import { defineProposals } from './domain/proposals.ts';
 import { confirm } from './output/confirm.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Difference, repair, verify } from '../store/verify/verify.ts';
+import type { Difference } from '../store/verify/figures.ts';
+import { repair, verify } from '../store/verify/verify.ts';
 import { type Flags, hint, printList } from './output/output.ts';
 import { withStore } from './with-store.ts';
 

@@ -18,6 +18,9 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** A change of an account that no report, no alert and no domain carries (store/lists/changes.ts). */
+export type ChangeType = 'report.removed' | 'domain.unlisted' | 'domain.removed';
+
 /** How a receiver is told. */
 export type ChannelName = 'webhook' | 'mail';
 

@@ -1,6 +1,7 @@
 import { getDomain } from './get-domain.ts';
 import { listAccountReports } from './list-account-reports.ts';
 import { listAlerts } from './list-alerts.ts';
+import { listChanges } from './list-changes.ts';
 import { listDomains } from './list-domains.ts';
 import { listReportRecords } from './list-report-records.ts';
 import { listReports } from './list-reports.ts';
@@ -14,5 +15,6 @@ export const handlers = withDeclaredFields({
   listReports,
   listReportRecords,
   listAccountReports,
+  listChanges,
   listAlerts,
 });

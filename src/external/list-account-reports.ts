@@ -1,9 +1,7 @@
-import { reportsOfAccount } from '../store/account-reports/list.ts';
+import { reportsOfAccount } from '../store/reports/account-reports.ts';
 import type { Handler } from './operation.ts';
 
-export const listAccountReports = (({ accountId, query }) => {
-  const { received_after: cursor, ...page } = query;
-  const list = reportsOfAccount(accountId);
-  if (cursor === undefined) return { list, page };
-  return { list: { followed: list, parameter: 'received_after', cursor }, page };
-}) satisfies Handler<'listAccountReports'>;
+export const listAccountReports = (({ accountId, query: page }) => ({
+  list: reportsOfAccount(accountId),
+  page,
+})) satisfies Handler<'listAccountReports'>;

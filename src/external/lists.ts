@@ -2,7 +2,7 @@ import { parseStart, toCursor } from '../domain/cursor.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import { findFollowedHead, type NotFollowed, readFollowedPage } from '../store/lists/followed.ts';
-import type { Head } from '../store/lists/heads.ts';
+import type { FollowableHead, Head } from '../store/lists/heads.ts';
 import {
   findHead,
   type Page,
@@ -12,7 +12,14 @@ import {
 } from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
 import { handlers } from './handlers.ts';
-import type { ComputedList, Given, ListAfter, PageRequest, Resource } from './operation.ts';
+import type {
+  ComputedList,
+  FeedRequest,
+  Given,
+  ListAfter,
+  PageRequest,
+  Resource,
+} from './operation.ts';
 
 /** What a request asks for: a list at a page, or one thing. The version is enough to decide whether it has to be read. */
 export interface OpenAnswer {
@@ -41,8 +48,9 @@ export async function openAnswer(
   const handle = handlers[operation.operationId] as (
     call: object,
     given: Given,
-  ) => PageRequest<unknown> | Resource<unknown>;
+  ) => PageRequest<unknown> | FeedRequest<unknown> | Resource<unknown>;
   const request = handle({ accountId, ...parameters }, given);
+  if ('feed' in request) return await openFeed(reader, request, operation);
   if (!('list' in request)) return await openResource(reader, request);
   const { list, page } = request;
   if ('followed' in list) return await openAfter(reader, list, { page, operation });
@@ -106,14 +114,9 @@ function toBody({ version, items, total }: PageOf<unknown>): ReadBody {
   return { version, text: `{"data":[${items.join(',')}],"total":${total}}` };
 }
 
-/** The newest point, in the snapshot of the page. Lists that cannot be followed have none. */
-function toNewest(
-  listId: string | undefined,
-  { position, nonce, generation = 0 }: Head,
-): string | undefined {
-  if (listId === undefined || position === undefined || nonce === undefined) return undefined;
-  const newest = { position, nonce };
-  return toCursor(listId, { ...newest, generation, newest });
+/** The newest cursor, in the snapshot of the page. Lists that cannot be followed have none. */
+function toNewest(listId: string | undefined, head: Head | FollowableHead): string | undefined {
+  return listId !== undefined && 'key' in head ? toCursor(listId, head) : undefined;
 }
 
 /** Throws `validation_error` for what was never a cursor of the list, `cursor_expired` for one that is no longer good. */
@@ -133,7 +136,29 @@ async function openAfter(
     read: async () => {
       const read = await readFollowedPage(reader, followed, { start, page, head });
       if (typeof read === 'string') throw toFailure(read, parameter);
-      return { ...toBody(read), cursor: toCursor(followed.id, read.point) };
+      return { ...toBody(read), cursor: toCursor(followed.id, read.cursor) };
+    },
+  };
+}
+
+async function openFeed(
+  reader: Reader,
+  { feed: { id, parameter, cursor, findVersion, read } }: FeedRequest<unknown>,
+  operation: Operation,
+): Promise<OpenAnswer> {
+  const start = parseStart(id, cursor);
+  if (start === undefined) throw toInvalid(operation, parameter);
+  const version = await findVersion(reader, start);
+  if (version === undefined) throw toFailure('expired', parameter);
+  return {
+    version,
+    isFirst: false,
+    read: async () => {
+      const page = await read(reader, start);
+      if (page === undefined) throw toFailure('expired', parameter);
+      const { version, items, hasMore, cursor } = page;
+      const text = `{"data":[${items.join(',')}],"has_more":${hasMore}}`;
+      return { version, text, cursor: toCursor(id, cursor) };
     },
   };
 }

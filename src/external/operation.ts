@@ -1,6 +1,8 @@
 import type { operations } from '../../generated/v1.d.ts';
+import type { Cursor, Start } from '../domain/cursor.ts';
 import type { Networks } from '../domain/sources/network.ts';
 import type { NamedService, NameEvidence } from '../domain/sources/service-name.ts';
+import type { JsonText } from '../store/engine/dialect.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Page, PagedList } from '../store/lists/page.ts';
@@ -51,7 +53,9 @@ export type Handler<O extends OperationId> = (
   given: Given,
 ) => BodyOf<O> extends { readonly total: number }
   ? PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>
-  : Resource<ItemOf<O>>;
+  : BodyOf<O> extends { readonly has_more: boolean }
+    ? FeedRequest<ItemOf<O>>
+    : Resource<ItemOf<O>>;
 
 /** What no query can list as JSON. */
 interface Computed {
@@ -79,6 +83,26 @@ export interface ListAfter<Item> {
   readonly followed: FollowedList<Item>;
   readonly parameter: string;
   readonly cursor: string;
+}
+
+/** A feed of changes after a cursor. Both functions return undefined for a cursor that is no longer good. */
+export interface FeedRequest<Item> {
+  readonly feed: {
+    /** Its cursors are good for no other list. */
+    readonly id: string;
+    readonly parameter: string;
+    readonly cursor: string;
+    readonly findVersion: (reader: Reader, start: Start) => Promise<string | undefined>;
+    readonly read: (reader: Reader, start: Start) => Promise<FeedPageOf<Item> | undefined>;
+  };
+}
+
+interface FeedPageOf<Item> {
+  readonly version: string;
+  readonly items: readonly JsonText<Item>[];
+  readonly hasMore: boolean;
+  /** Behind the last item. */
+  readonly cursor: Cursor;
 }
 
 export interface ComputedList<Item> extends Computed {
@@ -120,11 +144,13 @@ type UndeclaredField<O extends OperationId, H extends Handlers[O]> = Exclude<
   keyof ItemOf<O>
 >;
 type FieldOf<Request> =
-  Request extends Resource<infer Data>
-    ? keyof Data
-    : Request extends { readonly list: infer List }
-      ? FieldOfList<List>
-      : never;
+  Request extends FeedRequest<infer Item>
+    ? keyof Item
+    : Request extends Resource<infer Data>
+      ? keyof Data
+      : Request extends { readonly list: infer List }
+        ? FieldOfList<List>
+        : never;
 type FieldOfList<List> = List extends
   | PagedList<infer Item>
   | ListAfter<infer Item>

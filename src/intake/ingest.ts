@@ -6,13 +6,9 @@ import { packLargeOriginal } from '../domain/reports/original.ts';
 import { Refusal, type RefusalReason } from '../domain/reports/refusal.ts';
 import { findReporter, listClaimed } from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
-import {
-  insertReceived,
-  type Outcome,
-  type ReceivedDocument,
-} from '../store/documents/documents.ts';
-import type { Sender } from '../store/documents/senders.ts';
 import type { Db } from '../store/engine/database.ts';
+import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/receive.ts';
+import type { Sender } from '../store/reports/senders.ts';
 import { ahead, toBatches } from './batches.ts';
 import { NOTHING } from './containers/finding.ts';
 import { estimateSize, type IntakeDocument } from './intake-document.ts';
@@ -128,7 +124,7 @@ async function* readInput(
   }
 }
 
-/** A report that went by age does not come back (store/retention/old-reports.ts). */
+/** A report that went by age does not come back (store/reports/aging/old-reports.ts). */
 function refuseOld(document: IntakeDocument, firstDay: Day | undefined): IntakeDocument {
   if (document.kind !== 'report' || firstDay === undefined) return document;
   const { report, ...place } = document;

@@ -7,9 +7,9 @@ import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createHostLookUp } from '../dns/resolver.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
-import { joinDomains } from '../store/account-reports/joining.ts';
 import { deleteOldEvents } from '../store/notify/events.ts';
-import { trimUnclaimed } from '../store/retention/unclaimed.ts';
+import { trimUnclaimed } from '../store/reports/aging/unclaimed.ts';
+import { finishListings } from '../store/reports/listing.ts';
 import { createLeases } from '../store/work/leases.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
 import { startBackups } from './backups.ts';
@@ -23,7 +23,7 @@ import type { Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
 /** How often domains go on that are joining: so long the reports of a large one are missing in its account's list. */
-const JOIN_MS = 60_000;
+const LIST_MS = 60_000;
 /** How often what strangers may store is brought back to its bounds. It exceeds them by what comes in meanwhile. */
 const TRIM_MS = 300_000;
 /** The time from the beginning of one shard to the next, so that one process alone checks all of them in an hour. */
@@ -117,7 +117,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     hourly('alerts', (run) => evaluateShard(alerts, run)),
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
-    single('joining', JOIN_MS, (mayGoOn) => joinDomains(store.db, mayGoOn)),
+    single('listing', LIST_MS, (mayGoOn) => finishListings(store.db, mayGoOn)),
     single('unclaimed', TRIM_MS, trim),
     Object.values(kept).some((days) => days !== undefined) &&
       single('retention', HOUR_MS, pruneOld),

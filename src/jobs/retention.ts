@@ -3,11 +3,11 @@ import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
 import type { Day } from '../domain/instant.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { countOldAudit, deleteOldAudit } from '../store/accounts/audit.ts';
+import { measureOldSources, pruneSources } from '../store/days/old-sources.ts';
 import type { Db } from '../store/engine/database.ts';
-import { measureOldOriginals, pruneOriginals } from '../store/retention/old-originals.ts';
-import { measurePrunable, pruneReports } from '../store/retention/old-reports.ts';
-import { measureOldSources, pruneSources } from '../store/retention/old-sources.ts';
-import { giveBackSpace } from '../store/retention/space.ts';
+import { giveBackSpace } from '../store/engine/given-back.ts';
+import { measureOldOriginals, pruneOriginals } from '../store/reports/aging/old-originals.ts';
+import { measurePrunable, pruneReports } from '../store/reports/aging/old-reports.ts';
 
 interface RetentionDeps {
   readonly db: Db;

@@ -5,7 +5,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { loadOrganizationalDomains } from '../../src/domain/dns/organizational-domain.ts';
 import { findReporter, listClaimed } from '../../src/domain/reports/reporters.ts';
 import { listAudit } from '../../src/store/accounts/audit.ts';
-import type { Sender } from '../../src/store/documents/senders.ts';
+import type { Sender } from '../../src/store/reports/senders.ts';
 import {
   aBareAccount,
   aDomain,

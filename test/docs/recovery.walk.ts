@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
-import { removeReport } from '../../src/store/corrections/corrections.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { removeReport } from '../../src/store/reports/corrections.ts';
 import { type Api, startApi } from '../support/api.ts';
 import {
   aDomain,

@@ -2,13 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { joinDomains } from '../../src/store/account-reports/joining.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
-import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { pruneReports } from '../../src/store/retention/old-reports.ts';
+import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
+import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
+import { joinDomains } from '../../src/store/reports/listing.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
 import {
   aDomain,

@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
-import { removeReport } from '../../src/store/corrections/corrections.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
+import { removeReport } from '../../src/store/reports/corrections.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import {
   aDomain,

@@ -5,8 +5,8 @@ import type { AggregateReport } from '../../src/domain/reports/aggregate-report.
 import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
-import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { type Answer, type Api, serveApi, startApi } from '../support/api.ts';
 import {
   aDomain,

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { joinDomains } from '../../src/store/account-reports/joining.ts';
 import { leaveAccountList } from '../../src/store/account-reports/membership.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
-import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
-import { pruneReports } from '../../src/store/retention/old-reports.ts';
+import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
+import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
+import { joinDomains } from '../../src/store/reports/listing.ts';
 import { type Answer, type Api, serveApi } from '../support/api.ts';
 import {
   aDomain,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_KEPT_RECORDS } from '../../src/domain/reports/largest-records.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { preferConflict } from '../../src/store/corrections/corrections.ts';
+import { preferConflict } from '../../src/store/reports/corrections.ts';
 import { type Api, serveApi, startApi, walk } from '../support/api.ts';
 import {
   aDomain,

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { anMmdb } from '../../scripts/mmdb.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { removeReport } from '../../src/store/corrections/corrections.ts';
+import { removeReport } from '../../src/store/reports/corrections.ts';
 import { readSources } from '../../src/store/sources/list.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
 import { serveApi, walk } from '../support/api.ts';

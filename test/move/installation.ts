@@ -6,7 +6,6 @@ import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { operator } from '../../src/store/accounts/audit.ts';
 import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
-import { preferConflict, removeReport } from '../../src/store/corrections/corrections.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
 import { insertWebhook } from '../../src/store/notify/webhooks.ts';
@@ -16,6 +15,7 @@ import { insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts'
 import { insertLeftOut, updateMailServer } from '../../src/store/people/person-mail.ts';
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
+import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';
 import { updateNames } from '../../src/store/sources/names.ts';
 import {

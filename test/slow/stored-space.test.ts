@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/store/engine/database.ts';
-import { trimUnclaimed } from '../../src/store/retention/unclaimed.ts';
+import { trimUnclaimed } from '../../src/store/reports/aging/unclaimed.ts';
 import { aReportXml, deliverMail } from '../support/inbox.ts';
 import { workAll } from '../support/inbox-worker.ts';
 import { base64, type MailPart, mail, multipart } from '../support/mail.ts';

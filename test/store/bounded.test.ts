@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { receiveInputs, toReceived } from '../../scripts/receive.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
-import { insertReceived, type ReceivedDocument } from '../../src/store/documents/documents.ts';
 import type { Db } from '../../src/store/engine/database.ts';
+import { insertReceived, type ReceivedDocument } from '../../src/store/reports/receive.ts';
 import { putBrake } from '../support/brake.ts';
 import { aReport, NOW } from '../support/builders.ts';
 import { listSources } from '../support/day-sources.ts';

@@ -4,13 +4,13 @@ import type { AggregateReport } from '../../src/domain/reports/aggregate-report.
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { addReport, type DaySources } from '../../src/domain/sources/day-sources.ts';
 import { packSources } from '../../src/domain/sources/packed-sources.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import {
   preferConflict,
   removeConflict,
   removeReport,
-} from '../../src/store/corrections/corrections.ts';
-import type { Db } from '../../src/store/engine/database.ts';
-import type { Store } from '../../src/store/engine/store.ts';
+} from '../../src/store/reports/corrections.ts';
 import {
   aBareAccount,
   aDomain,

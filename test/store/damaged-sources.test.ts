@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { removeReport } from '../../src/store/corrections/corrections.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { removeReport } from '../../src/store/reports/corrections.ts';
 import { readSources } from '../../src/store/sources/list.ts';
 import { repairDays } from '../../src/store/sources/recount.ts';
 import { findLastDay, readSource } from '../../src/store/sources/source.ts';

@@ -128,7 +128,7 @@ async function readLists(db: Store['db']): Promise<List[]> {
     union all select 'reports ' || a.id, a.id, reports_total, reports_version,
       (select count(*) from report where domain_id in (
         select id from domain where account_id = a.id and status = 'active')),
-      (select string_agg(cast(id as text) || position, ',' order by id) from report where domain_id in (
+      (select string_agg(cast(id as text) || seq, ',' order by id) from report where domain_id in (
         select id from domain where account_id = a.id and status = 'active'))
       from account a
     union all select 'reports ' || d.id, account_id, reports_total, reports_version,

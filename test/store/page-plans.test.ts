@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/domain/instant.ts';
-import { reportsOfAccount } from '../../src/store/account-reports/list.ts';
 import { domainsOf } from '../../src/store/accounts/domains.ts';
 import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import type { Db } from '../../src/store/engine/database.ts';
@@ -17,6 +16,7 @@ import {
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
 import { findHead, type PagedList, readCurrentPage } from '../../src/store/lists/page.ts';
 import { accountReportList, alertList } from '../../src/store/lists/timeline.ts';
+import { reportsOfAccount } from '../../src/store/reports/account-reports.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';

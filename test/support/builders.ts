@@ -13,9 +13,9 @@ import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
-import type { Outcome, ReceivedDocument } from '../../src/store/documents/documents.ts';
-import type { Sender } from '../../src/store/documents/senders.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import type { Outcome, ReceivedDocument } from '../../src/store/reports/receive.ts';
+import type { Sender } from '../../src/store/reports/senders.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
 
 type Db = Store['db'];

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
+import type { Store } from '../../src/store/engine/store.ts';
+import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import {
   preferConflict,
   removeConflict,
   removeReport,
-} from '../../src/store/corrections/corrections.ts';
-import type { Store } from '../../src/store/engine/store.ts';
-import { pruneReports } from '../../src/store/retention/old-reports.ts';
+} from '../../src/store/reports/corrections.ts';
 import { aRecord, aReportOf, NOW, receive, recordsOf } from './builders.ts';
 
 /** Of two registered domains and one that is not. */

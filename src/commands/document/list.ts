@@ -6,7 +6,7 @@ import {
   type ListedDocument,
   listDocuments,
   parseDocumentId,
-} from '../../store/documents/document-list.ts';
+} from '../../store/reports/document-list.ts';
 import { parseDay, parseWhole } from '../arguments.ts';
 import { type OutputOptions, printList, toShortTime } from '../output/output.ts';
 import { UsageError } from '../output/report-error.ts';

@@ -2,13 +2,13 @@ import { Argument, type Command } from 'commander';
 import { readConfig } from '../../config/config.ts';
 import { toFirstKept } from '../../domain/retention.ts';
 import { createInputParser } from '../../intake/parser/input-parser.ts';
+import type { Db } from '../../store/engine/database.ts';
 import {
   type DocumentFilter,
   type DocumentId,
   findDocumentSeq,
   listDocumentSeqs,
-} from '../../store/documents/document-list.ts';
-import type { Db } from '../../store/engine/database.ts';
+} from '../../store/reports/document-list.ts';
 import { parseEach } from '../arguments.ts';
 import { printAndEvaluate } from '../output/outcomes.ts';
 import { hint, type OutputOptions } from '../output/output.ts';

@@ -1,15 +1,15 @@
 import { toHex } from '../../domain/hex.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { countSources } from '../../domain/reports/source-counts.ts';
-import type { DocumentId } from '../../store/documents/document-list.ts';
+import { readOriginal } from '../../store/documents/originals.ts';
+import type { Store } from '../../store/engine/store.ts';
+import type { DocumentId } from '../../store/reports/document-list.ts';
 import {
   findDocumentSeq,
   findStoredConflict,
   findStoredRejection,
   findStoredReport,
-} from '../../store/documents/document-list.ts';
-import { readOriginal } from '../../store/documents/originals.ts';
-import type { Store } from '../../store/engine/store.ts';
+} from '../../store/reports/document-list.ts';
 import { type OutputOptions, printBytes, printList, printOne } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
 

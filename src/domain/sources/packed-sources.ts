@@ -20,7 +20,7 @@ import { openTexts, writeTexts } from './packed-texts.ts';
  */
 const FORM = 1;
 
-/** Instead of a day's sources that went by age (store/retention/old-sources.ts): nothing is added or subtracted. */
+/** Instead of a day's sources that went by age (store/days/old-sources.ts): nothing is added or subtracted. */
 export const NOT_KEPT: Uint8Array = Buffer.from('gone');
 
 export function isKept(bytes: Uint8Array | null): boolean {

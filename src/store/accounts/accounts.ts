@@ -7,9 +7,9 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
+import { changeInserts, newNonce, toRow } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertPoint, newNonce } from '../lists/points.ts';
-import { accountReportList, alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 import { insertAudit, operator } from './audit.ts';
 
@@ -37,21 +37,22 @@ export async function insertAccount(
   const nonce = newNonce();
   await db.write(async (tx) => {
     if (!allowDuplicate) await requireNewName(tx, account.name);
-    await tx
+    const { seq: accountSeq } = await tx
       .insertInto('account')
       .values({
         ...account,
         domains_version: newVersion(),
         alerts_version: newVersion(),
-        alerts_nonce: nonce,
         reports_version: newVersion(),
-        reports_nonce: nonce,
+        changes_nonce: nonce,
         created_at: now,
         mail_token: createMailToken(),
       })
-      .execute();
-    for (const list of [alertList(account.id), accountReportList(account.id)])
-      await insertPoint(tx, list, { position: 0, nonce });
+      .returning('seq')
+      .executeTakeFirstOrThrow();
+    // Before it, nothing is forgotten (lists/followed.ts).
+    const first = toRow({ at: now }, { accountSeq, number: 0, nonce });
+    await runAllPrepared(tx, changeInserts([first]));
     await insertAudit(tx, operator(now), {
       accountId: account.id,
       action: 'account_created',

@@ -95,17 +95,11 @@ async function* listOwn(db: Db, table: 'inbox_mail' | 'event', accountId: string
 /** In tables with an index by account or list. A domain's list of reports goes with the domain. */
 async function deleteSmallRows(db: Db, accountId: string): Promise<void> {
   const [alerts, reports] = [alertList(accountId), accountReportList(accountId)];
+  const seq = sql`(select seq from account where id = ${accountId})`;
   for (const [table, column, of, key] of [
     ['audit', 'account_id', accountId, 'seq'],
-    ['list_gap', 'list_id', alerts, 'position'],
-    ['list_point', 'list_id', alerts, 'position'],
+    ['change', 'account_seq', seq, 'number'],
     ['list_day', 'list_id', alerts, 'day'],
-    [
-      ...(['account_arrival', 'account_seq'] as const),
-      ...([sql`(select seq from account where id = ${accountId})`, 'position'] as const),
-    ],
-    ['list_gap', 'list_id', reports, 'position'],
-    ['list_point', 'list_id', reports, 'position'],
     ['list_day', 'list_id', reports, 'day'],
   ] as const) {
     const own = sql`from ${sql.table(table)} where ${sql.ref(column)} = ${of}`;
@@ -122,6 +116,8 @@ async function deleteRest(tx: Tx, accountId: string): Promise<boolean> {
   if ((await domain.executeTakeFirst()) !== undefined) return false;
   for (const table of ['domain_proposal', 'audit'] as const)
     await tx.deleteFrom(table).where('account_id', '=', accountId).execute();
+  const seq = tx.selectFrom('account').select('seq').where('id', '=', accountId);
+  await tx.deleteFrom('change').where('account_seq', '=', seq).execute();
   await tx.deleteFrom('account').where('id', '=', accountId).execute();
   return true;
 }

@@ -60,7 +60,7 @@ export interface LastArrival {
 export async function findLastArrival(db: Queries, name: string): Promise<LastArrival | undefined> {
   const domain = await db
     .selectFrom('domain')
-    .select(['id', 'account_id', 'reports_position'])
+    .select(['id', 'account_id'])
     .where('name', '=', name)
     .executeTakeFirst();
   if (domain === undefined) return undefined;
@@ -68,7 +68,7 @@ export async function findLastArrival(db: Queries, name: string): Promise<LastAr
     .selectFrom('report')
     .select(['received_at', 'document_seq'])
     .where('domain_id', '=', domain.id)
-    .orderBy('position', 'desc')
+    .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
   const { account_id: accountId } = domain;

@@ -2,19 +2,17 @@ import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import { joinSome } from '../account-reports/joining.ts';
-import { joinAccountList, leaveAccountList } from '../account-reports/membership.ts';
-import { forgetRows } from '../account-reports/removals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Head, isVersion, touchDomainList } from '../lists/heads.ts';
 import type { Page, PagedList } from '../lists/page.ts';
+import { finishListing, noteListing } from '../reports/listing.ts';
+import { findOrInsertDomain } from '../reports/reported-domains.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 import { findAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
-import { findOrInsertDomain } from './reported-domains.ts';
 
 export const DOMAIN_COLUMNS = ['id', 'name', 'status', 'last_report_at', 'reports_total'] as const;
 export type DomainRow = Readonly<
@@ -27,23 +25,23 @@ export interface NewDomain {
   readonly now: Instant;
   /** For a domain that has the same id in every run. */
   readonly id?: string | undefined;
-  /** Reports that join in one transaction; tests give fewer. */
-  readonly joinAtOnce?: number | undefined;
 }
 
 /** Also claims the reports that came in before. A name belongs to one account. */
-export function insertDomain(
+export async function insertDomain(
   db: Db,
   domain: NewDomain,
   by: Actor = operator(domain.now),
 ): Promise<DomainRow> {
-  return db.write((tx) => addDomain(tx, domain, by));
+  const added = await db.write((tx) => addDomain(tx, domain, by));
+  await finishListing(db, added.id);
+  return added;
 }
 
-/** Nobody has to decide about its name any more. */
+/** Nobody has to decide about its name any more. Its reports are listed afterwards (reports/listing.ts). */
 export async function addDomain(
   tx: Tx,
-  { accountId, name, now, id: newId, joinAtOnce }: NewDomain,
+  { accountId, name, now, id: newId }: NewDomain,
   by: Actor,
 ): Promise<DomainRow> {
   const parsed = parseDomainName(name);
@@ -54,23 +52,20 @@ export async function addDomain(
   const { numUpdatedRows } = await tx
     .updateTable('domain')
     .set({ account_id: accountId, removed_at: null })
-    // Without reports it has joined the account's list: its row is not written again.
-    .set({ unlisted_until: sql`nullif(reports_position, 0)` })
     .where('id', '=', id)
     .where('account_id', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
   await touchDomainList(tx, accountId, 1);
-  await joinSome(tx, id, joinAtOnce);
+  const added = { accountId, domainId: id, at: now };
+  const number = await noteListing(tx, added, 'domain.listed');
+  // What the account may have of an earlier time, when it had the domain already, is no longer good.
+  const removed = { reports_removed: number, alerts_removed: number };
+  await tx.updateTable('domain').set(removed).where('id', '=', id).execute();
   await tx.deleteFrom('domain_proposal').where('name', '=', parsed).execute();
   const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
   await insertAudit(tx, by, { accountId, action, subject: parsed });
   return (await selectDomain(tx, id)) as DomainRow;
-}
-
-export async function lockDomain(tx: Tx, id: string): Promise<void> {
-  const domain = tx.selectFrom('domain').select('id').where('id', '=', id);
-  await domain.$call(dialectOf(tx).locked).execute();
 }
 
 /** By name, including paused ones. */
@@ -134,13 +129,13 @@ export async function updateDomainStatus(
     if (changed === undefined) return domain;
     const { account_id: accountId, name: subject } = domain;
     await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);
-    const change = status === 'active' ? joinAccountList : leaveAccountList;
-    await change(tx, { accountId, domainId: id });
+    const change = status === 'active' ? 'domain.listed' : 'domain.unlisted';
+    await noteListing(tx, { accountId, domainId: id, at: now }, change);
     const action = status === 'active' ? 'domain_resumed' : 'domain_paused';
     await insertAudit(tx, by, { accountId, action, subject });
     return domain;
   });
-  if (status === 'paused') await forgetRows(db, domain.account_id as string);
+  await finishListing(db, id);
   return domain;
 }
 
@@ -178,7 +173,7 @@ async function toTaken(tx: Tx, id: string, accountId: string): Promise<Failure> 
     : new Failure('conflict', `${domain?.name} belongs to another account.`);
 }
 
-export type ListedDomain = JsonRow<ReturnType<typeof fieldsOf>>;
+export type ListedDomain = JsonRow<ReturnType<typeof fieldsOfDomain>>;
 
 type WantedDomains = PageOfAccount & { version: string };
 
@@ -188,11 +183,11 @@ const domainsFrom = prepareQuery<WantedDomains, JsonItem<ListedDomain>>((db, par
     selectPage(db, param).where(
       isVersion('account.domains_version', [param('accountId'), param('version')]),
     ),
-    fieldsOf(db),
+    fieldsOfDomain(db),
   ),
 );
 
-function fieldsOf(db: Kysely<Tables>) {
+export function fieldsOfDomain(db: Kysely<Tables>) {
   const { asInstant } = dialectOf(db);
   const { ref } = expressionBuilder<Tables, 'domain'>();
   return {

@@ -5,6 +5,7 @@ import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { requireOwner } from '../people/people.ts';
+import { finishListing } from '../reports/listing.ts';
 import { findAccount, lockAccount } from './accounts.ts';
 import { type Actor, insertAudit, operator, plumbline } from './audit.ts';
 import { addDomain, type DomainRow, insertDomain, type NewDomain } from './domains.ts';
@@ -134,12 +135,12 @@ export async function listProposals(db: Db, accountId: string): Promise<Proposal
 type Decided = Pick<NewDomain, 'accountId' | 'name'>;
 
 /** Adds the domain, for an owner of the account. Throws `not_found`, or `conflict` when another account has it. */
-export function acceptProposal(
+export async function acceptProposal(
   db: Db,
   { accountId, name }: Decided,
   by: Actor,
 ): Promise<DomainRow> {
-  return db.write(async (tx) => {
+  const accepted = await db.write(async (tx) => {
     const proposal = await tx
       .selectFrom('domain_proposal')
       .select('name')
@@ -152,6 +153,8 @@ export function acceptProposal(
     await requireOwner(tx, by);
     return domain;
   });
+  await finishListing(db, accepted.id);
+  return accepted;
 }
 
 /** Nothing of its organisational domain is proposed again. Throws `not_found`. */

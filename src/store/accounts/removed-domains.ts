@@ -1,17 +1,15 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { leaveAccountList } from '../account-reports/membership.ts';
-import { forgetRows } from '../account-reports/removals.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
-import { beginAfter, newGeneration } from '../lists/points.ts';
-import { alertList } from '../lists/timeline.ts';
-import { deleteDomain } from '../retention/eviction.ts';
-import { deleteOldest } from '../retention/old-reports.ts';
+import { deleteDomain } from '../reports/aging/eviction.ts';
+import { deleteOldest } from '../reports/aging/old-reports.ts';
+import { finishListing, noteListing } from '../reports/listing.ts';
+import { lockDomain } from '../reports/reported-domains.ts';
 import { type Actor, insertAudit, operator } from './audit.ts';
-import { type DomainRow, lockDomain, selectDomain, updateDomainStatus } from './domains.ts';
+import { type DomainRow, selectDomain, updateDomainStatus } from './domains.ts';
 import { insertIgnored } from './proposals.ts';
 
 /** In one transaction. A domain has more only after years. */
@@ -42,6 +40,9 @@ export async function removeDomain(
       if (deletesReports && (await deleteOldest(tx, id)) !== undefined) return undefined;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
       if (alerts === ALERTS_AT_ONCE) return undefined;
+      const removed = { accountId, domainId: id, at: by.at };
+      const number = await noteListing(tx, removed, 'domain.removed');
+      await noteRemovedAlerts(tx, accountId, number);
       if (deletesReports) await deleteDomain(tx, id);
       else await release(tx, domain, by.at);
       const { name } = domain;
@@ -51,7 +52,7 @@ export async function removeDomain(
       return domain;
     });
     if (removed === undefined) continue;
-    await forgetRows(db, removed.accountId);
+    await finishListing(db, id);
     return removed;
   }
 }
@@ -66,6 +67,12 @@ async function lockOwned(tx: Tx, id: string): Promise<OwnedDomain> {
   return { ...domain, accountId: domain.account_id };
 }
 
+/** Who follows the account's alerts begins again: a list cannot tell of what was removed. */
+async function noteRemovedAlerts(tx: Tx, accountId: string, number: number): Promise<void> {
+  const account = tx.updateTable('account').set({ alerts_removed: number });
+  await account.where('id', '=', accountId).execute();
+}
+
 /** Whoever adds it begins anew: not paused, with its DNS records as they are then, and without alerts of before. */
 async function release(
   tx: Tx,
@@ -74,21 +81,11 @@ async function release(
 ): Promise<void> {
   await tx.deleteFrom('source_mark').where('domain_id', '=', id).execute();
   await tx.deleteFrom('dns_record').where('domain_id', '=', id).execute();
-  const { alerts_position } = await tx
-    .selectFrom('domain')
-    .select('alerts_position')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  const alerts_nonce = await beginAfter(tx, alertList(id), alerts_position);
   await tx
     .updateTable('domain')
     .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })
-    .set({ alerts_version: newVersion(), alerts_nonce })
-    // Pages are kept with their cursors by the version.
-    .set({ reports_version: newVersion(), reports_generation: newGeneration() })
+    .set({ alerts_version: newVersion(), reports_version: newVersion() })
     .where('id', '=', id)
     .execute();
-  if (status !== 'active') return;
-  await touchDomainList(tx, accountId, -1);
-  await leaveAccountList(tx, { accountId, domainId: id });
+  if (status === 'active') await touchDomainList(tx, accountId, -1);
 }

@@ -4,14 +4,14 @@ import type { EventType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
-import { type Head, headOfDomain, isVersion } from '../lists/heads.ts';
+import { type DomainOfAccount, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
-export type ListedAlert = JsonRow<ReturnType<typeof fieldsOf>>;
+export type ListedAlert = JsonRow<ReturnType<typeof fieldsOfAlert>>;
 
 /** The owner of the alerts: an account or one of its domains. */
 export interface AlertScope {
@@ -19,16 +19,25 @@ export interface AlertScope {
   readonly domainId: string | undefined;
 }
 
-const accountHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
+/** Every later change of an alert has a greater number than the account's newest change. */
+const accountHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
     .selectFrom('account')
-    .select(['alerts_total as total', 'alerts_version as version'])
-    .select(['alerts_position as position', 'alerts_nonce as nonce'])
-    .select('alerts_generation as generation')
+    .select(['alerts_total as total', 'alerts_version as version', 'alerts_removed as removed'])
+    .select(['changes as key', 'changes as number', 'changes_nonce as nonce'])
     .where('id', '=', param('accountId')),
 );
 
-const domainHead = headOfDomain('alerts');
+const domainHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
+  db
+    .selectFrom('domain')
+    .innerJoin('account', 'account.id', 'account_id')
+    .select(['domain.alerts_total as total', 'domain.alerts_version as version'])
+    .select('domain.alerts_removed as removed')
+    .select(['changes as key', 'changes as number', 'changes_nonce as nonce'])
+    .where('domain.id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId')),
+);
 
 const OWNERS = { account: prepareFor('account'), domain: prepareFor('domain') } as const;
 
@@ -41,14 +50,15 @@ export function alertsOf({ accountId, domainId }: AlertScope): FollowedList<List
   const queries = OWNERS[domainId ? 'domain' : 'account'];
   return {
     id: alertList(owner),
+    accountId,
     head: domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId }),
     items: (wanted) => queries.from({ owner, ...wanted }),
     after: (wanted) => queries.after({ owner, ...wanted }),
-    updates: (after) => queries.updates({ owner, after }),
+    countAfter: (after) => queries.count({ accountId, owner, after }),
   };
 }
 
-function fieldsOf(db: Kysely<Tables>) {
+export function fieldsOfAlert(db: Kysely<Tables>) {
   const { asInstant, asJson } = dialectOf(db);
   const { ref } = expressionBuilder<Tables, 'alert'>();
   return {
@@ -75,7 +85,7 @@ export async function insertAlertEvent(tx: Tx, { id, domainId, event, at }: Aler
     .selectFrom('alert')
     .select([typed(sql.val(randomUUID()), 'uuid').as('id'), 'account_id'])
     .select([typed(sql.val(event), 'text').as('type'), typed(sql.val(at), 'timestamptz').as('at')])
-    .select([jsonRow(fieldsOf(tx)).as('data'), sql.lit(1 as const).as('is_new')])
+    .select([jsonRow(fieldsOfAlert(tx)).as('data'), sql.lit(1 as const).as('is_new')])
     .where(({ and }) => and({ 'alert.id': id, domain_id: domainId }));
   const columns = ['id', 'account_id', 'type', 'at', 'data', 'is_new'] as const;
   await tx.insertInto('event').columns(columns).expression(alert).execute();
@@ -98,30 +108,49 @@ function prepareFor(owner: 'account' | 'domain') {
           .orderBy('seq', 'desc')
           .limit(param('limit'))
           .offset(param('skip')),
-        fieldsOf(db),
+        fieldsOfAlert(db),
       ),
     ),
     after: prepareQuery<After, FollowedItem<ListedAlert>>((db, param) =>
       db
         .selectFrom('alert')
-        .select(dialectOf(db).jsonRow(fieldsOf(db)).as('item'))
-        .select(`${owner}_position as position`)
+        .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('item'))
+        .select('number as key')
         .where(`${owner}_id`, '=', param('owner'))
-        .where(`${owner}_position`, '>', param('after'))
+        .where('number', '>', param('after'))
         .where(isVersion(`${owner}.alerts_version`, [param('owner'), param('version')]))
-        .orderBy(`${owner}_position`)
+        .orderBy('number')
         .limit(param('limit'))
         .offset(param('skip')),
     ),
-    /** Only open alerts change in place. */
-    updates: prepareQuery<{ owner: string; after: number }, { nonces: number | null }>(
-      (db, param) =>
-        db
-          .selectFrom('alert')
-          .select(({ fn }) => fn.sum<number | null>('update_nonce').as('nonces'))
-          .where(`${owner}_id`, '=', param('owner'))
-          .where(`${owner}_position`, '>', param('after'))
-          .where('resolved_at', 'is', null),
+    /** Their newest change distinguishes two states, with its transaction's nonce. */
+    count: prepareQuery((db, param: Param<Counted>) =>
+      db
+        .selectFrom(
+          db
+            .selectFrom('alert')
+            .select(({ fn }) => [
+              fn.countAll<number>().as('total'),
+              fn.max('last_change').as('newest'),
+            ])
+            .where(`${owner}_id`, '=', param('owner'))
+            .where('number', '>', param('after'))
+            .as('counted'),
+        )
+        .select(({ selectFrom }) => [
+          'total',
+          selectFrom('change')
+            .select(sql<string>`newest || '.' || nonce`.as('state'))
+            .where('account_seq', '=', ({ selectFrom }) =>
+              selectFrom('account').select('seq').where('id', '=', param('accountId')),
+            )
+            .whereRef('number', '>=', 'counted.newest')
+            .orderBy('number')
+            .limit(1)
+            .as('state'),
+        ]),
     ),
   };
 }
+
+type Counted = { accountId: string; owner: string; after: number };

@@ -3,10 +3,11 @@ import { type Expression, type InferResult, sql } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
+import { takeNumbers } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
-import { insertGaps, insertPoint, newGapNonce, newGeneration, newNonce } from '../lists/points.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
 import { hasReceivers } from '../notify/events.ts';
+import { readNow } from '../work/clock.ts';
 import { insertAlertEvent } from './alert-list.ts';
 
 export interface NewAlert {
@@ -34,6 +35,8 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
       fired_at: firedAt,
       resolved_at: null,
       context: JSON.stringify(alert.context),
+      // Its numbers come when the account is locked.
+      ...NO_NUMBERS,
     })
     .onConflict((oc) =>
       oc.columns(['domain_id', 'type', 'subject']).where('resolved_at', 'is', null).doNothing(),
@@ -41,15 +44,17 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
     .returning('id')
     .executeTakeFirst();
   if (inserted === undefined) return undefined;
-  await advanceLists(tx, { id, accountId, domainId, type }, { added: 1, at: firedAt });
+  await noteChange(tx, { id, accountId, domainId, type }, { event: 'alert.fired', at: firedAt });
   const day = new Map([[toDay(firedAt), 1]]);
   for (const owner of ownersOf(alert)) await countItems(tx, alertList(owner.id), day);
   return id;
 }
 
+const NO_NUMBERS = { number: 0, last_change: 0 };
+
 /**
- * Resolves an open alert, or updates its context; returns whether it was open. Resolving moves it to the end of the
- * order of changes. A new context does not: it is no firing and no resolution.
+ * Resolves an open alert, or updates its context; returns whether it was open. Resolving moves it to the end of the list
+ * that clients follow. A new context does not: it is no firing and no resolution.
  */
 export async function settleAlert(
   tx: Tx,
@@ -58,18 +63,15 @@ export async function settleAlert(
 ): Promise<boolean> {
   const alert = await tx
     .updateTable('alert')
-    .set({ ...change, update_nonce: newGapNonce() })
+    .set(change)
     .where('id', '=', id)
     .where('resolved_at', 'is', null)
-    .returning(['account_id as accountId', 'domain_id as domainId', 'type'])
-    .returning(['account_position', 'domain_position'])
+    .returning(['id', 'account_id as accountId', 'domain_id as domainId', 'type'])
     .executeTakeFirst();
   if (alert === undefined) return false;
   const { resolved_at: at } = change;
-  for (const owner of ownersOf(alert))
-    if (at === undefined) await touchList(tx, owner, 0);
-    else await insertGaps(tx, alertList(owner.id), [alert[`${owner.table}_position`]]);
-  if (at !== undefined) await advanceLists(tx, { id, ...alert }, { added: 0, at });
+  if (at === undefined) await noteChange(tx, alert, { at: await readNow(tx) });
+  else await noteChange(tx, alert, { event: 'alert.resolved', at });
   return true;
 }
 
@@ -80,7 +82,7 @@ export async function deleteAlerts(
 ): Promise<number> {
   const alerts = await tx
     .selectFrom('alert')
-    .select(['id', 'fired_at', 'account_position', 'domain_position'])
+    .select(['id', 'fired_at'])
     .where('domain_id', '=', domainId)
     .orderBy('fired_at')
     .limit(limit)
@@ -92,12 +94,8 @@ export async function deleteAlerts(
   for (const { fired_at } of alerts)
     days.set(toDay(fired_at), (days.get(toDay(fired_at)) ?? 0) - 1);
   for (const owner of ownersOf({ accountId, domainId })) {
-    const list = alertList(owner.id);
     await touchList(tx, owner, -alerts.length);
-    await countItems(tx, list, days);
-    // Clients may come back with a cursor before them.
-    const positions = alerts.map((alert) => alert[`${owner.table}_position`]);
-    await insertGaps(tx, list, positions);
+    await countItems(tx, alertList(owner.id), days);
   }
   return alerts.length;
 }
@@ -133,56 +131,38 @@ function ownersOf({ accountId, domainId }: AlertOwners) {
   ] as const;
 }
 
-/** Gives a list a new version, after alerts have changed or gone without a new position. */
 async function touchList(tx: Tx, { table, id }: Owner, added: number): Promise<void> {
   await tx
     .updateTable(table)
     .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
-    .$if(added < 0, (update) => update.set({ alerts_generation: newGeneration() }))
     .where('id', '=', id)
     .execute();
 }
 
-type ChangedAlert = AlertOwners & { readonly id: string; readonly type: string };
-
-/** Updates both heads for an alert that fired (`added` 1) or resolved (0), and gives the change its positions. */
-async function advanceLists(
-  tx: Tx,
-  alert: ChangedAlert,
-  { added, at }: { readonly added: 0 | 1; readonly at: Instant },
-): Promise<void> {
-  const { id, accountId, domainId, type } = alert;
-  const [domain, account] = ownersOf(alert);
-  const { position: domain_position } = await advance(tx, domain, added);
-  const { position: account_position, isReceived } = await advance(tx, account, added);
-  const positions = { account_position, domain_position };
-  await tx.updateTable('alert').set(positions).where('id', '=', id).execute();
-  const named = tx.selectFrom('domain').select('name').where('id', '=', domainId);
-  const { name: subject } = await named.executeTakeFirstOrThrow();
-  const action = added === 1 ? 'alert_fired' : 'alert_resolved';
-  await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
-  if (!isReceived) return;
-  const event = added === 1 ? 'alert.fired' : 'alert.resolved';
-  await insertAlertEvent(tx, { id, domainId, event, at });
+interface AlertChange {
+  /** undefined: new figures of an open alert. */
+  readonly event?: 'alert.fired' | 'alert.resolved';
+  readonly at: Instant;
 }
 
-/** The update takes the lock of the owner's row, so positions become visible in their order on every engine. */
-async function advance(tx: Tx, { table, id }: Owner, added: 0 | 1) {
-  const alerts_nonce = newNonce();
-  const advanced = await tx
-    .updateTable(table)
-    .set((eb) => ({
-      alerts_total: eb('alerts_total', '+', added),
-      alerts_version: newVersion(),
-      alerts_position: eb('alerts_position', '+', 1),
-      alerts_nonce,
-    }))
-    .where('id', '=', id)
-    .returning('alerts_position as position')
-    .$if(table === 'account', (update) =>
-      update.returning(hasReceivers(sql.ref('account.id'), 'alert.').as('isReceived')),
-    )
-    .executeTakeFirstOrThrow();
-  await insertPoint(tx, alertList(id), { position: advanced.position, nonce: alerts_nonce });
-  return advanced;
+/** Gives both lists a new version, and the alert the number of the change; tells people and programs of an event. */
+async function noteChange(
+  tx: Tx,
+  alert: AlertOwners & { readonly id: string; readonly type: string },
+  { event, at }: AlertChange,
+): Promise<void> {
+  const { id, accountId, domainId, type } = alert;
+  for (const owner of ownersOf(alert)) await touchList(tx, owner, event === 'alert.fired' ? 1 : 0);
+  const { number } = await takeNumbers(tx, { accountId, at });
+  const numbers = { last_change: number, ...(event !== undefined && { number }) };
+  await tx.updateTable('alert').set(numbers).where('id', '=', id).execute();
+  if (event === undefined) return;
+  const named = tx.selectFrom('domain').select('name').where('id', '=', domainId);
+  const { name: subject } = await named.executeTakeFirstOrThrow();
+  const action = event === 'alert.fired' ? 'alert_fired' : 'alert_resolved';
+  await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
+  const account = tx.selectFrom('account').where('id', '=', accountId);
+  const receivers = account.select(hasReceivers(sql.ref('account.id'), 'alert.').as('isReceived'));
+  const { isReceived } = await receivers.executeTakeFirstOrThrow();
+  if (isReceived) await insertAlertEvent(tx, { id, domainId, event, at });
 }

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts';
 
 /* How much space reports take: their contents, their originals, and what rows and indexes add. */
 
-const ROW_BYTES = 2048;
+export const ROW_BYTES = 2048;
 
 export function toStoredBytes(content: number, original = 0): number {
   return ROW_BYTES + content + original;
@@ -32,7 +32,7 @@ export async function measureReports<Row extends MeasuredReport>(
   const ids = reports.map(({ id }) => id);
   const conflicts = await db
     .selectFrom('conflict')
-    .select(['report_id', 'document_seq', sql<number>`length(content)`.as('bytes')])
+    .select(['report_id', 'document_seq', sql<number>`length(parsed)`.as('bytes')])
     .where('domain_id', '=', first.domain_id)
     .where('report_id', 'in', ids)
     .execute();
@@ -64,6 +64,11 @@ export function takeSome<One extends { readonly bytes: number }>(
   return end === -1 ? all : all.slice(0, Math.max(1, end));
 }
 
+/** The bytes of the original of a row of `document`. */
+export const ORIGINAL_BYTES = sql<number>`coalesce(length(document.content), 0)
+  + coalesce((select sum(length(document_part.content)) from document_part
+    where document_part.document_seq = document.seq), 0)`;
+
 /** The bytes of originals, by the numbers of their documents. */
 export async function measureDocuments(
   db: Queries,
@@ -72,16 +77,8 @@ export async function measureDocuments(
   if (seqs.length === 0) return new Map();
   const rows = await db
     .selectFrom('document')
-    .select((eb) => [
-      'seq',
-      sql<number>`coalesce(length(content), 0)`.as('first'),
-      eb
-        .selectFrom('document_part')
-        .select(sql<number | null>`sum(length(document_part.content))`.as('bytes'))
-        .whereRef('document_seq', '=', 'document.seq')
-        .as('others'),
-    ])
+    .select(['seq', ORIGINAL_BYTES.as('bytes')])
     .where('seq', 'in', seqs)
     .execute();
-  return new Map(rows.map(({ seq, first, others }) => [seq, Number(first) + Number(others ?? 0)]));
+  return new Map(rows.map(({ seq, bytes }) => [seq, Number(bytes)]));
 }

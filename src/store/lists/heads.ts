@@ -7,29 +7,20 @@ import { prepareQuery, runPrepared } from '../engine/prepared.ts';
 export interface Head {
   readonly total: number;
   readonly version: string;
-  /** The newest point of a list that clients can follow (points.ts). */
-  readonly position?: number;
-  readonly nonce?: string;
-  /** Random, and another one after a removal: cursors of before are no longer good. */
-  readonly generation?: number;
-  /** The position before the first, where a list leaves rows of earlier ones behind (account-reports/). */
-  readonly begin?: number;
+}
+
+/** The head of a list that clients can follow. */
+export interface FollowableHead extends Head {
+  /** No item has a greater one. */
+  readonly key: number;
+  /** The newest change of the account (changes.ts). */
+  readonly number: number;
+  readonly nonce: string;
+  /** The number of the change with which an item was last removed. */
+  readonly removed: number;
 }
 
 export type DomainOfAccount = { readonly domainId: string; readonly accountId: string };
-
-/** The head of a domain's list. No row when the account has no such domain. */
-export function headOfDomain(list: 'reports' | 'alerts') {
-  return prepareQuery<DomainOfAccount, Head>((db, param) =>
-    db
-      .selectFrom('domain')
-      .select([`${list}_total as total`, `${list}_version as version`])
-      .select([`${list}_position as position`, `${list}_nonce as nonce`])
-      .select(`${list}_generation as generation`)
-      .where('id', '=', param('domainId'))
-      .where('account_id', '=', param('accountId')),
-  );
-}
 
 /**
  * A version that no other state of the list will ever have. It is random: after a restore from a backup, a counter

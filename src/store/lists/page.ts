@@ -13,7 +13,7 @@ export type Page = {
 };
 
 export interface PagedList<Item> {
-  /** The list's id in the order of changes (points.ts), when clients can follow it. */
+  /** The id of a list whose items are counted by day (timeline.ts). Of another one, all items before a page are skipped. */
   readonly id?: string;
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
@@ -21,7 +21,6 @@ export interface PagedList<Item> {
   readonly items: (query: ItemsQuery) => BoundQuery<JsonItem<Item>>;
 }
 
-/** In a list without an id, all items before the page are skipped. */
 export type ItemsQuery = PageStart & {
   readonly limit: number;
   readonly version: string;

@@ -1,17 +1,5 @@
 import type { View } from '../../domain/reports/authentication.ts';
-import {
-  bytes,
-  count,
-  day,
-  id,
-  instant,
-  number,
-  orNull,
-  orZero,
-  seq,
-  text,
-  UPDATED_IN_PLACE,
-} from './table.ts';
+import { bytes, count, day, id, instant, number, orNull, seq, text } from './table.ts';
 
 /*
  * Documents with the bytes in which they came, what became of them, and what a domain's reports count. What came in bounds
@@ -71,22 +59,22 @@ export const REPORTS = {
    */
   report: {
     columns: {
+      /** The order in which a domain's reports arrived or were corrected: what is stored again gets another one. */
       seq: seq(),
       begin_date: instant(),
       end_date: instant(),
       received_at: instant(),
-      /** Its position in the order in which the domain's reports arrived or were corrected: see lists/points.ts. */
-      position: count(),
       document_seq: count(),
       total_messages: count(),
       aligned_messages: count(),
       record_count: number(),
-      /** That of the account that has the domain, or had it last; null when none has. */
+      /** Of the account whose list has it (reports/listing.ts), and of its change with which it came to that list. */
       account_seq: orNull(number()),
+      number: orNull(count()),
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
       domain_id: id('references domain (id)'),
-      /** Of the transaction that gave the position. */
+      /** Of the transaction that stored it (lists/changes.ts). */
       nonce: text(),
       payload_sha256: bytes(),
       reporter_org: orNull(text()),
@@ -101,37 +89,34 @@ export const REPORTS = {
     },
     keys: [
       'unique (id)',
-      'index report_arrival (domain_id, position)',
+      'index report_arrival (domain_id, seq)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
+      'index report_change (account_seq, number) where account_seq is not null',
     ],
     sqlite: [`index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`],
   },
 
-  /** A document that has the identity of a stored report, and other content: the columns of a report that may differ. */
+  /** A document that has the identity of a stored report, and other content. */
   conflict: {
     columns: {
       seq: seq(),
       received_at: instant(),
       document_seq: count(),
-      total_messages: count(),
-      aligned_messages: count(),
-      record_count: number(),
-      /** Those of its report. */
+      /** That of its report. */
       begin_date: instant(),
       domain_id: id(),
       report_id: id(),
       payload_sha256: bytes(),
-      reporter_org: orNull(text()),
-      reporter_email: orNull(text()),
       authenticated: orNull(text()),
-      warnings: text(),
-      content: bytes(),
+      /** All columns of a report that come from its document, as one value (reports/report-row.ts). */
+      parsed: text(),
     },
     // A report has one conflict for each payload.
     keys: [
       'index conflict_received (received_at, seq)',
-      'constraint conflict_report foreign key (report_id) references report (id)',
+      // A report that is stored again, with other content, is deleted first.
+      'constraint conflict_report foreign key (report_id) references report (id) deferrable initially deferred',
     ],
     sqlite: ['unique (report_id, payload_sha256)'],
     postgres: [
@@ -201,23 +186,5 @@ export const REPORTS = {
   /** An organisational domain as which a report was ever authenticated, and when first. Whoever has a domain adds one row; none goes. */
   reporter: {
     columns: { name: text('primary key'), authenticated_at: instant() },
-  },
-
-  /**
-   * How many reports came in for a domain on one day, whichever days they cover: a row for each such day, which goes with
-   * the day's last report.
-   */
-  domain_receipt: {
-    columns: {
-      domain_id: id('references domain (id)'),
-      day: day(),
-      reports: number(),
-      /** How many of them are of no established reporter. */
-      doubtful: orZero(number()),
-      /** Of all that is stored of them (documents/stored-bytes.ts). */
-      bytes: count(),
-    },
-    clusteredBy: 'domain_id, day',
-    storage: UPDATED_IN_PLACE,
   },
 } as const;

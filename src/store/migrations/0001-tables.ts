@@ -15,7 +15,6 @@ import {
   id,
   instant,
   isPostgres,
-  number,
   orNull,
   orZero,
   seq,
@@ -57,20 +56,15 @@ export const TABLES = {
       mail_token: text('unique'),
       domains_total: orZero(count()),
       domains_version: text(),
-      /** Whether the index of its reports may have some that its list has not: 1 of a domain that was paused or removed, 2 of one that is joining. */
-      list_has_others: orZero(number()),
       reports_total: orZero(count()),
       reports_version: text(),
-      /** The position before the first of the list. What is left of earlier ones nobody reads. */
-      reports_begin: orZero(count()),
-      reports_position: orZero(count()),
-      reports_nonce: text(),
-      reports_generation: orZero(number()),
       alerts_total: orZero(count()),
       alerts_version: text(),
-      alerts_position: orZero(count()),
-      alerts_nonce: text(),
-      alerts_generation: orZero(number()),
+      /** The number of the change with which alerts were last removed: older cursors of them are no longer good. */
+      alerts_removed: orZero(count()),
+      /** The number and the nonce of its last change (lists/changes.ts). */
+      changes: orZero(count()),
+      changes_nonce: text(),
     },
     postgres: ['primary key (seq)'],
     storage: UPDATED_IN_PLACE,
@@ -94,7 +88,7 @@ export const TABLES = {
 
   /**
    * A row without an account is an *unclaimed* domain: reports came in for it, and nobody has registered it. It
-   * goes with its last report, and those are bounded (retention/unclaimed.ts).
+   * goes with its last report, and those are bounded (reports/aging/unclaimed.ts).
    */
   domain: {
     columns: {
@@ -108,29 +102,28 @@ export const TABLES = {
       watched_since: orNull(instant()),
       /** When its account lost it. */
       removed_at: orNull(instant()),
+      /** The number of the account's change with which it was added or resumed last. */
+      number: orZero(count()),
       /**
-       * Reports up to this position have not the number of the account yet (account-reports/): the domain joins the account's
-       * list when all have it. null when it has joined; of no use without account.
+       * Its reports from this number on are not listed yet, or listed still (reports/listing.ts); null when all are as the
+       * domain is.
        */
-      unlisted_until: orNull(count()),
+      listing_from: orNull(count()),
       last_report_at: orNull(instant()),
       reports_total: orZero(count()),
       reports_version: text(),
-      /** The newest point of the list: see lists/points.ts. */
-      reports_position: orZero(count()),
-      reports_nonce: text(),
-      reports_generation: orZero(number()),
-      /** The originals of its reports up to this position went by age (retention/old-originals.ts). */
-      originals_position: orZero(count()),
+      /** The number of the account's change with which one was last removed: older cursors of the list are no longer good. */
+      reports_removed: orZero(count()),
+      /** The originals of its reports up to this number went by age (reports/aging/old-originals.ts). */
+      originals_seq: orZero(count()),
       alerts_total: orZero(count()),
       alerts_version: text(),
-      alerts_position: orZero(count()),
-      alerts_nonce: text(),
-      alerts_generation: orZero(number()),
+      alerts_removed: orZero(count()),
     },
     keys: [
       'index domain_list (account_id, status, name)',
-      'index domain_joining (id) where unlisted_until is not null',
+      'index domain_change (account_id, number)',
+      'index domain_listing (id) where listing_from is not null',
     ],
     postgres: ['primary key (seq)'],
     storage: UPDATED_IN_PLACE,
@@ -162,11 +155,9 @@ export const TABLES = {
       seq: seq(),
       fired_at: instant(),
       resolved_at: orNull(instant()),
-      /** Its positions in the order in which alerts of the account, and of the domain, fired or resolved (points.ts). */
-      account_position: orZero(count()),
-      domain_position: orZero(count()),
-      /** A random number for each change of an open alert's context. */
-      update_nonce: orZero(count()),
+      /** The number of the account's change with which it fired or resolved, and of its last change (lists/changes.ts). */
+      number: count(),
+      last_change: count(),
       id: id(),
       account_id: id('references account (id)'),
       domain_id: id('references domain (id)'),
@@ -181,10 +172,9 @@ export const TABLES = {
       `unique index alert_open (domain_id, type, subject) ${OPEN}`,
       `index alert_list_open (account_id, fired_at, seq) ${OPEN}`,
       'index alert_list_by_account_id (account_id, fired_at, seq)',
-      `index alert_open_change_by_account (account_id, account_position, update_nonce) ${OPEN}`,
-      'index alert_change_by_account (account_id, account_position)',
-      `index alert_open_change_by_domain (domain_id, domain_position, update_nonce) ${OPEN}`,
-      'index alert_change_by_domain (domain_id, domain_position)',
+      'index alert_change_by_account (account_id, number)',
+      'index alert_change_by_domain (domain_id, number)',
+      'index alert_last_change (account_id, last_change)',
     ],
     sqlite: ['unique (id)', `index alert_list_by_domain_id (${LIST})`],
     postgres: [`primary key (${LIST})`, 'unique (id, domain_id)'],

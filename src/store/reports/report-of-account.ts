@@ -6,8 +6,8 @@ import { askAll, type Reader } from '../engine/reader.ts';
 
 export const NO_SUCH_REPORT = 'No such report.';
 
-/** A report's content changes only with its place in the order of arrival, which no other content ever had. */
-const VERSION = sql<string>`report.nonce || '.' || report.position`;
+/** A report's content changes only with its number in the order of arrival. */
+const VERSION = sql<string>`report.nonce || '.' || report.seq`;
 
 /** Reports with their domains' names, and where their documents are stored. */
 export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {

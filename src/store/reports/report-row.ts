@@ -1,10 +1,12 @@
 import type { Selectable } from 'kysely';
-import { secondsToInstant } from '../../domain/instant.ts';
+import { secondsToInstant, toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { Tables } from '../tables.ts';
 
 /** The columns of a report that come from its document. */
-export function toContentRow({ metadata, tally, warnings, content }: AggregateReport) {
+export type ParsedRow = ReturnType<typeof toParsedRow>;
+
+export function toParsedRow({ metadata, tally, warnings, content }: AggregateReport) {
   return {
     reporter_org: metadata.orgName,
     reporter_email: metadata.email,
@@ -19,27 +21,31 @@ export function toContentRow({ metadata, tally, warnings, content }: AggregateRe
   };
 }
 
-type Named = Pick<Selectable<Tables['report']>, 'reporter_org' | 'reporter_email'>;
+/** All of them as one value, which a conflict has until it takes its report's place. */
+export function packRow({ content, ...columns }: ParsedRow): string {
+  return JSON.stringify({ ...columns, content: Buffer.from(content).toString('base64') });
+}
+
+export function unpackRow(packed: string): ParsedRow {
+  const { content, ...columns } = JSON.parse(packed);
+  return { ...columns, content: Buffer.from(content, 'base64') };
+}
+
+export type ReportRow = Selectable<Tables['report']>;
+
+/** A report without what is given to it when it is stored. */
+export type NewRow = Omit<ReportRow, 'seq' | 'account_seq' | 'number' | 'nonce'>;
+
+export function toNewRow({ seq, account_seq, number, nonce, ...row }: ReportRow): NewRow {
+  return row;
+}
+
+/** A report's day is the one on which its window begins. */
+export const dayOf = ({ begin_date }: Pick<ParsedRow, 'begin_date'>) => toDay(begin_date);
+
+type Named = Pick<ParsedRow, 'reporter_org' | 'reporter_email'>;
 
 /** Its organisation, or else the domain of its e-mail address: some reports name no organisation. */
 export function findReporterName({ reporter_org, reporter_email }: Named): string | null {
   return reporter_org ?? (reporter_email?.split('@').at(-1) || null);
-}
-
-type ExchangedRow = Omit<
-  Selectable<Tables['conflict']>,
-  'seq' | 'domain_id' | 'report_id' | 'begin_date'
->;
-
-/**
- * The columns in which documents of one report differ. Its conflicts have them too, so that a conflict takes the
- * report's place when they are exchanged.
- */
-export function toExchangedRow(row: ExchangedRow): ExchangedRow {
-  const { document_seq, payload_sha256, received_at, authenticated, warnings, content } = row;
-  const { reporter_org, reporter_email, record_count, total_messages, aligned_messages } = row;
-  return {
-    ...{ document_seq, payload_sha256, received_at, authenticated, warnings, content },
-    ...{ reporter_org, reporter_email, record_count, total_messages, aligned_messages },
-  };
 }

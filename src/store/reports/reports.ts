@@ -1,16 +1,34 @@
-import { expressionBuilder, type Kysely } from 'kysely';
-import type { Point } from '../../domain/cursor.ts';
+import { expressionBuilder, type Kysely, sql } from 'kysely';
 import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
-import { type DomainOfAccount, headOfDomain, isVersion } from '../lists/heads.ts';
+import { type DomainOfAccount, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 export type ReportRow = JsonRow<ReturnType<typeof fieldsOf>>;
 
-const reportsHead = headOfDomain('reports');
+/** No row when the account has no such domain. */
+const reportsHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
+  db
+    .selectFrom('domain')
+    .innerJoin('account', 'account.id', 'account_id')
+    .select(['domain.reports_total as total', 'domain.reports_version as version'])
+    .select(['reports_removed as removed', 'changes as number', 'changes_nonce as nonce'])
+    .select(({ fn, selectFrom }) =>
+      fn
+        .coalesce(
+          selectFrom('report')
+            .select(({ fn }) => fn.max('seq').as('seq'))
+            .whereRef('domain_id', '=', 'domain.id'),
+          sql.lit(0),
+        )
+        .as('key'),
+    )
+    .where('domain.id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId')),
+);
 
 type ReportsQuery = { domainId: string } & ItemsQuery;
 
@@ -36,11 +54,11 @@ type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
 const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((db, param) =>
   db
     .selectFrom('report')
-    .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'position', 'nonce'])
+    .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'seq as key'])
     .where('domain_id', '=', param('domainId'))
-    .where('position', '>', param('after'))
+    .where('seq', '>', param('after'))
     .where(isVersion('domain.reports_version', [param('domainId'), param('version')]))
-    .orderBy('position')
+    .orderBy('seq')
     .limit(param('limit'))
     .offset(param('skip')),
 );
@@ -67,14 +85,21 @@ function fieldsOf(db: Kysely<Tables>) {
   };
 }
 
-const reportPoint = prepareQuery<{ domainId: string; position: number }, Point>((db, param) =>
+/** The newest of them distinguishes two states, with its transaction's nonce. */
+const countAfter = prepareQuery((db, param: Param<{ domainId: string; after: number }>) =>
   db
     .selectFrom('report')
-    .select(['position', 'nonce'])
+    .select(({ fn, selectFrom }) => [
+      fn.countAll<number>().as('total'),
+      selectFrom('report as newest')
+        .select(sql<string>`newest.seq || '.' || newest.nonce`.as('state'))
+        .where('newest.domain_id', '=', param('domainId'))
+        .orderBy('newest.seq', 'desc')
+        .limit(1)
+        .as('state'),
+    ])
     .where('domain_id', '=', param('domainId'))
-    .where('position', '>=', param('position'))
-    .orderBy('position')
-    .limit(1),
+    .where('seq', '>', param('after')),
 );
 
 /**
@@ -82,12 +107,13 @@ const reportPoint = prepareQuery<{ domainId: string; position: number }, Point>(
  * where it was corrected. The list does not exist when the account does not have the domain.
  */
 export function reportsOf(domain: DomainOfAccount): FollowedList<ReportRow> {
-  const { domainId } = domain;
+  const { domainId, accountId } = domain;
   return {
     id: reportList(domainId),
+    accountId,
     head: reportsHead(domain),
     items: (wanted) => reportsFrom({ domainId, ...wanted }),
     after: (wanted) => reportsAfter({ domainId, ...wanted }),
-    point: (position) => reportPoint({ domainId, position }),
+    countAfter: (after) => countAfter({ domainId, after }),
   };
 }

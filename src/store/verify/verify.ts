@@ -1,200 +1,161 @@
 import { isDeepStrictEqual } from 'node:util';
-import { sql } from 'kysely';
-import type { Day } from '../../domain/instant.ts';
-import { toAddress } from '../../domain/sources/address-key.ts';
-import type { DaySources } from '../../domain/sources/day-sources.ts';
-import {
-  isIntact,
-  isKept,
-  MAX_SOURCES,
-  unpackSources,
-} from '../../domain/sources/packed-sources.ts';
-import { type DayRow, dayOf } from '../documents/day-counts.ts';
-import { findStatedPolicy } from '../documents/stated-policy.ts';
+import { findStatedPolicy } from '../days/stated-policy.ts';
 import type { Queries } from '../engine/database.ts';
-import { askAll, type Plan, type Reader } from '../engine/reader.ts';
-import type { DomainDay } from '../sources/days.ts';
-import { MAX_RECORDS, recountDay } from '../sources/recount.ts';
-import type { Mending, Owner } from './change.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { ask, askAll, type Plan, type Reader, toReader } from '../engine/reader.ts';
+import type { Store } from '../engine/store.ts';
 import {
-  compareRows,
+  type Difference,
   type Figure,
+  type FigureRow,
   OF_ACCOUNT,
   OF_DOMAIN,
-  toParams,
-  type WrongFigure,
+  toLists,
 } from './figures.ts';
-import { mendDay, mendFigures } from './mend.ts';
-
-export interface Difference extends WrongFigure {
-  readonly table: string;
-  /** The name of a domain, or the id of an account. */
-  readonly of: string;
-}
-
-/** Figures that are compared in one snapshot, and how they become right. */
-interface Check {
-  readonly compare: () => Promise<Difference[]>;
-  readonly mend: (store: Mending) => Promise<void>;
-}
+import { lockOwner, mend, type Owner, touchOwner } from './mend.ts';
 
 interface Verified {
   readonly db: Queries;
   readonly reader: Reader;
 }
 
-/** Computes every stored figure again and yields those that are wrong. */
+/**
+ * Counts every stored figure again and yields those that are wrong. Each account and each domain is read in a snapshot of
+ * its own, because no figure counts rows of two: so none is held open for long, and others go on.
+ */
 export async function* verify(store: Verified): AsyncGenerator<Difference> {
-  for await (const { compare } of listChecks(store)) yield* await compare();
+  for await (const owner of listOwners(store.db)) {
+    yield* (await compare(store.reader, owner)).wrong;
+    if (owner.table === 'domain') yield* await comparePolicies(store, owner);
+  }
 }
+
+/** How often an owner that keeps changing is counted again. */
+const MAX_TRIES = 20;
 
 /** Mends what is wrong and yields it. What could not be mended is named by `isMended`. */
 export async function* repair(
-  store: Mending,
+  store: Pick<Store, 'db' | 'reader'>,
 ): AsyncGenerator<Difference & { readonly isMended: boolean }> {
-  for await (const { compare, mend } of listChecks(store)) {
-    const found = await compare();
-    if (found.length === 0) continue;
-    await mend(store);
-    const left = new Set((await compare()).map(toPlace));
-    for (const one of found) yield { ...one, isMended: !left.has(toPlace(one)) };
+  for await (const owner of listOwners(store.db)) {
+    const policies = owner.table === 'domain' ? await comparePolicies(store, owner) : [];
+    const found = [...(await compare(store.reader, owner)).wrong, ...policies];
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const { wrong, state } = await compare(store.reader, owner);
+      const all = [...wrong, ...(tries === 0 ? policies : [])];
+      if (all.length === 0) break;
+      // Counted without a lock, because an owner may have a million items; written when nothing has changed since.
+      await store.db.write(async (tx) => {
+        await lockOwner(tx, owner);
+        if ((await toReader(tx).readPlan(() => planState(owner))) !== state) return;
+        await mend(tx, owner, all);
+        await touchOwner(tx, owner);
+      });
+    }
+    const left = [...(await compare(store.reader, owner)).wrong].map(toPlace);
+    for (const one of found) yield { ...one, isMended: !left.includes(toPlace(one)) };
   }
 }
-
-/** The first account or domain whose totals and newest positions are wrong. */
-export async function findWrongHead(store: Verified): Promise<Difference | undefined> {
-  for (const [table, heads] of HEADS)
-    for await (const { id, name } of listOwners(store.db, table)) {
-      const owner = { table, id, of: name };
-      const [wrong] = await store.reader.readPlan(() => compareFigures(heads, owner));
-      if (wrong !== undefined) return wrong;
-    }
-  return undefined;
-}
-
-const HEADS = [
-  ['account', OF_ACCOUNT.filter(({ table }) => table === 'account')],
-  ['domain', OF_DOMAIN.filter(({ table }) => table === 'domain')],
-] as const;
 
 const toPlace = ({ table, at, figure }: Difference) => [table, at, figure].join(' ');
 
-/**
- * Each account and each domain is read in a snapshot of its own, because no figure counts rows of two: so none is held
- * open for long, and others go on.
- */
-async function* listChecks(store: Verified): AsyncGenerator<Check> {
-  const { db } = store;
-  for await (const { id, name } of listOwners(db, 'domain')) {
-    const owner = { table: 'domain', id, of: name } as const;
-    yield checkFigures(store, OF_DOMAIN, owner);
-    for (const day of await listDays(db, id))
-      yield {
-        compare: () => compareDay(store, owner, day),
-        mend: (mending) => mendDay(mending.db, owner, day),
-      };
+/** The first account or domain whose totals are wrong. */
+export async function findWrongHead(store: Verified): Promise<Difference | undefined> {
+  for await (const owner of listOwners(store.db)) {
+    const heads = FIGURES[owner.table].filter(({ table }) => table === owner.table);
+    const [wrong] = await store.reader.readPlan(() => planFigures(heads, owner));
+    if (wrong !== undefined) return wrong;
   }
-  // After the domains, whose reports they list.
-  for await (const { id } of listOwners(db, 'account'))
-    yield checkFigures(store, OF_ACCOUNT, { table: 'account', id, of: id });
+  return undefined;
 }
 
-function checkFigures(store: Verified, figures: readonly Figure[], owner: Owner): Check {
-  return {
-    compare: () => store.reader.readPlan(() => compareFigures(figures, owner)),
-    mend: (mending) => mendFigures(mending, figures, owner),
-  };
-}
-
+const FIGURES = { domain: OF_DOMAIN, account: OF_ACCOUNT } as const;
 const OWNERS_AT_ONCE = 500;
 
-async function* listOwners(db: Queries, table: 'account' | 'domain') {
-  const first = db.selectFrom(table).select(['id', 'name']).orderBy('id').limit(OWNERS_AT_ONCE);
-  let rows = await first.execute();
-  for (; rows.length > 0; rows = await first.where('id', '>', rows.at(-1)?.id ?? '').execute())
-    yield* rows;
+/** Domains first: an account's lists follow theirs. */
+async function* listOwners(db: Queries): AsyncGenerator<Owner> {
+  for (const table of ['domain', 'account'] as const) {
+    const first = db.selectFrom(table).select(['id', 'name']).orderBy('id').limit(OWNERS_AT_ONCE);
+    let rows = await first.execute();
+    while (rows.length > 0) {
+      for (const { id, name } of rows) yield { table, id, of: table === 'domain' ? name : id };
+      rows = await first.where('id', '>', rows.at(-1)?.id ?? '').execute();
+    }
+  }
 }
 
-async function listDays(db: Queries, domainId: string): Promise<string[]> {
-  const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
-  return (await days.orderBy('day').execute()).map(({ day }) => day);
+function compare(reader: Reader, owner: Owner) {
+  return reader.readPlan(function* () {
+    const state = yield* planState(owner);
+    return { state, wrong: yield* planFigures(FIGURES[owner.table], owner) };
+  });
 }
 
-function* compareFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Difference[]> {
-  const owner = toParams({ id });
+/** Another text after each change of the owner's lists. */
+function* planState({ table, id }: Owner): Plan<string> {
+  return JSON.stringify(yield* ask(VERSIONS[table]({ id })));
+}
+
+const VERSIONS = {
+  domain: prepareQuery((db, param: Param<{ id: string }>) =>
+    db
+      .selectFrom('domain')
+      .select(['reports_version', 'alerts_version'])
+      .where('id', '=', param('id')),
+  ),
+  account: prepareQuery((db, param: Param<{ id: string }>) =>
+    db
+      .selectFrom('account')
+      .select(['domains_version', 'reports_version', 'alerts_version'])
+      .where('id', '=', param('id')),
+  ),
+};
+
+function* planFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Difference[]> {
   const found: Difference[] = [];
-  for (const { table, stored, right } of figures) {
-    const [storedRows, rightRows] = yield* askAll(stored(owner), right(owner));
-    for (const difference of compareRows(storedRows, rightRows))
-      found.push({ table, of, ...difference });
+  for (const { table, list, stored, right } of figures) {
+    const [ones, others] = yield* askAll(stored(toLists(id)), right(toLists(id)));
+    const name = list === undefined ? table : `${table} of ${list}`;
+    found.push(...compareRows(ones, others).map((wrong) => ({ table: name, of, ...wrong })));
   }
   return found;
 }
 
-/** How often a day is read again that changed while it was counted. */
-const MAX_TRIES = 5;
+function compareRows(stored: readonly FigureRow[], right: readonly FigureRow[]) {
+  const [ones, others] = [toMap(stored), toMap(right)];
+  const places = [...new Set([...ones.keys(), ...others.keys()])];
+  return places.flatMap((at) => {
+    const [one, other] = [ones.get(at), others.get(at)];
+    return Object.keys(one ?? other ?? {})
+      .filter((name) => name !== 'at')
+      .map((figure) => {
+        return { at, figure, stored: one?.[figure] ?? null, right: other?.[figure] ?? null };
+      })
+      .filter((compared) => String(compared.stored) !== String(compared.right));
+  });
+}
 
-/** What is computed from the contents of a day's reports. A day that keeps changing is left out. */
-async function compareDay(
-  { db, reader }: Verified,
-  { id, of }: Owner,
-  day: Day,
-): Promise<Difference[]> {
-  const at = { domainId: id, day };
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const [stored] = await reader.readAll(dayOf(at));
-    if (stored === undefined) return [];
-    const wrong = await findWrongOfDay(db, at, stored);
-    if (!isDeepStrictEqual([stored], await reader.readAll(dayOf(at)))) continue;
-    return wrong.map((one) => ({ table: 'domain_day', of, at: day, ...one }));
+function toMap(rows: readonly FigureRow[]): Map<string | null, FigureRow> {
+  return new Map(rows.map((row) => [row['at'] as string | null, row]));
+}
+
+/** What is read in contents of reports. A day that changes meanwhile is left out. */
+async function comparePolicies({ db, reader }: Verified, { id, of }: Owner): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const stored = await reader.readAll(policiesOf({ id }));
+  for (const { day, policy } of stored) {
+    const right = await findStatedPolicy(db, { domainId: id, day });
+    if (right !== undefined && right !== policy)
+      found.push({ table: 'domain_day', of, at: day, figure: 'policy', stored: policy, right });
   }
-  return [];
+  const isUnchanged = isDeepStrictEqual(stored, await reader.readAll(policiesOf({ id })));
+  return isUnchanged ? found : [];
 }
 
-async function findWrongOfDay(
-  db: Queries,
-  at: DomainDay,
-  { policy: stored, sources }: DayRow,
-): Promise<Omit<WrongFigure, 'at'>[]> {
-  const right = await findStatedPolicy(db, at);
-  const wrong = await compareSources(db, at, sources);
-  return [
-    ...(right === undefined || right === stored ? [] : [{ figure: 'policy', stored, right }]),
-    ...(wrong === undefined ? [] : [{ figure: 'sources', ...wrong }]),
-  ];
-}
-
-/** The first address that is wrong. */
-async function compareSources(db: Queries, at: DomainDay, stored: Uint8Array | null) {
-  if (!isKept(stored)) return undefined;
-  if (!isIntact(stored)) return { stored: 'damaged', right: 'intact' };
-  // Of a day with more records, only the first are counted again.
-  if ((await countRecords(db, at)) > MAX_RECORDS) return undefined;
-  return findWrong(unpackSources(stored), await recountDay(db, at));
-}
-
-async function countRecords(db: Queries, { domainId, day }: DomainDay): Promise<number> {
-  const { records } = await db
-    .selectFrom('report')
-    .select(sql<number>`coalesce(sum(1 + record_count), 0)`.as('records'))
-    .where('domain_id', '=', domainId)
-    .where('begin_date', '>=', `${day}T00:00:00Z`)
-    .where('begin_date', '<=', `${day}T23:59:59Z`)
-    .executeTakeFirstOrThrow();
-  return Number(records);
-}
-
-/** Of a day with more addresses than are kept, a count may be too small and is never too large. */
-function findWrong(stored: DaySources, right: DaySources) {
-  const mayBeLess = right.size > MAX_SOURCES;
-  for (const key of new Set([...stored.keys(), ...right.keys()])) {
-    const [one, other] = [stored.get(key)?.counts, right.get(key)?.counts];
-    const [few, many] = [Object.values(one ?? {}), Object.values(other ?? {})];
-    if (mayBeLess ? few.every((count, i) => count <= (many[i] ?? 0)) : `${few}` === `${many}`)
-      continue;
-    const toText = (counts: readonly number[]) =>
-      counts.length === 0 ? null : `${toAddress(key)}: ${counts.join(', ')}`;
-    return { stored: toText(few), right: toText(many) };
-  }
-  return undefined;
-}
+const policiesOf = prepareQuery((db, param: Param<{ id: string }>) =>
+  db
+    .selectFrom('domain_day')
+    .select(['day', 'policy', 'reports'])
+    .where('domain_id', '=', param('id'))
+    .orderBy('day'),
+);

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { receiveInputs } from '../../../scripts/receive.ts';
+import { readOriginal } from '../../../src/store/documents/originals.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
+import type { Store } from '../../../src/store/engine/store.ts';
+import {
+  measureOldOriginals,
+  pruneOriginals,
+} from '../../../src/store/reports/aging/old-originals.ts';
+import { pruneReports } from '../../../src/store/reports/aging/old-reports.ts';
 import {
   preferConflict,
   removeConflict,
   removeReport,
-} from '../../../src/store/corrections/corrections.ts';
-import { readOriginal } from '../../../src/store/documents/originals.ts';
-import type { Db } from '../../../src/store/engine/database.ts';
-import type { Store } from '../../../src/store/engine/store.ts';
-import { measureOldOriginals, pruneOriginals } from '../../../src/store/retention/old-originals.ts';
-import { pruneReports } from '../../../src/store/retention/old-reports.ts';
+} from '../../../src/store/reports/corrections.ts';
 import { verify } from '../../../src/store/verify/verify.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../../support/builders.ts';
 import { listMiscounts } from '../../support/recount.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../../src/store/lists/followed.ts';
 import type { Head } from '../../../src/store/lists/heads.ts';
 import { findHead, readPage } from '../../../src/store/lists/page.ts';
+import { measurePrunable, pruneReports } from '../../../src/store/reports/aging/old-reports.ts';
 import { reportsOf } from '../../../src/store/reports/reports.ts';
-import { measurePrunable, pruneReports } from '../../../src/store/retention/old-reports.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../../support/builders.ts';
 import { listMiscounts } from '../../support/recount.ts';
 import { holdSources } from '../../support/recount-sources.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { isKept, unpackSources } from '../../../src/domain/sources/packed-sources.ts';
-import { removeReport } from '../../../src/store/corrections/corrections.ts';
-import { pruneReports } from '../../../src/store/retention/old-reports.ts';
-import { measureOldSources, pruneSources } from '../../../src/store/retention/old-sources.ts';
+import { measureOldSources, pruneSources } from '../../../src/store/days/old-sources.ts';
+import { pruneReports } from '../../../src/store/reports/aging/old-reports.ts';
+import { removeReport } from '../../../src/store/reports/corrections.ts';
 import { readSources } from '../../../src/store/sources/list.ts';
 import { findSourcesState } from '../../../src/store/sources/summed-range.ts';
 import { verify } from '../../../src/store/verify/verify.ts';

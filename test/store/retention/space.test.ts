@@ -2,8 +2,8 @@ import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../src/store/engine/database.ts';
+import { giveBackSpace } from '../../../src/store/engine/given-back.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
-import { giveBackSpace } from '../../../src/store/retention/space.ts';
 import { NOW } from '../../support/builders.ts';
 import { aDatabasePath, aStore, IS_POSTGRES } from '../../support/store.ts';
 

@@ -11,8 +11,8 @@ import {
   findFollowedHead,
   readFollowedPage,
 } from '../../../src/store/lists/followed.ts';
+import { toShare, trimUnclaimed } from '../../../src/store/reports/aging/unclaimed.ts';
 import { reportsOf } from '../../../src/store/reports/reports.ts';
-import { toShare, trimUnclaimed } from '../../../src/store/retention/unclaimed.ts';
 import { aBareAccount, aDomain, aReport } from '../../support/builders.ts';
 import { listMiscounts } from '../../support/recount.ts';
 import { aStore } from '../../support/store.ts';

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
-import type { Queries, Tx } from '../engine/database.ts';
-import type { DomainDay } from '../sources/days.ts';
-import { isCounted, isOther } from './day-counts.ts';
+import type { Queries } from '../engine/database.ts';
+import { type DomainDay, isCounted } from './day-counts.ts';
 
 /*
  * The policy of a day: that of its last report, in the order of arrival and correction, that states one. Anybody can send
@@ -13,11 +12,10 @@ import { isCounted, isOther } from './day-counts.ts';
 /** Reporters of a day state the same policy, or none. Of a day on which so many of the last state none, it is unknown. */
 const MAX_REPORTS = 20;
 
-/** What a day's reports state, without some that leave; undefined when it is unknown. */
+/** What a day's reports state; undefined when it is unknown. */
 export async function findStatedPolicy(
   db: Queries,
   { domainId, day }: DomainDay,
-  without: readonly number[] = [],
 ): Promise<string | null | undefined> {
   const last = db
     .selectFrom('report')
@@ -26,9 +24,8 @@ export async function findStatedPolicy(
     .where('begin_date', '>=', `${day}T00:00:00Z`)
     .where('begin_date', '<=', `${day}T23:59:59Z`)
     .where(isCounted('established'))
-    .where(isOther(without))
-    // Of the day's reports, by the index of days: that of positions would be read from the newest report of all.
-    .orderBy(sql`position + 0`, 'desc');
+    // Of the day's reports, by the index of days: that of arrival would be read from the newest report of all.
+    .orderBy(sql`seq + 0`, 'desc');
   // Nearly always, the last one states it.
   for (const limit of [1, MAX_REPORTS]) {
     const rows = await last.limit(limit).execute();
@@ -47,11 +44,4 @@ function readPolicy(content: Uint8Array): string | null {
     return null;
   }
   return toPolicyTags(unpacked.policyPublished);
-}
-
-/** What is unknown is not stated. */
-export async function restatePolicy(tx: Tx, at: DomainDay): Promise<void> {
-  const policy = (await findStatedPolicy(tx, at)) ?? null;
-  const days = tx.updateTable('domain_day').set({ policy }).where('domain_id', '=', at.domainId);
-  await days.where('day', '=', at.day).execute();
 }

@@ -1,15 +1,12 @@
 import type { SelectQueryBuilder } from 'kysely';
-import { addDays, type Day, END_OF_TIME, toDay } from '../../domain/instant.ts';
-import { lockDomain } from '../accounts/domains.ts';
-import { uncountReports } from '../corrections/departures.ts';
-import type { ReportRow } from '../corrections/rows.ts';
-import { deleteDocuments } from '../documents/originals.ts';
-import { measureReports, takeSome } from '../documents/stored-bytes.ts';
-import type { Db, Tx } from '../engine/database.ts';
-import { runAllPrepared } from '../engine/prepared.ts';
-import { beginAfter, insertGaps, pointInserts } from '../lists/points.ts';
-import { reportList } from '../lists/timeline.ts';
-import type { Tables } from '../tables.ts';
+import { addDays, type Day, END_OF_TIME, toDay } from '../../../domain/instant.ts';
+import { deleteDocuments } from '../../documents/originals.ts';
+import { measureReports, takeSome } from '../../documents/stored-bytes.ts';
+import type { Db, Queries, Tx } from '../../engine/database.ts';
+import type { Tables } from '../../tables.ts';
+import { deleteReports } from '../removal.ts';
+import type { ReportRow } from '../report-row.ts';
+import { lockDomain } from '../reported-domains.ts';
 
 /*
  * Reports of the domains of accounts go by age, the days before a given one, with their conflicts and documents. Cursors
@@ -72,13 +69,12 @@ export async function measurePrunable(db: Db, retention: Retention): Promise<Amo
   return { count, bytes: Math.round(bytes) };
 }
 
+/** The bytes of a report, as those of its oldest say. */
 async function measureAverage(db: Db, domainId: string): Promise<number> {
-  const { reports, bytes } = await db
-    .selectFrom('domain_receipt')
-    .select(({ fn }) => [fn.sum('reports').as('reports'), fn.sum('bytes').as('bytes')])
-    .where('domain_id', '=', domainId)
-    .executeTakeFirstOrThrow();
-  return Number(bytes) / Math.max(1, Number(reports));
+  const oldest = selectOldest(db, domainId).orderBy('begin_date').orderBy('seq');
+  const measured = await measureReports(db, await oldest.execute());
+  const sum = measured.reduce((all, { bytes }) => all + bytes, 0);
+  return sum / Math.max(1, measured.length);
 }
 
 /** The domains of accounts that have a day that may go, with the last such day. */
@@ -143,84 +139,49 @@ export async function deleteOldest(
     .limit(1)
     .executeTakeFirst();
   if (oldest === undefined || oldest.day > until) return undefined;
-  const rows = await tx
-    .selectFrom('report')
-    .selectAll()
-    .where('domain_id', '=', domainId)
+  const rows = await selectOldest(tx, domainId)
     .where('begin_date', '>=', oldest.day)
     .where('begin_date', '<=', `${oldest.day}T23:59:59Z`)
     .orderBy('begin_date')
     .orderBy('seq')
-    .limit(REPORTS_AT_ONCE)
     .execute();
-  return await deleteReports(tx, domainId, rows);
+  return await deleteSome(tx, domainId, rows);
+}
+
+function selectOldest(db: Queries, domainId: string) {
+  const reports = db.selectFrom('report').selectAll().where('domain_id', '=', domainId);
+  return reports.limit(REPORTS_AT_ONCE);
 }
 
 /** As many of the first as one transaction deletes, with their conflicts and documents. All are of one domain. */
-export async function deleteReports(
+export async function deleteSome(
   tx: Tx,
   domainId: string,
   rows: readonly ReportRow[],
 ): Promise<Amount> {
-  const departed = takeSome(await measureReports(tx, rows));
-  const reports = departed.map(({ report }) => report);
+  const old = takeSome(await measureReports(tx, rows));
+  const reports = old.map(({ report }) => report);
   if (reports.length === 0) return { count: 0, bytes: 0 };
-  await deleteRows(tx, reports);
-  const byDay = Map.groupBy(departed, ({ report }) => toDay(report.begin_date));
-  for (const ofDay of byDay.values()) await uncountReports(tx, ofDay);
-  await leavePositions(tx, domainId, reports);
+  await tx
+    .deleteFrom('conflict')
+    .where('domain_id', '=', domainId)
+    // The whole key (decision 90).
+    .where(
+      'begin_date',
+      'in',
+      reports.map(({ begin_date }) => begin_date),
+    )
+    .where(
+      'report_id',
+      'in',
+      reports.map(({ id }) => id),
+    )
+    .execute();
+  await deleteReports(tx, domainId, reports);
   await deleteDocuments(
     tx,
-    departed.flatMap(({ documents }) => documents),
+    old.flatMap(({ documents }) => documents),
   );
-  const bytes = departed.reduce((sum, one) => sum + one.bytes, 0);
+  const bytes = old.reduce((sum, one) => sum + one.bytes, 0);
   return { count: reports.length, bytes };
-}
-
-async function deleteRows(tx: Tx, reports: readonly ReportRow[]): Promise<void> {
-  const [first] = reports as readonly [ReportRow];
-  const ids = reports.map(({ id }) => id);
-  // The whole key of reports and conflicts (decision 90).
-  const dates = reports.map(({ begin_date }) => begin_date);
-  for (const [table, column] of [
-    ['conflict', 'report_id'],
-    ['report', 'id'],
-  ] as const)
-    await tx
-      .deleteFrom(table)
-      .where('domain_id', '=', first.domain_id)
-      .where('begin_date', 'in', dates)
-      .where(column, 'in', ids)
-      .execute();
-}
-
-/**
- * Positions before the first that is left are forgotten, so that neither gaps nor points grow with the years. The others
- * become gaps, with their points.
- */
-async function leavePositions(
-  tx: Tx,
-  domainId: string,
-  reports: readonly ReportRow[],
-): Promise<void> {
-  const list = reportList(domainId);
-  const first = await tx
-    .selectFrom('report')
-    .select('position')
-    .where('domain_id', '=', domainId)
-    .orderBy('position')
-    .limit(1)
-    .executeTakeFirst();
-  // None: the domain is deleted.
-  const begin = first === undefined ? -1 : first.position - 1;
-  const left = reports.filter(({ position }) => position > begin);
-  if (left.length > 0)
-    await insertGaps(
-      tx,
-      list,
-      left.map(({ position }) => position),
-    );
-  const points = left.map(({ position, nonce }) => ({ listId: list, position, nonce }));
-  await runAllPrepared(tx, pointInserts(points));
-  if (left.length < reports.length) await beginAfter(tx, list, begin);
 }

@@ -1,9 +1,10 @@
 import { Failure } from '../../domain/failure.ts';
 import { BEGIN_OF_TIME, type Instant } from '../../domain/instant.ts';
 import { isUuid } from '../../domain/uuid.ts';
+import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db } from '../engine/database.ts';
-import { selectStoredReports } from '../reports/report-of-account.ts';
-import { findDocumentNames } from './document-rows.ts';
+import { selectStoredReports } from './report-of-account.ts';
+import { unpackRow } from './report-row.ts';
 
 /** How an operator names a document: a report's UUID, `conflict-<number>` or `rejection-<number>`. */
 export type DocumentId =
@@ -159,22 +160,14 @@ export async function findStoredReport(db: Db, id: string) {
 
 /** A conflict with its content, where its document is stored, and the id of its report. Throws `not_found`. */
 export async function findStoredConflict(db: Db, seq: number) {
-  const conflict = await db
+  const { parsed, ...conflict } = await db
     .selectFrom('conflict as c')
-    .innerJoin('report', (join) =>
-      join
-        .onRef('report.id', '=', 'c.report_id')
-        .onRef('report.domain_id', '=', 'c.domain_id')
-        .onRef('report.begin_date', '=', 'c.begin_date'),
-    )
     .innerJoin('domain', 'domain.id', 'c.domain_id')
     .select(['c.seq', 'c.report_id as report', 'c.document_seq', 'domain.name as domain'])
-    .select(['report.report_id', 'c.begin_date', 'end_date', 'c.payload_sha256', 'c.received_at'])
-    .select(['c.reporter_org', 'c.reporter_email', 'c.authenticated'])
-    .select(['c.record_count', 'c.total_messages', 'c.aligned_messages', 'c.content'])
+    .select(['c.payload_sha256', 'c.received_at', 'c.authenticated', 'c.parsed'])
     .where('c.seq', '=', seq)
     .executeTakeFirstOrThrow(() => new Failure('not_found', `No conflict has the number ${seq}.`));
-  return await withNames(db, conflict);
+  return await withNames(db, { ...conflict, ...unpackRow(parsed) });
 }
 
 async function withNames<Row extends { readonly document_seq: number }>(db: Db, row: Row) {

@@ -1,18 +1,15 @@
-import { ignoreNotFound } from '../../domain/failure.ts';
-import { BEGIN_OF_TIME, type Day, toDay } from '../../domain/instant.ts';
-import { lockDomain } from '../accounts/domains.ts';
-import { lockConflict } from '../corrections/rows.ts';
-import { countBytes } from '../documents/arrival-counts.ts';
-import { deleteOriginals } from '../documents/originals.ts';
-import { measureDocuments, takeSome } from '../documents/stored-bytes.ts';
-import type { Db, Queries, Tx } from '../engine/database.ts';
-import { runAllPrepared } from '../engine/prepared.ts';
+import { ignoreNotFound } from '../../../domain/failure.ts';
+import { BEGIN_OF_TIME, type Day } from '../../../domain/instant.ts';
+import { deleteOriginals } from '../../documents/originals.ts';
+import { measureDocuments, takeSome } from '../../documents/stored-bytes.ts';
+import type { Db, Queries, Tx } from '../../engine/database.ts';
+import { lockConflict } from '../locking.ts';
+import { lockDomain } from '../reported-domains.ts';
 import { type Amount, addUp, listDomainsWithReports, type Retention } from './old-reports.ts';
 
 /*
  * The bytes in which reports of accounts' domains came go by age, in the order in which the reports came: up to
- * `originals_position` they have gone. Reports stay, with their records. What is subtracted later from a count (a removal,
- * a correction, pruning) needs no original: what one took is subtracted when it goes.
+ * `originals_seq` they have gone. Reports stay, with their records.
  */
 
 /** In one transaction. */
@@ -40,7 +37,7 @@ export async function pruneOriginals(db: Db, { before, mayGoOn }: Bounds): Promi
 export function measureOldOriginals(db: Db, { before, mayGoOn }: Bounds): Promise<Amount> {
   return addUp(listPlaces(db), mayGoOn, async (place) => {
     const old = await listOld(db, { ...place, before });
-    place.after = old.at(-1)?.position ?? place.after;
+    place.after = old.at(-1)?.seq ?? place.after;
     return toAmount(old);
   });
 }
@@ -48,7 +45,7 @@ export function measureOldOriginals(db: Db, { before, mayGoOn }: Bounds): Promis
 /** Where those begin that have their original. */
 async function* listPlaces(db: Db) {
   for await (const domainId of listDomainsWithReports(db))
-    yield { domainId, after: await findPosition(db, domainId) };
+    yield { domainId, after: await findLastSeq(db, domainId) };
 }
 
 /** Of a report or a conflict. */
@@ -56,9 +53,6 @@ interface OldOriginal {
   readonly documentSeq: number;
   /** 0 when it has no original. */
   readonly bytes: number;
-  readonly domainId: string;
-  /** Of the report. */
-  readonly receivedAt: string;
 }
 
 function toAmount(some: readonly OldOriginal[]): Amount | undefined {
@@ -71,32 +65,35 @@ function toAmount(some: readonly OldOriginal[]): Amount | undefined {
 
 async function deleteSome(tx: Tx, domainId: string, before: Day): Promise<Amount | undefined> {
   await lockDomain(tx, domainId);
-  const after = await findPosition(tx, domainId);
+  const after = await findLastSeq(tx, domainId);
   const some = takeSome(await listOld(tx, { domainId, after, before }));
   const last = some.at(-1);
   if (last === undefined) return undefined;
-  await deleteAll(tx, some);
-  const domain = tx.updateTable('domain').set({ originals_position: last.position });
+  await deleteOriginals(
+    tx,
+    some.map(({ documentSeq }) => documentSeq),
+  );
+  const domain = tx.updateTable('domain').set({ originals_seq: last.seq });
   await domain.where('id', '=', domainId).execute();
   return toAmount(some);
 }
 
-async function findPosition(db: Queries, domainId: string): Promise<number> {
-  const domain = db.selectFrom('domain').select('originals_position').where('id', '=', domainId);
-  return Number((await domain.executeTakeFirst())?.originals_position ?? 0);
+async function findLastSeq(db: Queries, domainId: string): Promise<number> {
+  const domain = db.selectFrom('domain').select('originals_seq').where('id', '=', domainId);
+  return Number((await domain.executeTakeFirst())?.originals_seq ?? 0);
 }
 
-/** A correction gives a report another position: its original goes when those that came before it are old. */
+/** A correction gives a report another number: its original goes when those that came before it are old. */
 async function listOld(
   db: Queries,
   { domainId, after, before }: { domainId: string; after: number; before: Day },
 ) {
   const rows = await db
     .selectFrom('report')
-    .select(['position', 'document_seq as documentSeq', 'received_at as receivedAt'])
+    .select(['seq', 'document_seq as documentSeq', 'received_at as receivedAt'])
     .where('domain_id', '=', domainId)
-    .where('position', '>', after)
-    .orderBy('position')
+    .where('seq', '>', after)
+    .orderBy('seq')
     .limit(ORIGINALS_AT_ONCE)
     .execute();
   const end = rows.findIndex(({ receivedAt }) => receivedAt >= before);
@@ -105,27 +102,7 @@ async function listOld(
     db,
     old.map(({ documentSeq }) => documentSeq),
   );
-  return old.map((row) => ({
-    ...row,
-    domainId,
-    bytes: sizes.get(row.documentSeq) ?? 0,
-  }));
-}
-
-/** The bytes are counted where those of the report are, on the day on which it was received. */
-async function deleteAll(tx: Tx, some: readonly OldOriginal[]): Promise<void> {
-  await deleteOriginals(
-    tx,
-    some.map(({ documentSeq }) => documentSeq),
-  );
-  const byDay = Map.groupBy(some, ({ receivedAt }) => toDay(receivedAt));
-  const updates = [...byDay]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([day, ones]) => {
-      const bytes = -ones.reduce((sum, one) => sum + one.bytes, 0);
-      return countBytes({ domainId: ones[0]?.domainId ?? '', day, bytes });
-    });
-  await runAllPrepared(tx, updates);
+  return old.map((row) => ({ ...row, bytes: sizes.get(row.documentSeq) ?? 0 }));
 }
 
 /** The numbers of conflicts with originals. They are few, and may come long after their reports: all are looked at. */
@@ -158,8 +135,8 @@ async function* listOldConflicts(db: Db, before: Day): AsyncGenerator<number[]> 
 async function deleteOfConflict(tx: Tx, seq: number): Promise<Amount> {
   const locked = await lockConflict(tx, seq).catch(ignoreNotFound);
   if (locked === undefined) return { count: 0, bytes: 0 };
-  const { domain_id: domainId, document_seq: documentSeq } = locked.conflict;
-  const bytes = (await measureDocuments(tx, [documentSeq])).get(documentSeq) ?? 0;
-  await deleteAll(tx, [{ documentSeq, domainId, bytes, receivedAt: locked.report.received_at }]);
+  const { document_seq } = locked.conflict;
+  const bytes = (await measureDocuments(tx, [document_seq])).get(document_seq) ?? 0;
+  await deleteOriginals(tx, [document_seq]);
   return { count: bytes > 0 ? 1 : 0, bytes };
 }

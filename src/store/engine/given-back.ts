@@ -1,5 +1,5 @@
-import type { Db } from '../engine/database.ts';
-import { dialectOf } from '../engine/dialect.ts';
+import type { Db } from './database.ts';
+import { dialectOf } from './dialect.ts';
 
 /** In one transaction. */
 const PAGES_AT_ONCE = 500;

@@ -3,26 +3,24 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
-import { preferAuthenticated } from '../corrections/authenticated.ts';
+import {
+  type DocumentPlace,
+  insertDocuments,
+  PART_BYTES,
+  toDocumentRow,
+} from '../documents/document-rows.ts';
+import { insertParts } from '../documents/originals.ts';
+import { toRejectionChange } from '../documents/rejections.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
-import { countArrivals } from './arrival-counts.ts';
-import { Arrivals } from './arrivals.ts';
+import { preferAuthenticated } from './authenticated.ts';
+import { insertConflict } from './conflicts.ts';
 import { takeGroup } from './document-groups.ts';
-import { type DocumentPlace, insertDocuments, PART_BYTES, toDocumentRow } from './document-rows.ts';
-import { insertParts } from './originals.ts';
-import { toRejectionChange } from './rejections.ts';
-import {
-  type AddedReport,
-  insertPlanned,
-  isStored,
-  type PlannedReport,
-  planReports,
-  type ReportOutcome,
-} from './reports.ts';
+import { isStored, type PlannedReport, Planning, type ReportOutcome } from './planning.ts';
+import type { NewRow } from './report-row.ts';
 import { judgeSenders, type Sender } from './senders.ts';
-import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
+import { storeReports } from './storing.ts';
 
 export interface ReceivedDocument extends DocumentPlace, Sender {
   /** null when it is too large to be kept, or stored already. */
@@ -33,11 +31,10 @@ export interface ReceivedDocument extends DocumentPlace, Sender {
 export type Outcome = ReportOutcome | 'rejected';
 
 /**
- * The bounds of one transaction: documents, source addresses of reports, and time, whichever is reached first.
- * Counts and heads are written after that, so the write lock is held a little longer. Goal: 250 ms.
+ * The bounds of one transaction: documents, and time. Reports, days and heads are written after that, so the write lock is
+ * held a little longer. Goal: 250 ms.
  */
 const MAX_DOCUMENTS = 200;
-const MAX_COUNT_COST = 2_500;
 const MAX_MS = 50;
 
 /**
@@ -167,75 +164,75 @@ async function insertBatch(
   receivedAt: Instant,
 ): Promise<Outcome[]> {
   const endAt = performance.now() + MAX_MS;
-  const arrivals = new Arrivals(receivedAt);
-  await arrivals.lockDomains(tx, new Set(documents.map(toDomain).filter(Boolean)));
-  const outcomes: Outcome[] = [];
-  while (outcomes.length < documents.length) {
-    const group = takeGroup(documents.slice(outcomes.length), MAX_COUNT_COST - arrivals.countCost);
-    outcomes.push(...(await insertGroup(tx, group, arrivals)));
-    if (arrivals.countCost >= MAX_COUNT_COST || performance.now() > endAt) break;
+  const planning = new Planning(receivedAt);
+  await planning.lockDomains(tx, new Set(documents.map(toDomain).filter(Boolean)));
+  const stored: StoredDocument[] = [];
+  while (stored.length < documents.length) {
+    const group = takeGroup(documents.slice(stored.length));
+    stored.push(...(await insertGroup(tx, group, { planning, receivedAt })));
+    if (performance.now() > endAt) break;
   }
-  await countArrivals(tx, arrivals);
-  return outcomes;
+  const added = stored.flatMap(({ plan, arrived }) => {
+    if (plan?.added === undefined || arrived === undefined) return [];
+    const { row, ...content } = plan.added;
+    return { ...content, row: { ...row, ...arrived }, isConflict: plan.outcome === 'conflict' };
+  });
+  await storeReports(
+    tx,
+    added.filter(({ isConflict }) => !isConflict),
+    receivedAt,
+  );
+  for (const { row, isConflict } of added) if (isConflict) await insertConflict(tx, row);
+  return stored.map(({ plan }) => plan?.outcome ?? 'rejected');
 }
 
+interface StoredDocument {
+  /** undefined for a document that is no report. */
+  readonly plan: PlannedReport | undefined;
+  /** undefined when no row of the document is kept. */
+  readonly arrived: Pick<NewRow, 'document_seq' | 'received_at' | 'authenticated'> | undefined;
+}
+
+/** Stores how the documents came, and those that are no reports. */
 async function insertGroup(
   tx: Tx,
   received: readonly ReceivedDocument[],
-  arrivals: Arrivals,
-): Promise<Outcome[]> {
-  const senders = await judgeSenders(tx, received, arrivals.receivedAt);
-  const documents = received.map((document, i) => ({ ...document, authenticated: senders[i] }));
-  const plans = await planAll(tx, documents, arrivals);
+  { planning, receivedAt }: { readonly planning: Planning; readonly receivedAt: Instant },
+): Promise<StoredDocument[]> {
+  const senders = await judgeSenders(tx, received, receivedAt);
+  const plans = await planAll(tx, received, { planning, senders });
   const isNew = (i: number) => plans[i] === undefined || plans[i].added !== undefined;
-  const rows = documents.map((document, i) =>
-    toDocumentRow(document, arrivals.receivedAt, isNew(i) ? document.original : null),
+  const rows = received.map((document, i) =>
+    toDocumentRow(document, receivedAt, isNew(i) ? document.original : null),
   );
   const stored = await insertDocuments(tx, rows, new Set(rows.filter((_, i) => isNew(i))));
   // In the order of the documents: one input may be read twice, with another result.
   await runAllPrepared(
     tx,
-    stored.flatMap((one, i) => toRejectionChange(one, documents[i]?.content)),
+    stored.flatMap((one, i) => toRejectionChange(one, received[i]?.content)),
   );
-  // A document that came in before may have the original that it came with then.
-  const known = stored.flatMap((one, i) => (one?.isKnown && plans[i]?.added ? one.seq : []));
-  const measured = await measureDocuments(tx, known);
-  const added = documents.flatMap((document, i) => {
-    const documentSeq = stored[i]?.seq;
-    if (documentSeq === undefined) return [];
-    const { original, authenticated = null } = document;
-    const originalBytes = measured.get(documentSeq) ?? original?.content.length;
-    return toAdded(plans[i], { documentSeq, originalBytes, authenticated });
+  return plans.map((plan, i) => {
+    const [authenticated = null, document_seq] = [senders[i], stored[i]?.seq];
+    const arrived = document_seq && { document_seq, received_at: receivedAt, authenticated };
+    return { plan, arrived: arrived || undefined };
   });
-  await insertPlanned(tx, added, arrivals);
-  return plans.map((plan) => plan?.outcome ?? 'rejected');
 }
 
 /** undefined for each document that is no report. */
 async function planAll(
   tx: Tx,
   documents: readonly ReceivedDocument[],
-  arrivals: Arrivals,
+  {
+    planning,
+    senders,
+  }: { readonly planning: Planning; readonly senders: readonly (string | null)[] },
 ): Promise<(PlannedReport | undefined)[]> {
-  const reports = documents.flatMap(({ content, authenticated = null }) =>
-    isRefusal(content) ? [] : [{ report: content, authenticated }],
+  const reports = documents.flatMap(({ content }, i) =>
+    isRefusal(content) ? [] : [{ report: content, authenticated: senders[i] ?? null }],
   );
-  const planned = (await planReports(tx, reports, arrivals)).values();
+  const planned = (await planning.plan(tx, reports)).values();
   return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));
 }
 
 const isRefusal = (content: AggregateReport | Refusal): content is Refusal =>
   content instanceof Refusal;
-
-interface StoredOriginal extends Pick<AddedReport, 'documentSeq' | 'authenticated'> {
-  readonly originalBytes: number | undefined;
-}
-
-function toAdded(
-  plan: PlannedReport | undefined,
-  { originalBytes, ...document }: StoredOriginal,
-): AddedReport[] {
-  if (plan?.added === undefined) return [];
-  const bytes = toStoredBytes(plan.added.row.content.length, originalBytes);
-  return [{ ...plan.added, ...document, isConflict: plan.outcome === 'conflict', bytes }];
-}

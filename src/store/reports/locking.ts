@@ -1,14 +1,10 @@
-import type { Selectable } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import type { Instant } from '../../domain/instant.ts';
-import { lockDomain } from '../accounts/domains.ts';
 import type { Tx } from '../engine/database.ts';
-import type { Tables } from '../tables.ts';
+import type { ConflictRow } from './conflicts.ts';
+import type { ReportRow } from './report-row.ts';
+import { lockDomain } from './reported-domains.ts';
 
-/* The rows that corrections read, lock and delete. What is not there throws `not_found`. */
-
-export type ReportRow = Selectable<Tables['report']>;
-export type ConflictRow = Selectable<Tables['conflict']>;
+/* The rows that corrections read and lock. What is not there throws `not_found`. */
 
 /** An operator knows the id only. */
 type ReportKey = Pick<ReportRow, 'id'> & Partial<Pick<ReportRow, 'domain_id' | 'begin_date'>>;
@@ -63,17 +59,4 @@ export function toKey({
   seq,
 }: Pick<ConflictRow, 'domain_id' | 'begin_date' | 'seq'>) {
   return { domain_id, begin_date, seq };
-}
-
-/** Of a report, by its id. */
-export async function insertRemovedPayload(
-  tx: Tx,
-  { id: report_id, payload_sha256 }: Pick<ReportRow, 'id' | 'payload_sha256'>,
-  removed_at: Instant,
-): Promise<void> {
-  await tx
-    .insertInto('removed_payload')
-    .values({ report_id, payload_sha256, removed_at })
-    .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
-    .execute();
 }

@@ -1,8 +1,7 @@
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import { DAY_COST, DOMAIN_COST } from './arrivals.ts';
-import { PART_BYTES } from './document-rows.ts';
+import { PART_BYTES } from '../documents/document-rows.ts';
 
 /** Documents, and bytes of their originals and contents, that the same statements store. After them, the time limit is checked. */
 const GROUP_DOCUMENTS = 64;
@@ -13,27 +12,16 @@ interface GroupedDocument {
   readonly content: AggregateReport | Refusal;
 }
 
-/** The first documents, at least one, whose counts cost no more than `maxCost`; the last may exceed it. */
-export function takeGroup<T extends GroupedDocument>(
-  documents: readonly T[],
-  maxCost: number,
-): T[] {
+/** The first documents, at least one. */
+export function takeGroup<T extends GroupedDocument>(documents: readonly T[]): T[] {
   const group: T[] = [];
-  let [cost, bytes] = [0, 0];
+  let bytes = 0;
   for (const document of documents.slice(0, GROUP_DOCUMENTS)) {
     const { content, original } = document;
-    if (cost >= maxCost || bytes >= GROUP_BYTES) break;
+    if (bytes >= GROUP_BYTES) break;
     bytes += Math.min(original?.content.length ?? 0, PART_BYTES);
-    if (!(content instanceof Refusal)) {
-      cost += toMaxCost(content);
-      bytes += content.content.length;
-    }
+    if (!(content instanceof Refusal)) bytes += content.content.length;
     group.push(document);
   }
   return group;
-}
-
-/** The most that the counts of one report can cost: those of a new domain. */
-function toMaxCost({ sources = [] }: AggregateReport): number {
-  return DOMAIN_COST + DAY_COST + sources.length;
 }

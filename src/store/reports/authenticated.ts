@@ -1,18 +1,14 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
-import { type Instant, toDay } from '../../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { toStanding } from '../../domain/reports/authentication.ts';
-import { unpackContent } from '../../domain/reports/report-content.ts';
-import { countSources } from '../../domain/reports/source-counts.ts';
 import { insertAudit, plumbline } from '../accounts/audit.ts';
-import { receiptUpserts } from '../documents/arrival-counts.ts';
-import { addToMoreViews } from '../documents/day-counts.ts';
-import { judgeSenders } from '../documents/senders.ts';
-import { restatePolicy } from '../documents/stated-policy.ts';
+import { recountDays } from '../days/day-counts.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { runAllPrepared } from '../engine/prepared.ts';
 import { exchange } from './corrections.ts';
-import { lockReport, type ReportRow, toKey } from './rows.ts';
+import { lockReport, toKey } from './locking.ts';
+import { dayOf, type ReportRow } from './report-row.ts';
+import { judgeSenders } from './senders.ts';
 
 export interface AuthenticatedContent {
   /** The report's. */
@@ -45,7 +41,7 @@ export async function preferAuthenticated(
     const isSame = toHex(report.payload_sha256) === content.payloadSha256;
     const judged = { ...content, authenticated };
     if (isSame) await noteAuthenticated(tx, report, judged);
-    else if (!(await exchangeFor(tx, report, judged))) return;
+    else if (!(await exchangeFor(tx, report, { ...judged, now }))) return;
     await audit(tx, report, { action: isSame ? 'report_authenticated' : 'report_replaced', now });
   });
 }
@@ -56,26 +52,16 @@ async function noteAuthenticated(
   report: ReportRow,
   { authenticated }: JudgedContent,
 ): Promise<void> {
-  const { domain_id: domainId, begin_date } = report;
   const rows = tx.updateTable('report').set({ authenticated });
   await rows.where(({ and }) => and(toKey(report))).execute();
-  const at = { domainId, day: toDay(begin_date) };
-  if (toStanding(authenticated) === 2) {
-    const received = { domain_id: domainId, day: toDay(report.received_at) };
-    const change = { ...received, reports: 0, doubtful: -1, bytes: 0 };
-    await runAllPrepared(tx, receiptUpserts([change]));
-    await restatePolicy(tx, at);
-  }
-  const { records, policyPublished } = unpackContent(report.content);
-  const counted = { ...report, authenticated, sources: countSources(records), policyPublished };
-  await addToMoreViews(tx, at, { before: report.authenticated, report: counted });
+  await recountDays(tx, report.domain_id, [dayOf(report)]);
 }
 
 /** Returns whether the content is a conflict of the report. Of a report only so many conflicts are kept. */
 async function exchangeFor(
   tx: Tx,
   report: ReportRow,
-  { payloadSha256, authenticated }: JudgedContent,
+  { payloadSha256, authenticated, now }: JudgedContent & { readonly now: Instant },
 ): Promise<boolean> {
   const { id: report_id, domain_id, begin_date } = report;
   const conflict = await tx
@@ -86,7 +72,7 @@ async function exchangeFor(
     .executeTakeFirst();
   if (conflict === undefined) return false;
   // It may have come before by a mail of somebody else.
-  await exchange(tx, report, { ...conflict, authenticated });
+  await exchange(tx, { report, conflict: { ...conflict, authenticated }, now });
   return true;
 }
 

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
-import { addDays, type Day, toDay } from '../../domain/instant.ts';
-import { trimRejections } from '../documents/rejections.ts';
-import type { Db } from '../engine/database.ts';
-import { dialectOf } from '../engine/dialect.ts';
-import { readNow } from '../work/clock.ts';
+import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
+import { addDays, type Day, toDay } from '../../../domain/instant.ts';
+import { trimRejections } from '../../documents/rejections.ts';
+import { ORIGINAL_BYTES, ROW_BYTES } from '../../documents/stored-bytes.ts';
+import type { Db } from '../../engine/database.ts';
+import { dialectOf } from '../../engine/dialect.ts';
+import { readNow } from '../../work/clock.ts';
 import { evictReports } from './eviction.ts';
 import { readByName } from './old-reports.ts';
 
@@ -43,34 +44,53 @@ interface Owner {
 async function measureOwners(db: Db, before: Day, { mayGoOn }: Trim): Promise<Owner[]> {
   const until = addDays(before, -1);
   const owners = new Map<string, Owner>();
-  for await (const { id: domainId, name, bytes, oldest } of listUnclaimed(db, before)) {
-    if (oldest === null) continue;
+  for await (const { id: domainId, name } of listUnclaimed(db, before)) {
+    const oldest = await findOldestDay(db, domainId);
+    if (oldest === undefined) continue;
     const old = { domainId, until, bytes: Number.POSITIVE_INFINITY, mayGoOn };
-    const gone = oldest < before ? await evictReports(db, old) : 0;
+    if (oldest < before) await evictReports(db, old);
     // Where no such domain is, the list of suffixes is not loaded.
     const key = (await loadOwnerDomains())(name);
     const owner = owners.get(key) ?? { ids: [], bytes: 0, oldest };
     owners.set(key, owner);
     owner.ids.push(domainId);
-    owner.bytes += Number(bytes) - gone;
+    owner.bytes += await measureBytes(db, domainId);
     if (oldest < owner.oldest) owner.oldest = oldest;
     if (!(await mayGoOn())) break;
   }
   return [...owners.values()];
 }
 
+/** On which the first of its reports that is left was received. */
+async function findOldestDay(db: Db, domainId: string): Promise<Day | undefined> {
+  const reports = db.selectFrom('report').select('received_at').where('domain_id', '=', domainId);
+  const first = await reports.orderBy('seq').limit(1).executeTakeFirst();
+  return first && toDay(first.received_at);
+}
+
+/** What is stored of its reports and their conflicts. */
+async function measureBytes(db: Db, domainId: string): Promise<number> {
+  const sums = [];
+  for (const [table, content] of [
+    ['report', 'content'],
+    ['conflict', 'parsed'],
+  ] as const) {
+    const bytes = sql<number>`sum(${ROW_BYTES} + length(${sql.ref(`${table}.${content}`)}) + ${ORIGINAL_BYTES})`;
+    const measured = db
+      .selectFrom(table)
+      .leftJoin('document', 'document.seq', 'document_seq')
+      .select(bytes.as('bytes'))
+      .where('domain_id', '=', domainId);
+    sums.push(Number((await measured.executeTakeFirstOrThrow()).bytes ?? 0));
+  }
+  return sums.reduce((all, bytes) => all + bytes);
+}
+
 /** Not what an account had until lately: it may want it back. */
 function listUnclaimed(db: Db, before: Day) {
   const unclaimed = db
     .selectFrom('domain')
-    .select((eb) => {
-      const days = eb.selectFrom('domain_receipt').whereRef('domain_id', '=', 'domain.id');
-      return [
-        ...(['id', 'name'] as const),
-        days.select(({ fn }) => fn.sum('bytes').as('bytes')).as('bytes'),
-        days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
-      ];
-    })
+    .select(['id', 'name'])
     .where('account_id', 'is', null)
     .where('status', '=', 'active')
     .where((eb) => eb.or([eb('removed_at', 'is', null), eb('removed_at', '<', before)]));
@@ -107,24 +127,36 @@ export function toShare(sizes: readonly number[], bytes: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-const DAYS_AT_ONCE = 500;
-
-/** The oldest days of receipt first, whichever of its domains they are of. */
+/** Those with the oldest day of receipt first, whichever of its domains they are of. */
 async function trimOwner(db: Db, { ids }: Owner, { bytes, mayGoOn }: Trim): Promise<number> {
   let freed = 0;
   while (freed < bytes && (await mayGoOn())) {
-    const days = await db
-      .selectFrom('domain_receipt')
-      .select(['domain_id', 'day'])
-      .where(dialectOf(db).isIn(sql.ref('domain_id'), sql.val(JSON.stringify(ids)), 'uuid'))
-      .orderBy('day')
-      .orderBy('domain_id')
-      .limit(DAYS_AT_ONCE)
-      .execute();
     const before = freed;
-    for (const { domain_id: domainId, day: until } of days)
+    for (const { domainId, until } of await listOldestDays(db, ids))
       freed += await evictReports(db, { domainId, until, bytes: bytes - freed, mayGoOn });
     if (freed === before) return freed;
   }
   return freed;
+}
+
+/** The oldest day of receipt of each domain that has reports, oldest first. */
+async function listOldestDays(db: Db, ids: readonly string[]) {
+  const isOne = dialectOf(db).isIn(sql.ref('id'), sql.val(JSON.stringify(ids)), 'uuid');
+  const rows = await db
+    .selectFrom('domain')
+    .select(({ selectFrom }) => [
+      'id as domainId',
+      selectFrom('report')
+        .select('received_at')
+        .whereRef('domain_id', '=', 'domain.id')
+        .orderBy('seq')
+        .limit(1)
+        .as('oldest'),
+    ])
+    .where(isOne)
+    .execute();
+  const days = rows.flatMap(({ domainId, oldest }) =>
+    oldest === null ? [] : [{ domainId, until: toDay(oldest) }],
+  );
+  return days.sort((a, b) => (a.until < b.until ? -1 : a.until > b.until ? 1 : 0));
 }

@@ -1,8 +1,8 @@
-import { type Day, toDay } from '../../domain/instant.ts';
-import type { Db, Tx } from '../engine/database.ts';
-import { dialectOf } from '../engine/dialect.ts';
-import { alertList, reportList } from '../lists/timeline.ts';
-import { deleteReports } from './old-reports.ts';
+import { type Day, toDay } from '../../../domain/instant.ts';
+import type { Db, Tx } from '../../engine/database.ts';
+import { dialectOf } from '../../engine/dialect.ts';
+import { alertList } from '../../lists/timeline.ts';
+import { deleteSome } from './old-reports.ts';
 
 /* Reports of a domain without account go, the oldest first, with their conflicts and documents. */
 
@@ -37,12 +37,12 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number>
     .selectFrom('report')
     .selectAll()
     .where('domain_id', '=', domainId)
-    .orderBy('position')
+    .orderBy('seq')
     .limit(REPORTS_AT_ONCE)
     .execute();
   const kept = oldest.findIndex(({ received_at }) => toDay(received_at) > until);
   const old = kept === -1 ? oldest : oldest.slice(0, kept);
-  const gone = await deleteReports(tx, domainId, old);
+  const gone = await deleteSome(tx, domainId, old);
   if (gone.count === oldest.length && oldest.length < REPORTS_AT_ONCE)
     await deleteDomain(tx, domainId);
   return gone.bytes;
@@ -52,10 +52,6 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number>
 export async function deleteDomain(tx: Tx, id: string): Promise<void> {
   for (const table of ['dns_record', 'source_name', 'source_mark'] as const)
     await tx.deleteFrom(table).where('domain_id', '=', id).execute();
-  for (const table of ['list_gap', 'list_point', 'list_day'] as const)
-    await tx
-      .deleteFrom(table)
-      .where('list_id', 'in', [reportList(id), alertList(id)])
-      .execute();
+  await tx.deleteFrom('list_day').where('list_id', '=', alertList(id)).execute();
   await tx.deleteFrom('domain').where('id', '=', id).execute();
 }

@@ -1,0 +1,12 @@
+import { feedList, findFeedVersion, readFeed } from '../store/feed/feed.ts';
+import type { Handler } from './operation.ts';
+
+export const listChanges = (({ accountId, query: { after = 'start', limit } }) => ({
+  feed: {
+    id: feedList(accountId),
+    parameter: 'after',
+    cursor: after,
+    findVersion: (reader, start) => findFeedVersion(reader, { accountId, start }),
+    read: (reader, start) => readFeed(reader, { accountId, start, limit }),
+  },
+})) satisfies Handler<'listChanges'>;

@@ -1,0 +1,190 @@
+import { type Expression, type Kysely, sql } from 'kysely';
+import type { Cursor, Start } from '../../domain/cursor.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { fieldsOfDomain, type ListedDomain } from '../accounts/domains.ts';
+import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
+import { dialectOf, type JsonText } from '../engine/dialect.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import { findChange } from '../lists/changes.ts';
+import type { ReportOfAccountRow } from '../reports/account-reports.ts';
+import { fieldsOfAccount } from '../reports/reports.ts';
+import type { Tables } from '../tables.ts';
+
+/*
+ * The changes of an account, oldest first: what carries a number, and what the table `change` says of that which has no row
+ * any more. A client that puts and deletes by id has what the account's lists have when it comes to the end.
+ */
+
+/** What happened, and one of the others. */
+export interface Change {
+  readonly type: string;
+  readonly domain_id: string;
+  readonly at: Instant;
+  readonly report?: ReportOfAccountRow;
+  readonly report_id?: string;
+  readonly domain?: ListedDomain;
+  readonly alert?: ListedAlert;
+}
+
+/** The feed has an order of its own, and cursors. */
+export const feedList = (accountId: string) => `changes ${accountId}`;
+
+interface FeedQuery {
+  readonly accountId: string;
+  readonly start: Start;
+  readonly limit: number;
+}
+
+export interface FeedPage {
+  readonly version: string;
+  readonly items: readonly JsonText<Change>[];
+  readonly hasMore: boolean;
+  /** Behind the last item. */
+  readonly cursor: Cursor;
+}
+
+/** Another one after each change of the account; undefined when the cursor's change was lost or is forgotten. */
+export function findFeedVersion(
+  reader: Reader,
+  { accountId, start }: Omit<FeedQuery, 'limit'>,
+): Promise<string | undefined> {
+  return reader.readPlan(function* () {
+    return (yield* planHead(accountId, start))?.version;
+  });
+}
+
+/** undefined when the cursor's change was lost or is forgotten. */
+export function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
+  return reader.readPlan(function* () {
+    const { accountId, start, limit } = query;
+    const head = yield* planHead(accountId, start);
+    if (head === undefined) return undefined;
+    const { version, number, nonce } = head;
+    const after = start === 'start' ? 0 : start.key;
+    const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
+    const page = rows.slice(0, limit);
+    const hasMore = rows.length > limit;
+    const key = hasMore ? (page.at(-1)?.number ?? number) : number;
+    return { version, items: page.map(toItem), hasMore, cursor: { key, number, nonce } };
+  });
+}
+
+interface FeedHead {
+  readonly version: string;
+  readonly number: number;
+  readonly nonce: string;
+}
+
+function* planHead(accountId: string, start: Start): Plan<FeedHead | undefined> {
+  const [head] = yield* ask(newestChange({ accountId }));
+  if (head === undefined) return undefined;
+  const isKnown = start === 'start' || (yield* findChange(accountId, start, head)) === 'known';
+  // Reports that go by age take no number.
+  return isKnown ? { ...head, version: `${head.nonce}.${head.reports}` } : undefined;
+}
+
+const newestChange = prepareQuery((db, param: Param<{ accountId: string }>) =>
+  db
+    .selectFrom('account')
+    .select(['changes as number', 'changes_nonce as nonce', 'reports_version as reports'])
+    .where('id', '=', param('accountId')),
+);
+
+type AfterQuery = { accountId: string; after: number; limit: number };
+
+/** A change of the account, and its object, by its name, as JSON. */
+interface ChangeRow {
+  readonly number: number;
+  readonly type: string;
+  readonly domain_id: string;
+  /** Of its transaction; when that is forgotten, of the object. */
+  readonly at: Instant;
+  readonly name: string | null;
+  readonly object: string | null;
+}
+
+/** Nothing in these texts has to be escaped. */
+function toItem({ type, domain_id, at, name, object }: ChangeRow): JsonText<Change> {
+  const own = name === null ? '' : `,"${name}":${object}`;
+  return `{"type":"${type}","domain_id":"${domain_id}","at":"${at}"${own}}`;
+}
+
+const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
+  const parts = [reportsStored, domainsListed, alertsChanged, others].map(
+    (select) => sql`select * from (${select(db, param)}) as part`,
+  );
+  return db
+    .selectFrom(sql<ChangeRow>`(${sql.join(parts, sql` union all `)})`.as('changed'))
+    .select(['number', 'type', 'domain_id', 'name', 'object'])
+    .select(({ fn, selectFrom }) =>
+      fn
+        .coalesce(
+          selectFrom('change')
+            .select('change.at')
+            .where('account_seq', '=', accountSeq(db, param))
+            .whereRef('change.number', '>=', 'changed.number')
+            .orderBy('change.number')
+            .limit(1),
+          'changed.at',
+        )
+        .as('at'),
+    )
+    .orderBy('number')
+    .limit(param('limit'));
+});
+
+type Select = (db: Kysely<Tables>, param: Param<AfterQuery>) => Expression<unknown>;
+
+const accountSeq = (db: Kysely<Tables>, param: Param<AfterQuery>) =>
+  db.selectFrom('account').select('seq').where('id', '=', param('accountId'));
+
+const text = (value: string) => sql<string>`cast(${sql.lit(value)} as text)`;
+
+const reportsStored: Select = (db, param) =>
+  db
+    .selectFrom('report')
+    .select(['report.number', text('report.stored').as('type'), 'report.domain_id'])
+    .select(['report.received_at as at', text('report').as('name')])
+    .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('object'))
+    .where('account_seq', '=', accountSeq(db, param))
+    .where('report.number', '>', param('after'))
+    .orderBy('report.number')
+    .limit(param('limit'));
+
+/** Of a domain that was added or resumed, what is known of it now. */
+const domainsListed: Select = (db, param) =>
+  db
+    .selectFrom('domain')
+    .select(['domain.number', text('domain.listed').as('type'), 'domain.id as domain_id'])
+    .select(['created_at as at', text('domain').as('name')])
+    .select(dialectOf(db).jsonRow(fieldsOfDomain(db)).as('object'))
+    .where('account_id', '=', param('accountId'))
+    .where('domain.number', '>', param('after'))
+    .where('status', '=', 'active')
+    .orderBy('domain.number')
+    .limit(param('limit'));
+
+const alertsChanged: Select = (db, param) =>
+  db
+    .selectFrom('alert')
+    .select(['last_change as number', text('alert.changed').as('type'), 'alert.domain_id'])
+    .select(['alert.fired_at as at', text('alert').as('name')])
+    .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('object'))
+    .where('account_id', '=', param('accountId'))
+    .where('last_change', '>', param('after'))
+    .orderBy('last_change')
+    .limit(param('limit'));
+
+/** What has no row of its own any more. */
+const others: Select = (db, param) =>
+  db
+    .selectFrom('change')
+    .select(['change.number', 'change.type', 'change.domain_id', 'change.at'])
+    .select(sql<string>`case when report_id is not null then 'report_id' end`.as('name'))
+    .select(sql<string>`'"' || report_id || '"'`.as('object'))
+    .where('account_seq', '=', accountSeq(db, param))
+    .where('change.number', '>', param('after'))
+    .where('change.type', 'is not', null)
+    .orderBy('change.number')
+    .limit(param('limit'));

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import type { Point } from '../../domain/cursor.ts';
+import type { ChangeType } from '../../domain/events.ts';
+import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { ask, type Plan } from '../engine/reader.ts';
+import { readNow } from '../work/clock.ts';
+
+/*
+ * The order of an account's changes. Each takes the next number of its account: a report that is stored, corrected or listed,
+ * an alert that fires, resolves or gets new figures, a report that is removed, a domain that is listed, unlisted or removed.
+ * A transaction takes its numbers from the account's row, which it holds until it ends, so that a number becomes visible only
+ * after all smaller ones (decision 58). Reports and alerts carry their numbers. The table `change` has a row for each
+ * transaction with its last number and its nonce, and rows for what has no row of its own any more.
+ */
+
+/** Rows of `change` go after so many days. What follows an account by them begins again then. */
+const KEPT_DAYS = 400;
+
+/** Random, of a transaction. It distinguishes the numbers of the transaction from the same ones before a restore. */
+export function newNonce(): string {
+  return randomBytes(6).toString('base64url');
+}
+
+/** What takes numbers. Its `type` has none where reports or alerts carry the numbers. */
+export interface NewChange {
+  readonly accountId: string;
+  readonly at: Instant;
+  /** How many numbers are taken; one without. */
+  readonly count?: number;
+  readonly type?: ChangeType;
+  readonly domainId?: string;
+  readonly reportId?: string;
+  /** That of the transaction, where rows have it too. */
+  readonly nonce?: string;
+}
+
+/** The account, and the last of the numbers taken. */
+export interface Taken {
+  readonly accountSeq: number;
+  readonly number: number;
+}
+
+/** Takes the next numbers. Locks the account, after domains (decision 64). */
+export async function takeNumbers(tx: Tx, change: NewChange): Promise<Taken> {
+  const { accountId, count = 1, nonce = newNonce() } = change;
+  const { seq: accountSeq, number } = await tx
+    .updateTable('account')
+    .set((eb) => ({ changes: eb('changes', '+', count), changes_nonce: nonce }))
+    .where('id', '=', accountId)
+    .returning(['seq', 'changes as number'])
+    .executeTakeFirstOrThrow();
+  await runAllPrepared(tx, changeInserts([toRow(change, { accountSeq, number, nonce })]));
+  return { accountSeq, number };
+}
+
+export function toRow(
+  { at, type, domainId, reportId }: Omit<NewChange, 'accountId' | 'count'>,
+  { accountSeq: account_seq, number, nonce }: Taken & Point,
+) {
+  const about = { domain_id: domainId ?? null, report_id: reportId ?? null, type: type ?? null };
+  return { account_seq, number, at, ...about, nonce };
+}
+
+export const changeInserts = prepareRows<ReturnType<typeof toRow>, never>(
+  ['account_seq', 'number', 'at', 'domain_id', 'report_id', 'type', 'nonce'],
+  (db, rows) => db.insertInto('change').values(rows),
+);
+
+type PointQuery = { accountId: string; number: number };
+
+/** The row of the transaction that took a number, and whether rows before it are kept. None for a number not taken yet. */
+const changeAt = prepareQuery((db, param: Param<PointQuery>) =>
+  db
+    .selectFrom('change')
+    .select(['number', 'nonce'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('change as earlier')
+          .select('earlier.number')
+          .whereRef('earlier.account_seq', '=', 'change.account_seq')
+          .where('earlier.number', '<', param('number')),
+      ).as('hasEarlier'),
+    )
+    .where('account_seq', '=', ({ selectFrom }) =>
+      selectFrom('account').select('seq').where('id', '=', param('accountId')),
+    )
+    .where('number', '>=', param('number'))
+    .orderBy('number')
+    .limit(1),
+);
+
+/**
+ * Whether an account, whose newest change is given, has a change: `lost` after a restore to a moment before it, `forgotten`
+ * when it is older than changes are kept.
+ */
+export function* findChange(
+  accountId: string,
+  { number, nonce }: Point,
+  newest: Point,
+): Plan<'known' | 'lost' | 'forgotten'> {
+  if (number === newest.number) return nonce === newest.nonce ? 'known' : 'lost';
+  const [change] = yield* ask(changeAt({ accountId, number }));
+  if (change?.number === number) return change.nonce === nonce ? 'known' : 'lost';
+  return change === undefined || change.hasEarlier ? 'lost' : 'forgotten';
+}
+
+const ACCOUNTS_AT_ONCE = 500;
+const ROWS_AT_ONCE = 1_000;
+
+/** Deletes old rows, in bounded transactions. Returns whether it came to the end; doing it twice does no harm. */
+export async function deleteOldChanges(db: Db, mayGoOn: () => Promise<boolean>): Promise<boolean> {
+  const before = later(await readNow(db), -KEPT_DAYS * DAY_MS);
+  const first = db.selectFrom('account').select('seq').orderBy('seq').limit(ACCOUNTS_AT_ONCE);
+  let accounts = await first.execute();
+  while (accounts.length > 0) {
+    for (const { seq } of accounts)
+      while (await deleteSome(db, { seq, before })) if (!(await mayGoOn())) return false;
+    accounts = await first.where('seq', '>', accounts.at(-1)?.seq ?? 0).execute();
+  }
+  return true;
+}
+
+/** Returns whether some may be left. Numbers are taken in the order of their moments, but for clocks that differ. */
+async function deleteSome(
+  db: Db,
+  { seq, before }: { readonly seq: number; readonly before: Instant },
+): Promise<boolean> {
+  const oldest = await db
+    .selectFrom('change')
+    .select(['number', 'at'])
+    .where('account_seq', '=', seq)
+    .orderBy('number')
+    .limit(ROWS_AT_ONCE)
+    .execute();
+  const kept = oldest.findIndex(({ at }) => at >= before);
+  const last = kept === -1 ? oldest.at(-1) : oldest[kept - 1];
+  if (last === undefined) return false;
+  const old = (tx: Tx) => tx.deleteFrom('change').where('account_seq', '=', seq);
+  await db.write((tx) => old(tx).where('number', '<=', last.number).execute());
+  return kept === -1;
+}

@@ -1,0 +1,141 @@
+import { Failure } from '../../domain/failure.ts';
+import { type Instant, toInstant } from '../../domain/instant.ts';
+import { unpackContent } from '../../domain/reports/report-content.ts';
+import { deleteOriginals } from '../documents/originals.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { takeNumbers } from '../lists/changes.ts';
+import { type ConflictRow, toContent, toReport } from './conflicts.ts';
+import { findOldestConflict, lockConflict, lockReport, toKey } from './locking.ts';
+import { deleteReports } from './removal.ts';
+import { type NewRow, type ReportRow, toNewRow } from './report-row.ts';
+import { findOrInsertDomain } from './reported-domains.ts';
+import { storeReports } from './storing.ts';
+
+/* Corrections by an operator: which of several contents of a report is kept, and what is removed. */
+
+export interface Corrected {
+  /** The report's id. */
+  readonly report: string;
+  readonly domainId: string;
+  /** The number of the conflict that replaced a removed report. */
+  readonly replacedBy: number | null;
+}
+
+/**
+ * Makes a conflict's content the report's content. The report keeps its id; the former content becomes the conflict, with
+ * the conflict's number. Preferring the same conflict again undoes it. Throws `not_found`.
+ */
+export function preferConflict(
+  db: Db,
+  conflictSeq: number,
+  now: Instant = toInstant(new Date()),
+): Promise<Corrected> {
+  return db.write(async (tx) => {
+    const { report, conflict } = await lockConflict(tx, conflictSeq);
+    await exchange(tx, { report, conflict, now });
+    return toCorrected(report);
+  });
+}
+
+interface Exchange {
+  readonly report: ReportRow;
+  readonly conflict: ConflictRow;
+  readonly now: Instant;
+}
+
+export async function exchange(tx: Tx, { report, conflict, now }: Exchange): Promise<void> {
+  await replaceReport(tx, { report, next: toReport(conflict), now });
+  await tx
+    .updateTable('conflict')
+    .set(toContent(toNewRow(report)))
+    .where(({ and }) => and(toKey(conflict)))
+    .execute();
+}
+
+/** Clients that follow the list get the other content at its end. */
+async function replaceReport(
+  tx: Tx,
+  { report, next: row, now }: Pick<Exchange, 'report' | 'now'> & { readonly next: NewRow },
+): Promise<void> {
+  const { policyPublished } = unpackContent(row.content);
+  await deleteReports(tx, report.domain_id, [report]);
+  // When its last report came may be another moment now.
+  const domain = await findOrInsertDomain(tx, policyPublished.domain, now);
+  await storeReports(tx, [{ domain, row, policyPublished }], now);
+}
+
+/**
+ * Removes a report's content. The oldest conflict replaces it; without one, the report is deleted. The
+ * removed content is not stored again when it comes in again. Throws `not_found`.
+ */
+export function removeReport(db: Db, id: string, now: Instant): Promise<Corrected> {
+  return db.write(async (tx) => {
+    const report = await lockReport(tx, { id });
+    const conflict = await findOldestConflict(tx, report);
+    if (conflict === undefined) {
+      await deleteReports(tx, report.domain_id, [report]);
+      await noteRemoval(tx, report, now);
+    } else {
+      await replaceReport(tx, { report, next: toReport(conflict), now });
+      await deleteConflict(tx, conflict);
+    }
+    await deleteOriginals(tx, [report.document_seq]);
+    await insertRemovedPayload(tx, report, now);
+    return toCorrected(report, conflict?.seq);
+  });
+}
+
+/** Who follows the account is told, and who follows the domain's list begins again. */
+async function noteRemoval(
+  tx: Tx,
+  { id: reportId, domain_id: domainId }: ReportRow,
+  at: Instant,
+): Promise<void> {
+  const domain = tx.selectFrom('domain').select('account_id').where('id', '=', domainId);
+  const { account_id: accountId } = await domain.executeTakeFirstOrThrow();
+  if (accountId === null) return;
+  const removed = { accountId, at, type: 'report.removed', domainId, reportId } as const;
+  const { number: reports_removed } = await takeNumbers(tx, removed);
+  await tx.updateTable('domain').set({ reports_removed }).where('id', '=', domainId).execute();
+}
+
+/** Removes a conflict. Its content is not stored again when it comes in again. */
+export function removeConflict(db: Db, seq: number, now: Instant): Promise<Corrected> {
+  return db.write(async (tx) => {
+    const { report, conflict } = await lockConflict(tx, seq);
+    await deleteConflict(tx, conflict);
+    await deleteOriginals(tx, [conflict.document_seq]);
+    await insertRemovedPayload(tx, { ...conflict, id: report.id }, now);
+    return toCorrected(report);
+  });
+}
+
+async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<void> {
+  const row = tx.deleteFrom('conflict').where(({ and }) => and(toKey(conflict)));
+  await row.execute();
+}
+
+/** The report's id is that of the removed content. */
+async function insertRemovedPayload(
+  tx: Tx,
+  { id: report_id, payload_sha256 }: Pick<ReportRow, 'id' | 'payload_sha256'>,
+  removed_at: Instant,
+): Promise<void> {
+  await tx
+    .insertInto('removed_payload')
+    .values({ report_id, payload_sha256, removed_at })
+    .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
+    .execute();
+}
+
+export async function removeRejection(db: Db, seq: number): Promise<void> {
+  const { numDeletedRows } = await db.write(async (tx) => {
+    await deleteOriginals(tx, [seq]);
+    return await tx.deleteFrom('rejection').where('document_seq', '=', seq).executeTakeFirst();
+  });
+  if (numDeletedRows === 0n) throw new Failure('not_found', `No rejection has the number ${seq}.`);
+}
+
+function toCorrected({ id, domain_id }: ReportRow, replacedBy: number | null = null): Corrected {
+  return { report: id, domainId: domain_id, replacedBy };
+}

@@ -1,0 +1,141 @@
+import { sql } from 'kysely';
+import type { Instant } from '../../domain/instant.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
+import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { newNonce, takeNumbers } from '../lists/changes.ts';
+import { readNow } from '../work/clock.ts';
+import { addToLists, takeFromLists } from './account-lists.ts';
+
+/*
+ * An account's list has the reports of its active domains. When a domain is added, paused, resumed or removed, the
+ * account's clients are told at once (lists/changes.ts), and its reports come to the list, or leave it, in bounded
+ * transactions. The domain's row has how far they came, so it does not matter which process goes on.
+ */
+
+interface ListedDomain {
+  readonly accountId: string;
+  readonly domainId: string;
+  readonly at: Instant;
+}
+
+/** The caller has changed the row of the domain, which it holds. Returns the number of the change. */
+export async function noteListing(
+  tx: Tx,
+  { accountId, domainId, at }: ListedDomain,
+  change: 'domain.listed' | 'domain.unlisted' | 'domain.removed',
+): Promise<number> {
+  const isListed = change === 'domain.listed';
+  const own = isListed ? {} : { type: change, domainId };
+  const { number } = await takeNumbers(tx, { accountId, at, ...own });
+  await tx
+    .updateTable('domain')
+    .set({ listing_from: sql`case when reports_total > 0 then 0 end` })
+    .$if(isListed, (update) => update.set({ number }))
+    .where('id', '=', domainId)
+    .execute();
+  return number;
+}
+
+/** Reports that one transaction lists. */
+const LISTED_AT_ONCE = 500;
+
+/** Goes on with all domains. Returns whether it came to the end; doing it twice does no harm. */
+export async function finishListings(
+  db: Db,
+  mayGoOn: () => Promise<boolean>,
+  atOnce?: number,
+): Promise<boolean> {
+  const waiting = db.selectFrom('domain').select('id').where('listing_from', 'is not', null);
+  for (const { id } of await waiting.orderBy('id').execute())
+    if (!(await finishListing(db, id, { mayGoOn, atOnce }))) return false;
+  return true;
+}
+
+interface Listing {
+  readonly mayGoOn?: () => Promise<boolean>;
+  readonly atOnce?: number | undefined;
+}
+
+/** Until all reports of a domain are listed as it is. Returns whether it came to the end. */
+export async function finishListing(
+  db: Db,
+  domainId: string,
+  { mayGoOn = async () => true, atOnce = LISTED_AT_ONCE }: Listing = {},
+): Promise<boolean> {
+  for (;;) {
+    const at = await readNow(db);
+    if (await db.write((tx) => listNext(tx, domainId, { at, atOnce }))) return true;
+    if (!(await mayGoOn())) return false;
+  }
+}
+
+/** Returns whether nothing is left to do. */
+async function listNext(
+  tx: Tx,
+  domainId: string,
+  { at, atOnce }: { readonly at: Instant; readonly atOnce: number },
+): Promise<boolean> {
+  const domain = await tx
+    .selectFrom('domain')
+    .select(['account_id', 'status', 'listing_from'])
+    .where('id', '=', domainId)
+    .$call(dialectOf(tx).locked)
+    .executeTakeFirst();
+  if (domain === undefined || domain.listing_from === null) return true;
+  const { listing_from: from, account_id: accountId, status } = domain;
+  const reports = await tx
+    .selectFrom('report')
+    .select(['seq', 'begin_date', 'account_seq'])
+    .where('domain_id', '=', domainId)
+    .where('seq', '>=', from)
+    .orderBy('seq')
+    .limit(atOnce)
+    .execute();
+  const target = accountId !== null && status === 'active' ? accountId : null;
+  await move(tx, { domainId, reports, target, at });
+  const last = reports.length < atOnce ? undefined : reports.at(-1);
+  const listing_from = last === undefined ? null : last.seq + 1;
+  await tx.updateTable('domain').set({ listing_from }).where('id', '=', domainId).execute();
+  return listing_from === null;
+}
+
+interface Move {
+  readonly domainId: string;
+  readonly reports: readonly { seq: number; begin_date: Instant; account_seq: number | null }[];
+  /** The account whose list they come to; null: none. */
+  readonly target: string | null;
+  readonly at: Instant;
+}
+
+async function move(tx: Tx, { domainId, reports, target, at }: Move): Promise<void> {
+  const account = tx.selectFrom('account').select('seq').where('id', '=', target);
+  const { seq: wanted = null } = (await account.executeTakeFirst()) ?? {};
+  const moved = reports.filter(({ account_seq }) => account_seq !== wanted);
+  if (moved.length === 0) return;
+  await takeFromLists(tx, moved);
+  const list = target === null ? [] : [{ accountId: target, reports: moved }];
+  const places = await addToLists(tx, list, { nonce: newNonce(), at });
+  await runAllPrepared(
+    tx,
+    moved.map((report) => {
+      const { account_seq = null, number = null } = places.get(report) ?? {};
+      return placeUpdate({ domainId, seq: report.seq, account_seq, number });
+    }),
+  );
+}
+
+type NewPlace = {
+  domainId: string;
+  seq: number;
+  account_seq: number | null;
+  number: number | null;
+};
+
+const placeUpdate = prepareQuery((db, param: Param<NewPlace>) =>
+  db
+    .updateTable('report')
+    .set({ account_seq: param('account_seq'), number: param('number') })
+    .where('domain_id', '=', param('domainId'))
+    .where('seq', '=', param('seq')),
+);

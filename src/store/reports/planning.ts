@@ -1,0 +1,168 @@
+import { toBytes, toHex } from '../../domain/hex.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { toStanding } from '../../domain/reports/authentication.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
+import type { Queries, Tx } from '../engine/database.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
+import { type NewRow, toParsedRow } from './report-row.ts';
+import { knownReports, removedPayloads } from './report-rows.ts';
+import {
+  insertReportedDomains,
+  lockReportedDomains,
+  type ReportedDomain,
+} from './reported-domains.ts';
+
+/**
+ * `unclaimed`: stored for a domain that nobody has registered. `conflict`: other content, with the identity of a
+ * stored report. `removed`: not stored, because an operator removed the same content before.
+ */
+export type ReportOutcome = 'stored' | 'unclaimed' | 'duplicate' | 'conflict' | 'removed';
+
+/** What becomes of a report. */
+export interface PlannedReport {
+  readonly outcome: ReportOutcome;
+  /** A content that is new; undefined when nothing but its arrival is stored. */
+  readonly added?: NewContent;
+}
+
+export interface ArrivingReport {
+  readonly report: AggregateReport;
+  /** What is stored of its sender. */
+  readonly authenticated: string | null;
+}
+
+export interface NewContent extends Pick<AggregateReport, 'policyPublished'> {
+  readonly domain: ReportedDomain;
+  readonly row: Omit<NewRow, 'document_seq' | 'received_at' | 'authenticated'>;
+}
+
+/**
+ * Decides what becomes of the reports of one transaction. The first report of an identity is kept; later content never
+ * changes it. Which are known is read under the locks of their domains, and is what was planned before in the transaction.
+ */
+export class Planning {
+  readonly #receivedAt: Instant;
+  /** The locked domains by name. */
+  readonly #domains = new Map<string, ReportedDomain>();
+  /** The hashes of contents, by the report's id. */
+  readonly #reports = new Map<string, string>();
+  readonly #conflicts = new Map<string, Set<string>>();
+
+  constructor(receivedAt: Instant) {
+    this.#receivedAt = receivedAt;
+  }
+
+  /** Locks the known domains with these names. The others are locked when they are inserted. */
+  async lockDomains(tx: Tx, names: ReadonlySet<string>): Promise<void> {
+    this.#keep(await lockReportedDomains(tx, [...names]));
+  }
+
+  #keep(domains: readonly ReportedDomain[]): void {
+    for (const domain of domains) this.#domains.set(domain.name, domain);
+  }
+
+  async plan(tx: Tx, reports: readonly ArrivingReport[]): Promise<PlannedReport[]> {
+    const all = reports.map((one) => ({ ...one, id: toReportId(one.report) }));
+    const removed = await listRemoved(tx, all);
+    const kept = all.filter((one) => !removed.has(toKey(one)));
+    await this.#insertDomains(tx, new Set(kept.map(({ report }) => report.policyPublished.domain)));
+    const contents = new Map(kept.map((one) => [one, this.#toContent(one)]));
+    await this.#findStored(tx, [...contents.values()]);
+    const planned: PlannedReport[] = [];
+    for (const one of all) {
+      const content = contents.get(one);
+      planned.push(content === undefined ? REMOVED : await this.#planOne(tx, one, content));
+    }
+    return planned;
+  }
+
+  /** Unknown ones are inserted as unclaimed. */
+  async #insertDomains(tx: Tx, names: ReadonlySet<string>): Promise<void> {
+    const unknown = [...names].filter((name) => !this.#domains.has(name));
+    const inserted = unknown.map((name) => ({ name }));
+    this.#keep(await insertReportedDomains(tx, inserted, this.#receivedAt));
+  }
+
+  #toContent({ report, id }: IdentifiedReport): NewContent {
+    const { policyPublished, payloadSha256 } = report;
+    const domain = this.#domains.get(policyPublished.domain) as ReportedDomain;
+    const payload = { payload_sha256: toBytes(payloadSha256) };
+    const row = { id, domain_id: domain.id, ...payload, ...toParsedRow(report) };
+    return { domain, row, policyPublished };
+  }
+
+  async #findStored(tx: Tx, contents: readonly NewContent[]): Promise<void> {
+    const unknown = contents.map(({ row }) => row).filter(({ id }) => !this.#reports.has(id));
+    for (const { id, payload_sha256 } of (await runAllPrepared(tx, knownReports(unknown))).flat())
+      if (payload_sha256 !== null) this.#reports.set(id, toHex(payload_sha256));
+  }
+
+  async #planOne(
+    tx: Tx,
+    { id, report: { payloadSha256 }, authenticated }: IdentifiedReport,
+    content: NewContent,
+  ): Promise<PlannedReport> {
+    const stored = this.#reports.get(id);
+    if (stored === payloadSha256) return { outcome: 'duplicate' };
+    if (stored === undefined) {
+      this.#reports.set(id, payloadSha256);
+      const isUnclaimed = content.domain.accountId === null;
+      return { outcome: isUnclaimed ? 'unclaimed' : 'stored', added: content };
+    }
+    const conflicts = this.#conflicts.get(id) ?? (await findConflictPayloads(tx, content));
+    this.#conflicts.set(id, conflicts);
+    if (conflicts.has(payloadSha256) || conflicts.size >= toMaxConflicts(authenticated))
+      return { outcome: 'conflict' };
+    conflicts.add(payloadSha256);
+    return { outcome: 'conflict', added: content };
+  }
+}
+
+const REMOVED: PlannedReport = { outcome: 'removed' };
+
+/**
+ * Whether one of its identity is stored. Outside a transaction: another process may remove the report, or store it,
+ * before one begins.
+ */
+export async function isStored(db: Queries, report: AggregateReport): Promise<boolean> {
+  const stored = await db
+    .selectFrom('report')
+    .select('id')
+    .where('id', '=', toReportId(report))
+    .executeTakeFirst();
+  return stored !== undefined;
+}
+
+type IdentifiedReport = ArrivingReport & { readonly id: string };
+
+const toKey = ({ id, report }: IdentifiedReport): string => `${id} ${report.payloadSha256}`;
+
+/** The keys of those whose payload an operator has removed. */
+async function listRemoved(
+  tx: Tx,
+  reports: readonly IdentifiedReport[],
+): Promise<ReadonlySet<string>> {
+  const rows = (await runAllPrepared(tx, removedPayloads(reports))).flat();
+  return new Set(rows.map(({ id, payload_sha256 }) => `${id} ${toHex(payload_sha256)}`));
+}
+
+/** Anybody can send other contents of a report, and they must leave room for the one that takes their place. */
+const MAX_CONFLICTS = 10;
+
+/** Where mails are not verified, they count as files: those have no room of their own. */
+function toMaxConflicts(authenticated: string | null): number {
+  return MAX_CONFLICTS * (1 + (authenticated === null ? 0 : toStanding(authenticated)));
+}
+
+async function findConflictPayloads(
+  tx: Tx,
+  { row: { domain_id, id: report_id, begin_date } }: NewContent,
+): Promise<Set<string>> {
+  const rows = await tx
+    .selectFrom('conflict')
+    .select('payload_sha256')
+    .where(({ and }) => and({ report_id, domain_id, begin_date }))
+    .execute();
+  return new Set(rows.map(({ payload_sha256 }) => toHex(payload_sha256)));
+}

@@ -1,0 +1,76 @@
+import type { Instant } from '../../domain/instant.ts';
+import { recountDays } from '../days/day-counts.ts';
+import type { Tx } from '../engine/database.ts';
+import { newVersion, touchDomainList } from '../lists/heads.ts';
+import { takeFromLists } from './account-lists.ts';
+import { dayOf, type ReportRow } from './report-row.ts';
+
+/** Deletes reports of a locked domain. Their conflicts and documents are the caller's to delete or to keep. */
+export async function deleteReports(
+  tx: Tx,
+  domainId: string,
+  reports: readonly ReportRow[],
+): Promise<void> {
+  await tx
+    .deleteFrom('report')
+    .where('domain_id', '=', domainId)
+    // The whole key (decision 90).
+    .where(
+      'begin_date',
+      'in',
+      reports.map(({ begin_date }) => begin_date),
+    )
+    .where(
+      'seq',
+      'in',
+      reports.map(({ seq }) => seq),
+    )
+    .execute();
+  await recountDays(tx, domainId, new Set(reports.map(dayOf)));
+  await tx
+    .updateTable('domain')
+    .set((eb) => ({
+      reports_total: eb('reports_total', '-', reports.length),
+      reports_version: newVersion(),
+    }))
+    .where('id', '=', domainId)
+    .execute();
+  await correctLastReport(tx, domainId, reports);
+  await takeFromLists(tx, reports);
+}
+
+async function correctLastReport(
+  tx: Tx,
+  domainId: string,
+  deleted: readonly ReportRow[],
+): Promise<void> {
+  const { account_id, status, last_report_at } = await tx
+    .selectFrom('domain')
+    .select(['account_id', 'status', 'last_report_at'])
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  if (deleted.every(({ received_at }) => received_at !== last_report_at)) return;
+  const newest = await findLastReceived(tx, domainId);
+  if (newest === last_report_at) return;
+  const update = tx.updateTable('domain').set({ last_report_at: newest });
+  await update.where('id', '=', domainId).execute();
+  if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
+}
+
+/** Reports have numbers in the order in which they were received, but for corrections, which are fewer. */
+const LOOKED_AT = 1_000;
+
+async function findLastReceived(tx: Tx, domainId: string): Promise<Instant | null> {
+  const latest = tx
+    .selectFrom('report')
+    .select('received_at')
+    .where('domain_id', '=', domainId)
+    .orderBy('seq', 'desc')
+    .limit(LOOKED_AT)
+    .as('latest');
+  const { newest } = await tx
+    .selectFrom(latest)
+    .select(({ fn }) => fn.max('received_at').as('newest'))
+    .executeTakeFirstOrThrow();
+  return newest;
+}

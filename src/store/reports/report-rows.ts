@@ -1,0 +1,91 @@
+import { sql } from 'kysely';
+import type { Instant } from '../../domain/instant.ts';
+import { dialectOf } from '../engine/dialect.ts';
+import { prepareRows } from '../engine/many-rows.ts';
+import type { Tables } from '../tables.ts';
+
+/* The statements that store reports, each for many reports at once. */
+
+const COLUMNS = [
+  'id',
+  'domain_id',
+  'account_seq',
+  'number',
+  'document_seq',
+  'received_at',
+  'reporter_org',
+  'reporter_email',
+  'report_id',
+  'authenticated',
+  'begin_date',
+  'end_date',
+  'record_count',
+  'total_messages',
+  'aligned_messages',
+  'payload_sha256',
+  'warnings',
+  'nonce',
+  'content',
+] as const;
+
+/** A row of `report`. A column that COLUMNS lacks would not be stored, and does not compile. */
+type Row = [Unstored] extends [never]
+  ? Readonly<Pick<Tables['report'], (typeof COLUMNS)[number]>>
+  : { readonly 'COLUMNS lacks': Unstored };
+type Unstored = Exclude<keyof Tables['report'], (typeof COLUMNS)[number] | 'seq'>;
+
+/** Inserts reports, none of which is stored yet: their domains are locked, and `knownReports` has found none. */
+export const reportInserts = prepareRows<Row, { seq: number }>(COLUMNS, (db, rows) =>
+  db
+    .insertInto('report')
+    .values(rows)
+    // No columns are named, because the unique columns differ between the engines. The caller counts the rows.
+    .onConflict((oc) => oc.doNothing())
+    .returning('seq'),
+);
+
+type ReportKey = { domain_id: string; begin_date: Instant; id: string };
+
+/**
+ * The hashes of the contents that are stored, null where no report with the id is. A subquery looks up each key. For a join, PostgreSQL plans a scan of the table while it is small, and keeps that
+ * plan until the table is analyzed. For two lists of values, SQLite reads all reports of a domain.
+ */
+export const knownReports = prepareRows<
+  ReportKey,
+  { id: string; payload_sha256: Uint8Array | null }
+>(['domain_id', 'begin_date', 'id'], (db, rows) =>
+  db
+    .with('key(domain_id, begin_date, id)', () => {
+      const { typed } = dialectOf(db);
+      const tuples = rows.map(({ domain_id, begin_date, id }) => {
+        const values = [typed(domain_id, 'uuid'), typed(begin_date, 'timestamptz')];
+        return sql`(${sql.join([...values, typed(id, 'uuid')])})`;
+      });
+      return sql<ReportKey>`(values ${sql.join(tuples)})`;
+    })
+    .selectFrom('key')
+    .select('key.id')
+    .select((eb) =>
+      eb
+        .selectFrom('report')
+        .select('report.payload_sha256')
+        .whereRef('report.domain_id', '=', 'key.domain_id')
+        .whereRef('report.begin_date', '=', 'key.begin_date')
+        .whereRef('report.id', '=', 'key.id')
+        .as('payload_sha256'),
+    ),
+);
+
+export const removedPayloads = prepareRows<
+  { id: string },
+  { id: string; payload_sha256: Uint8Array }
+>(['id'], (db, rows) =>
+  db
+    .selectFrom('removed_payload')
+    .select(['report_id as id', 'payload_sha256'])
+    .where(
+      'report_id',
+      'in',
+      rows.map(({ id }) => id),
+    ),
+);

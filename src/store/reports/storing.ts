@@ -1,0 +1,132 @@
+import { toCursor } from '../../domain/cursor.ts';
+import { toPolicyTags } from '../../domain/dns/dns-record.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
+import { isInView } from '../../domain/reports/authentication.ts';
+import { addToDays } from '../days/day-counts.ts';
+import type { Tx } from '../engine/database.ts';
+import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { newNonce } from '../lists/changes.ts';
+import { newVersion } from '../lists/heads.ts';
+import { reportList } from '../lists/timeline.ts';
+import { insertEvents, type NewEvent } from '../notify/events.ts';
+import { addToLists } from './account-lists.ts';
+import { dayOf, type NewRow } from './report-row.ts';
+import { reportInserts } from './report-rows.ts';
+import { isListed, type ReportedDomain } from './reported-domains.ts';
+
+/** A report that is not stored. */
+export interface NewReport {
+  /** Locked. */
+  readonly domain: ReportedDomain;
+  readonly row: NewRow;
+  readonly policyPublished: PolicyPublished;
+}
+
+/**
+ * Stores reports, with the days that they add to, the heads of the lists that they come to, and an event for each domain.
+ * Accounts are locked after domains, and nearly at the end of the transaction (decision 64).
+ */
+export async function storeReports(
+  tx: Tx,
+  reports: readonly NewReport[],
+  at: Instant,
+): Promise<void> {
+  if (reports.length === 0) return;
+  const nonce = newNonce();
+  const byDomain = [...Map.groupBy(reports, ({ domain }) => domain).entries()];
+  await runAllPrepared(tx, [...toDays(reports), ...byDomain.map(toHeadUpdate)]);
+  const places = await addToLists(tx, toArrived(byDomain), { nonce, at });
+  const rows = reports.map(({ row }) => {
+    const { account_seq = null, number = null } = places.get(row) ?? {};
+    return { ...row, account_seq, number, nonce };
+  });
+  const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
+  // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
+  // after a sequence was set back.
+  if (inserted.length < rows.length)
+    throw new Error('A report was not inserted: its number exists.');
+  await insertEvents(
+    tx,
+    byDomain.flatMap(([domain, some]) => toEvents(domain, some.length, at)),
+  );
+}
+
+type ByDomain = readonly [ReportedDomain, readonly NewReport[]];
+
+function toDays(reports: readonly NewReport[]) {
+  const byDay = Map.groupBy(reports, ({ row }) => `${row.domain_id} ${dayOf(row)}`);
+  return addToDays(
+    [...byDay.values()].map((some) => {
+      const [{ row }] = some as [NewReport];
+      const sum = (column: 'total_messages' | 'aligned_messages') =>
+        some.reduce((all, { row }) => all + row[column], 0);
+      return {
+        domainId: row.domain_id,
+        day: dayOf(row),
+        reports: some.length,
+        messages: sum('total_messages'),
+        aligned: sum('aligned_messages'),
+        policy: some.map(findStated).findLast((policy) => policy !== null) ?? null,
+      };
+    }),
+  );
+}
+
+/** Anybody can send a mail that states a policy: only established reporters and files are believed. */
+function findStated({ row, policyPublished }: NewReport): string | null {
+  return isInView('established', row.authenticated) ? toPolicyTags(policyPublished) : null;
+}
+
+function toHeadUpdate([domain, reports]: ByDomain) {
+  return headUpdate({
+    id: domain.id,
+    added: reports.length,
+    version: newVersion(),
+    // null when another report was received at the same time or later.
+    lastReportAt: findNewer(domain, reports),
+  });
+}
+
+/** When the last of the reports was received, if it is the last of its domain. */
+function findNewer({ lastReportAt }: ReportedDomain, reports: readonly NewReport[]) {
+  const last = reports.reduce(
+    (max, { row }) => (row.received_at > max ? row.received_at : max),
+    '',
+  );
+  return lastReportAt === null || lastReportAt < last ? last : null;
+}
+
+type NewHead = { id: string; added: number; version: string; lastReportAt: Instant | null };
+
+const headUpdate = prepareQuery((db, param: Param<NewHead>) =>
+  db
+    .updateTable('domain')
+    .set((eb) => ({
+      reports_total: eb('reports_total', '+', param('added')),
+      reports_version: param('version'),
+      last_report_at: eb.fn.coalesce(param('lastReportAt'), 'last_report_at'),
+    }))
+    .where('id', '=', param('id')),
+);
+
+function toArrived(byDomain: readonly ByDomain[]) {
+  const listed = byDomain.filter(([domain]) => isListed(domain));
+  const byAccount = Map.groupBy(listed, ([{ accountId }]) => accountId as string);
+  return [...byAccount].map(([accountId, some]) => ({
+    accountId,
+    reports: some.flatMap(([, reports]) => reports.map(({ row }) => row)),
+    // Each domain of the account's list has the time of its newest report.
+    isDomainChanged: some.some(([domain, reports]) => findNewer(domain, reports) !== null),
+  }));
+}
+
+/** Its cursor is the newest of the domain's list before these reports. */
+function toEvents(domain: ReportedDomain, reports: number, at: Instant): NewEvent[] {
+  const { id, accountId, isReceived, newestSeq, number, nonce } = domain;
+  if (!isListed(domain) || !isReceived) return [];
+  const point = { key: newestSeq ?? 0, number: number ?? 0, nonce: nonce ?? '' };
+  const cursor = toCursor(reportList(id), point);
+  const data = JSON.stringify({ domain_id: id, report_count: reports, cursor });
+  return [{ accountId: accountId as string, type: 'report.received', at, data }];
+}
