@@ -9,6 +9,7 @@ import { listAccounts } from '../src/store/accounts/accounts.ts';
 import { listPeople } from '../src/store/people/people.ts';
 import { aBareAccount, anAccount } from './support/builders.ts';
 import { aCommand, aFolder, finish, printed } from './support/command.ts';
+import { runServer } from './support/running-server.ts';
 
 /*
  * What only a process has: signals, pipes, a terminal, an exit status. All else of the command is tested in
@@ -53,6 +54,26 @@ describe('plumbline serve', () => {
     expect(stderr + folder).not.toContain(key);
   });
 });
+
+test.each([
+  ['serve', 'off'],
+  ['serve --sandbox', 'on'],
+  ['demo', 'on'],
+])(
+  'plumbline %s takes no requests from servers that share their port',
+  async (command, sharing) => {
+    const { server } = await runServer({ PLUMBLINE_SHARE_PORT: 'on' });
+    const { run } = await aCommand({
+      PLUMBLINE_PORT: new URL(server.url).port,
+      PLUMBLINE_SHARE_PORT: sharing,
+    });
+    const { status, stdout, stderr } = await run(command.split(' '));
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^The server cannot listen on 127\.0\.0\.1 port \d+: the address is in use\. .*\n$/,
+    );
+  },
+);
 
 test('plumbline serve logs a warning about a database that other users can read', async () => {
   const { start, withDb, env, folder } = await aCommand();

@@ -1,5 +1,5 @@
 -- Divides the tables whose keys lead with the domain or the list into 16 partitions each (docs/scaling.md,
--- “Shards”), in one transaction, with PostgreSQL alone:
+-- “Partitions”), in one transaction, with PostgreSQL alone:
 --   psql "$PLUMBLINE_DATABASE" --set ON_ERROR_STOP=1 --file scripts/sharding/partitions.sql
 -- Stop every process of Plumbline first. The rows are copied once, so the disk needs room for both copies.
 begin;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
@@ -17,8 +16,6 @@ export function define(command: Command): void {
         'Back up PostgreSQL with its own pg_dump, or with what its host offers.',
       );
       const { backUp } = await import('../store/backup/backup.ts');
-      const { requireOwnLog } = await import('../store/engine/sqlite/own-log.ts');
-      if (existsSync(file)) requireOwnLog(file);
       const others = secretsKeyFile === undefined ? [] : [secretsKeyFile.path];
       const backup = await backUp({ from: file, to, force, others });
       printResult(backup, [`${backup.path} is a backup of ${file}, and is not damaged.`], output);

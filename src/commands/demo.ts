@@ -42,11 +42,19 @@ interface DemoOptions extends OutputOptions {
   readonly database?: string;
 }
 
-/** A demo has its own database and key, no DNS records, and must not use up the service's limits in Redis. */
+/** A demo has its own database, key and port, no DNS records, and must not use up the service's limits in Redis. */
 export function toDemoConfig(config: Config, database: string): Config {
   const secretsKeyFile = findSecretsKeyFile(undefined, database);
   const { ipDatabase = DEMO_NETWORKS } = config;
-  return { ...config, database, secretsKeyFile, ipDatabase, dnsChecks: false, redis: undefined };
+  return {
+    ...config,
+    database,
+    secretsKeyFile,
+    ipDatabase,
+    sharesPort: false,
+    dnsChecks: false,
+    redis: undefined,
+  };
 }
 
 async function serveDemo(

@@ -117,11 +117,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     // commander has printed the error, or the help that was requested.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
     const { reportError } = await import('./output/report-error.ts');
-    const status = reportError(error, { json: args.includes('--json') });
-    // In one of several processes, the channel to the first one would keep this one running.
-    const { default: cluster } = await import('node:cluster');
-    cluster.worker?.disconnect();
-    return status;
+    return reportError(error, { json: args.includes('--json') });
   }
 }
 

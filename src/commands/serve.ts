@@ -1,18 +1,15 @@
-import cluster from 'node:cluster';
 import { type Command, Option } from 'commander';
-import { type Config, MAX_PROCESSES, readConfig } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
 import { tellDocs } from '../http/docs.ts';
 import { createLog } from '../http/log.ts';
-import type { OpenMetrics } from '../metrics/port.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/engine/store.ts';
-import { parsePostgresUrl, parseWhole } from './arguments.ts';
-import { warnOfLooseFiles } from './loose-files.ts';
+import { parsePostgresUrl } from './arguments.ts';
 import { type OutputOptions, print, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 import { findNaming, renderFirstSteps } from './serving/first-steps.ts';
-import { openLogged, openMetrics, serveUntilStopped, stopOnSignal } from './serving/process.ts';
+import { openLogged, serveUntilStopped } from './serving/process.ts';
 
 export function define(command: Command): void {
   command
@@ -31,21 +28,14 @@ export function define(command: Command): void {
         .choices(['api'])
         .conflicts('sandbox'),
     )
-    .addOption(
-      new Option('--processes <n>', 'how many processes answer requests on one port')
-        .argParser(parseWhole(MAX_PROCESSES))
-        .conflicts('sandbox'),
-    )
     .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
       if (options.database !== undefined && !options.sandbox)
         throw new UsageError(
           '--database is for --sandbox. PLUMBLINE_DATABASE names the database to serve.',
         );
-      const count = options.processes ?? config.processes;
       if (options.sandbox) await serveSandbox(config, options);
-      else if (cluster.isPrimary && count > 1) await serveInProcesses(config, count, options);
-      else await serveInThisProcess(config, options);
+      else await serve(config, options);
     });
 }
 
@@ -53,18 +43,17 @@ interface ServeOptions extends OutputOptions {
   readonly sandbox?: boolean;
   readonly database?: string;
   readonly only?: 'api';
-  readonly processes?: number;
   readonly config?: string;
 }
 
-/** Runs in the only process, or in each of several on one port: then the primary has made the database. */
-async function serveInThisProcess(config: Config, options: ServeOptions): Promise<void> {
-  const { isPrimary } = cluster;
+async function serve(config: Config, options: ServeOptions): Promise<void> {
   const log = createLog(config.logLevel);
-  const store = await openLogged(config, log, { mustExist: !isPrimary });
-  const hasJobs = isPrimary && options.only === undefined;
-  const { url } = await serveUntilStopped(config, store, { hasJobs, log });
-  if (isPrimary) await announce(url, config, { store, options });
+  const store = await openLogged(config, log);
+  const { url } = await serveUntilStopped(config, store, {
+    hasJobs: options.only === undefined,
+    log,
+  });
+  await announce(url, config, { store, options });
 }
 
 async function announce(
@@ -77,45 +66,12 @@ async function announce(
   print(renderFirstSteps(database, findNaming(database, process.env, options.config)));
 }
 
-/** Opens the database first, so that it is migrated once and a database that cannot be used is one error. */
-async function serveInProcesses(
-  config: Config,
-  count: number,
-  options: ServeOptions,
-): Promise<void> {
-  if (config.database === ':memory:')
-    throw new UsageError('A database in memory has one process. Leave out --processes.');
-  const { startProcesses } = await import('./serving/processes.ts');
-  const log = createLog(config.logLevel);
-  const store = await openLogged(config, log);
-  let counting: OpenMetrics | undefined;
-  try {
-    warnOfLooseFiles(config, (text) => log.warn(text));
-    const file = options.config === undefined ? [] : ['--config', options.config];
-    const jobs = options.only === undefined ? ['work', '--quiet', ...file] : undefined;
-    const { url, stop } = await startProcesses({
-      count,
-      jobs,
-      log,
-      stopDelayMs: config.stopDelayMs,
-    });
-    stopOnSignal(log, async () => {
-      await stop();
-      counting?.close();
-      if (counting !== undefined) await store.close();
-    });
-    counting = await openMetrics(config, { store, log, isFirst: true });
-    await announce(url, config, { store, options });
-  } finally {
-    // Metrics of the database are read for as long as it serves.
-    if (counting === undefined) await store.close();
-  }
-}
-
 async function serveSandbox(config: Config, options: ServeOptions): Promise<void> {
   const { openSandbox } = await import('../demo/sandbox.ts');
   const { store, account } = await openSandbox(new Date(), options.database);
-  const { url } = await serveUntilStopped(config, store, { isSandbox: true });
+  // Requests to a service that shares its port must not come here.
+  const own = { ...config, sharesPort: false };
+  const { url } = await serveUntilStopped(own, store, { isSandbox: true });
   const docs = await tellDocs(`${url}/docs/getting-started`);
   printResult({ url, ...account }, renderSandbox(url, account, docs), options);
 }

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { createLog } from '../http/log.ts';
@@ -14,8 +13,7 @@ export function define(command: Command): void {
     const config = readConfig(process.env);
     const log = createLog(config.logLevel);
     const store = await openLogged(config, log, { mustExist: true });
-    if (cluster.isPrimary)
-      warnOfLooseFiles({ database: config.database }, (text) => log.warn(text));
+    warnOfLooseFiles({ database: config.database }, (text) => log.warn(text));
     const counting = await openMetrics(config, { store, log });
     const metrics = counting?.metrics;
     const jobs = startJobs(config, { store, log, metrics, parser: createInputParser() });

@@ -12,9 +12,6 @@ import { choice, decimal, file, list, networks, parsed, text, whole } from './va
 /** All settings from the environment, validated, with their defaults (docs/manual.md, “Configuration”). */
 export type Config = ReturnType<typeof readConfig>;
 
-/** More than the processors of any machine would only use memory. */
-export const MAX_PROCESSES = 64;
-
 const LIMIT = { min: 1, max: 1_000_000_000 };
 const KEPT_DAYS = { min: 30, max: 100_000 };
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -22,7 +19,6 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as
 const VARIABLES = {
   host: text('PLUMBLINE_HOST', '127.0.0.1'),
   port: whole('PLUMBLINE_PORT', 8080, { min: 0, max: 65_535 }),
-  processes: whole('PLUMBLINE_PROCESSES', 1, { min: 1, max: MAX_PROCESSES }),
   /** Requests per minute. */
   requestsPerKey: whole('PLUMBLINE_REQUESTS_PER_KEY', 60, LIMIT),
   requestsPerIp: whole('PLUMBLINE_REQUESTS_PER_IP', 200, LIMIT),
@@ -53,6 +49,7 @@ const VARIABLES = {
 const OTHER_VARIABLES = {
   pageCacheMb: decimal('PLUMBLINE_PAGE_CACHE_MB', 32, { min: 0, max: 100_000 }),
   dnsChecks: choice('PLUMBLINE_DNS_CHECKS', ['on', 'off'], 'off'),
+  sharePort: choice('PLUMBLINE_SHARE_PORT', ['on', 'off'], 'off'),
   unclaimedMb: whole('PLUMBLINE_UNCLAIMED_MB', 500, { min: 1, max: 1_000_000 }),
   unclaimedDays: whole('PLUMBLINE_UNCLAIMED_DAYS', 90, { min: 1, max: 100_000 }),
   secretsKeyFile: text('PLUMBLINE_SECRETS_KEY_FILE', undefined),
@@ -99,6 +96,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     },
     alertThresholds: readThresholds(environment),
     dnsChecks: others.dnsChecks === 'on',
+    /** Whether other servers listen on the same port. */
+    sharesPort: others.sharePort === 'on',
     singleSignOn: readSingleSignOn(environment, values.baseUrl),
     redis: readRedis(environment),
     /** Where a process answers `GET /metrics`; undefined for nowhere. */

@@ -23,6 +23,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   EFBIG: 'it is too large',
   EADDRINUSE: 'the address is in use',
   EADDRNOTAVAIL: 'this machine does not have the address',
+  ENOTSUP: 'this system does not do that',
   ENOTFOUND: 'there is no such host',
 };
 

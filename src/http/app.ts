@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import type { RequestListener, ServerResponse } from 'node:http';
 import express, {
   type ErrorRequestHandler,
@@ -109,14 +108,10 @@ export async function createApp(deps: AppDeps) {
   };
 }
 
-/** Redis where configured; else the primary process of a cluster. A sandbox must not use up the service's limits. */
+/** A sandbox must not use up the service's limits. */
 async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counters | undefined> {
-  if (isSandbox) return undefined;
-  if (config.redis !== undefined)
-    return (await import('./counters/redis.ts')).countInRedis(config.redis, log);
-  if (cluster.worker !== undefined)
-    return (await import('./counters/primary.ts')).countInPrimary(cluster.worker, log);
-  return undefined;
+  if (isSandbox || config.redis === undefined) return undefined;
+  return (await import('./counters/redis.ts')).countInRedis(config.redis, log);
 }
 
 /** Matches upper and lower case, as Express does. */
@@ -161,17 +156,16 @@ function redirectBrowsersTo(path: string): RequestHandler {
  * service unready: it answers all the same.
  */
 function answerReady(
-  { config, store, isStopping }: AppDeps,
+  { store, isStopping }: AppDeps,
   counters: Counters | undefined,
 ): RequestHandler {
   return async (req, res) => {
     const isReady = isStopping?.() !== true && (await isReadable(store));
     const limits = counters?.isShared() ? 'shared' : 'own';
-    const details = counters && config.redis ? { limits } : {};
     const doors = isReady ? await listFailingKinds(store.db).catch(() => []) : [];
     const isShort = (await store.db.findShortage()) !== undefined;
     sendStatus(req, res, isReady ? 'ready' : 'unavailable', {
-      ...details,
+      ...(counters && { limits }),
       ...(isShort && { disk: 'short' }),
       ...toForwarding(req),
       ...(doors.length > 0 && { failing_doors: doors }),

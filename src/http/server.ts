@@ -11,6 +11,7 @@ import {
 import { limitConnections } from './connections.ts';
 import { SHIPPED_NETWORKS } from './networks.ts';
 import { createServer } from './node-http.ts';
+import { warnOfSharing } from './shared-port.ts';
 import { prepareStop } from './stopping.ts';
 
 /** Counted from the start of a connection or request: a slow sender occupies a connection. */
@@ -52,6 +53,7 @@ export async function startServer(
   // Unknown expectations are ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   await listen(server, config);
+  if (config.sharesPort) warnOfSharing(config, log);
   return {
     url: toUrl(server.address() as AddressInfo),
     /** Loses no request (stopping.ts). */
@@ -62,10 +64,10 @@ export async function startServer(
   };
 }
 
-function listen(server: Server, { host, port }: Config): Promise<void> {
+function listen(server: Server, { host, port, sharesPort }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ host, port, reusePort: sharesPort }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -1,7 +1,6 @@
-import cluster from 'node:cluster';
 import { createServer, type RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import { AggregatorRegistry, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createMetrics } from './metrics.ts';
@@ -12,23 +11,17 @@ export type OpenMetrics = Awaited<ReturnType<typeof openMetricsPort>>;
 interface PortDeps {
   readonly store: Pick<Store, 'db'>;
   readonly log: Logger;
-  /** Whether the process has started others, whose counts it adds up instead of its own. */
-  readonly isFirst?: boolean;
 }
 
-/** Counts for this process, and listens unless another one started it and does so. */
+/** Counts for this process, and answers with what it counts. */
 export async function openMetricsPort(
   config: WatchedConfig,
   { host, port }: NonNullable<Config['metrics']>,
-  { store, log, isFirst = false }: PortDeps,
+  { store, log }: PortDeps,
 ) {
   const metrics = createMetrics();
-  AggregatorRegistry.setRegistries(metrics.registry);
-  // Made in each of several processes: that one listens to the others, and these answer it.
-  const all = new AggregatorRegistry();
-  if (cluster.isWorker) return { metrics, close: () => {} };
-  const readCounts = () => (isFirst ? all.clusterMetrics() : metrics.registry.metrics());
-  const readAll = async () => `${await readCounts()}\n${await readState(config, store.db)}`;
+  const readAll = async () =>
+    `${await metrics.registry.metrics()}\n${await readState(config, store.db)}`;
   const server = createServer(answer(readAll, log));
   await new Promise<void>((resolve) => {
     server.on('error', (err) => {
@@ -56,7 +49,7 @@ function answer(readAll: () => Promise<string>, log: Logger): RequestListener {
       const text = await readAll();
       res.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text);
     } catch (err) {
-      // The database is away, or one of several processes does not answer: to a monitor it is down.
+      // The database is away: to a monitor the process is down.
       log.warn({ err }, 'metrics could not be read');
       res.writeHead(503).end();
     }

@@ -25,8 +25,8 @@ interface Value {
 export function createRequestCounts(registry: Registry) {
   const counted = new Map<string, Counted>();
   const add = (name: string, type: string, help: string, toValues: () => Value[]) => {
-    const get = async () => ({ name, help, type, aggregator: 'sum', values: toValues() });
-    // What a registry and its aggregation ask of a metric.
+    const get = async () => ({ name, help, type, values: toValues() });
+    // What a registry asks of a metric.
     registry.registerMetric({ name, get, reset: () => {} } as unknown as Metric);
   };
   add('plumbline_http_requests_total', 'counter', 'Answered requests.', () =>

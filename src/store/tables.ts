@@ -9,8 +9,8 @@ import type { RowsOf } from './migrations/table.ts';
  * The *head* of a list (`…_total`, `…_version`) is stored in the row that owns the list and changes in the
  * same transaction as the list: see lists/heads.ts.
  *
- * On PostgreSQL, each key of a table whose rows belong to a domain or a list has the domain or the list, and those of
- * reports and conflicts `begin_date` too (decision 90). So statements name both wherever they know them.
+ * On PostgreSQL, tables can be divided by the domain or the list, reports and conflicts by `begin_date` too, and then their
+ * keys have these (decision 90). So statements name them wherever they know them.
  */
 export interface Tables extends RowsOf<typeof TABLES> {}
 

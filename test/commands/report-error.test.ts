@@ -21,7 +21,15 @@ const systemError = (given: object) => Object.assign(new Error('EXXX: raw text')
 test.each([
   [
     { code: 'EADDRINUSE', syscall: 'listen', address: '127.0.0.1', port: 8080 },
-    'The server cannot listen on 127.0.0.1 port 8080: the address is in use. Set PLUMBLINE_PORT, or PLUMBLINE_HOST, to serve elsewhere.',
+    'The server cannot listen on 127.0.0.1 port 8080: the address is in use. Set PLUMBLINE_PORT, or PLUMBLINE_HOST, to serve elsewhere; servers of one user share a port when each of them has PLUMBLINE_SHARE_PORT=on.',
+  ],
+  [
+    { code: 'EACCES', syscall: 'listen', address: '127.0.0.1', port: 80 },
+    'The server cannot listen on 127.0.0.1 port 80: this user may not access it. Set PLUMBLINE_PORT, or PLUMBLINE_HOST, to serve elsewhere.',
+  ],
+  [
+    { code: 'ENOTSUP', syscall: 'listen', address: '127.0.0.1', port: 8080 },
+    'The server cannot listen on 127.0.0.1 port 8080: this system does not do that. Leave PLUMBLINE_SHARE_PORT out.',
   ],
   [
     { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'nowhere.example' },

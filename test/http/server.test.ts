@@ -52,6 +52,28 @@ describe('a running server', () => {
   });
 });
 
+describe('a shared port', () => {
+  const sharing = { PLUMBLINE_SHARE_PORT: 'on' };
+
+  test('is answered by the server that is left', async () => {
+    const { server: old } = await serve(sharing);
+    const PLUMBLINE_PORT = new URL(old.url).port;
+    const { server } = await serve({ ...sharing, PLUMBLINE_PORT });
+    await old.stop();
+    expect(server.url).toBe(old.url);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+
+  test.each([
+    ['beside one that does not share it', {}, sharing],
+    ['for one that does not share it', sharing, {}],
+  ])('is refused %s', async (_name, first, second) => {
+    const { server } = await serve(first);
+    const PLUMBLINE_PORT = new URL(server.url).port;
+    await expect(runServer({ ...second, PLUMBLINE_PORT })).rejects.toThrow(/EADDRINUSE/);
+  });
+});
+
 describe('invalid HTTP', () => {
   test.each([
     ['random bytes', 'garbage\r\n\r\n'],

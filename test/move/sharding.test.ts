@@ -10,7 +10,7 @@ import { listDifferences } from './compare.ts';
 import { type Databases, startDatabases } from './databases.ts';
 import { fillInstallation } from './installation.ts';
 
-/* The scripts that divide large tables, on one PostgreSQL server without Citus. */
+/* The scripts that divide large tables. */
 
 let databases: Databases;
 
@@ -21,49 +21,6 @@ beforeAll(async () => {
 
 const readScript = (name: string) =>
   readFileSync(new URL(`../../scripts/sharding/${name}`, import.meta.url), 'utf8');
-
-/** Refuses what Citus refuses: a unique index without the column, and a foreign key to another kind of table. */
-const CITUS = `
-  create table distributed (name text, by text, colocate_with text);
-  create function create_distributed_table(given regclass, by text, colocate_with text) returns void
-  language plpgsql as $$
-  declare wrong text;
-  begin
-    select indexrelid::regclass into wrong from pg_index
-    where indrelid = given and indisunique and not exists (
-      select 1 from pg_attribute where attrelid = given and attname = by and attnum = any (indkey::int2[]));
-    if wrong is not null then raise '% is unique without %', wrong, by; end if;
-    select conname into wrong from pg_constraint
-    where contype = 'f' and (conrelid = given or confrelid = given);
-    if wrong is not null then raise 'foreign key % of %', wrong, given; end if;
-    insert into distributed values (given::text, by, colocate_with);
-  end $$`;
-
-/** Those of distributed tables: Citus allows them between tables that are distributed alike. */
-const FOREIGN_KEYS = `
-  select pg_get_constraintdef(oid) as definition from pg_constraint where contype = 'f'
-  and (conrelid in (select name::regclass from distributed) or confrelid in (select name::regclass from distributed))`;
-
-test('the script for Citus keeps its rules for keys, and the store works on what it makes', async () => {
-  const url = await databases.create();
-  await runOn(url, CITUS);
-  await runOn(url, readScript('citus.sql'));
-  const distributed = await runOn(url, 'select name, by from distributed order by name');
-  expect(distributed).toHaveLength(13);
-  expect(distributed).toContainEqual({ name: 'report', by: 'domain_id' });
-  expect(distributed).toContainEqual({ name: 'conflict', by: 'domain_id' });
-  expect(distributed).toContainEqual({ name: 'document', by: 'input_sha256' });
-  expect(await runOn(url, FOREIGN_KEYS)).toEqual([
-    {
-      definition:
-        'FOREIGN KEY (report_id, domain_id, begin_date) REFERENCES report(id, domain_id, begin_date)',
-    },
-  ]);
-  const store = await openStore(url);
-  onTestFinished(() => store.close());
-  await fillInstallation(store.db);
-  expect(await receive(store.db, [aReport()])).toEqual(['stored']);
-});
 
 /** The numbers that were given last. */
 const LAST_NUMBERS = `

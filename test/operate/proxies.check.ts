@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { anAccount } from '../support/builders.ts';
 import { aCommand, printed } from '../support/command.ts';
 import { aPerson, PASSWORD } from '../support/visitor.ts';
+import { askRepeatedly } from './load.ts';
 import { findFreePort, type RunningProxy, runCaddy, runNginx } from './proxy.ts';
 
 const PATH = '/v1/external/domains';
@@ -15,8 +16,8 @@ const PROXIES = [
 type Command = Awaited<ReturnType<typeof aCommand>>;
 
 /** A process that serves a database which others may serve as well, until the test ends. */
-async function serve({ start }: Command, port: number, args: readonly string[] = []) {
-  const child = start('serve', ...args, '--json');
+async function serve({ start }: Command, port: number) {
+  const child = start('serve', '--json');
   onTestFinished(() => void child.kill('SIGKILL'));
   child.stderr.resume();
   await printed(child, /"url"/);
@@ -81,69 +82,49 @@ describe.each(PROXIES)('%s', (_name, run) => {
 const REQUESTS = Number(process.env['RESTART_REQUESTS'] ?? 10_000);
 const CONNECTIONS = 20;
 
-describe.each([
-  ['', []],
-  [' of two processes each', ['--processes', '2']],
-] as const)('two instances%s behind nginx', (_name, args) => {
-  test('lose no request while they restart one after the other', async () => {
-    const ports = [await findFreePort(), await findFreePort()];
-    const common = {
-      PLUMBLINE_TRUSTED_PROXIES: '127.0.0.1',
-      PLUMBLINE_REQUESTS_PER_IP: '1000000000',
-      PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
-    };
-    const command = await aCommand(common);
-    const onPort = (port: number) => ({
-      ...command,
-      start: (...given: string[]) => {
-        command.env['PLUMBLINE_PORT'] = String(port);
-        return command.start(...given);
-      },
-    });
-    const first = await serve(onPort(ports[0] as number), ports[0] as number, args);
-    const { key } = await command.withDb((db) => anAccount(db));
-    const running = [first, await serve(onPort(ports[1] as number), ports[1] as number, args)];
-    const proxy = await runNginx(ports);
-    const load = askRepeatedly(proxy, key);
-    let restarts = 0;
-    while (!load.isOver()) {
-      const [oldest] = running.splice(0, 1);
-      if (oldest === undefined) throw new Error('no instance runs');
-      await oldest.stop();
-      running.push(await serve(onPort(oldest.port), oldest.port, args));
-      restarts += 1;
-    }
-    expect(await load.outcomes).toEqual({ 200: REQUESTS });
-    expect(restarts).toBeGreaterThan(1);
+test('two instances behind nginx lose no request while they restart one after the other', async () => {
+  const ports = [await findFreePort(), await findFreePort()];
+  const common = {
+    PLUMBLINE_TRUSTED_PROXIES: '127.0.0.1',
+    PLUMBLINE_REQUESTS_PER_IP: '1000000000',
+    PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
+  };
+  const command = await aCommand(common);
+  const onPort = (port: number) => ({
+    ...command,
+    start: (...given: string[]) => {
+      command.env['PLUMBLINE_PORT'] = String(port);
+      return command.start(...given);
+    },
   });
+  const first = await serve(onPort(ports[0] as number), ports[0] as number);
+  const { key } = await command.withDb((db) => anAccount(db));
+  const running = [first, await serve(onPort(ports[1] as number), ports[1] as number)];
+  const proxy = await runNginx(ports);
+  const load = askThrough(proxy, key);
+  let restarts = 0;
+  while (!load.isOver()) {
+    const [oldest] = running.splice(0, 1);
+    if (oldest === undefined) throw new Error('no instance runs');
+    await oldest.stop();
+    running.push(await serve(onPort(oldest.port), oldest.port));
+    restarts += 1;
+  }
+  expect(await load.outcomes).toEqual({ 200: REQUESTS });
+  expect(restarts).toBeGreaterThan(1);
 });
 
-/** Asks over connections that stay open, each as soon as it has an answer. */
-function askRepeatedly({ port }: RunningProxy, key: string) {
+/** Asks over connections that stay open. */
+function askThrough({ port }: RunningProxy, key: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const outcomes: Record<string, number> = {};
-  let [asked, done] = [0, 0];
+  onTestFinished(() => agent.destroy());
+  const headers = { Host: 'dmarc.example.com', Authorization: `Bearer ${key}` };
+  const options = { host: '127.0.0.1', port, path: PATH, headers, agent };
   const ask = () =>
     new Promise<string>((resolve) => {
-      const headers = { Host: 'dmarc.example.com', Authorization: `Bearer ${key}` };
-      const options = { host: '127.0.0.1', port, path: PATH, headers, agent };
       get({ ...options, rejectUnauthorized: false }, (res) => {
         res.resume().once('end', () => resolve(String(res.statusCode)));
       }).once('error', (error) => resolve(error.message));
     });
-  const client = async () => {
-    while (asked++ < REQUESTS) {
-      const outcome = await ask();
-      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-      done += 1;
-    }
-  };
-  const clients = Array.from({ length: CONNECTIONS }, client);
-  return {
-    isOver: () => done >= REQUESTS,
-    outcomes: Promise.all(clients).then(() => {
-      agent.destroy();
-      return outcomes;
-    }),
-  };
+  return askRepeatedly({ requests: REQUESTS, clients: CONNECTIONS, ask });
 }

@@ -11,15 +11,19 @@ const services = names.filter((name) => name.endsWith('.service'));
 /** The command that the units name is not installed here. */
 async function copyUnits(): Promise<string[]> {
   const folder = await aFolder();
-  return names.map((name) => {
+  const copyAs = (copied: string, name: string) => {
     const text = readFileSync(join(UNITS, name), 'utf8');
-    const copy = join(folder, name);
+    const copy = join(folder, copied);
     writeFileSync(copy, text.replace('/usr/local/bin/plumbline', process.execPath));
     return copy;
-  });
+  };
+  return [
+    ...names.map((name) => copyAs(name, name)),
+    copyAs('plumbline@.service', 'plumbline.service'),
+  ];
 }
 
-test('systemd finds nothing to say about the units', async () => {
+test('systemd finds nothing to say about the units, nor about servers that share a port', async () => {
   const output = execFileSync('systemd-analyze', ['verify', ...(await copyUnits())], {
     stdio: 'pipe',
   });

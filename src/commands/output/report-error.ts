@@ -32,12 +32,13 @@ function describe(error: unknown): string {
   if (syscall === undefined || code === undefined) return stack ?? message;
   const why = describeSystemError(error);
   if (syscall === 'getaddrinfo') return `There is no host ${hostname} (PLUMBLINE_HOST).`;
-  // It is bind in one of several processes.
-  if (syscall !== 'listen' && syscall !== 'bind') return `${path ?? syscall}: ${why}.`;
-  return (
-    `The server cannot listen on ${address} port ${port}: ${why}. ` +
-    'Set PLUMBLINE_PORT, or PLUMBLINE_HOST, to serve elsewhere.'
-  );
+  if (syscall !== 'listen') return `${path ?? syscall}: ${why}.`;
+  const elsewhere = 'Set PLUMBLINE_PORT, or PLUMBLINE_HOST, to serve elsewhere';
+  const advice: Record<string, string> = {
+    EADDRINUSE: `${elsewhere}; servers of one user share a port when each of them has PLUMBLINE_SHARE_PORT=on`,
+    ENOTSUP: 'Leave PLUMBLINE_SHARE_PORT out',
+  };
+  return `The server cannot listen on ${address} port ${port}: ${why}. ${advice[code] ?? elsewhere}.`;
 }
 
 interface SystemError extends NodeJS.ErrnoException {

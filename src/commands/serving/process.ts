@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { createLog } from '../../http/log.ts';
@@ -16,13 +15,10 @@ export function openLogged(
   return openStore(database, { ...databaseOptions, ...options, warn });
 }
 
-/**
- * Counts, when a port for metrics is configured, and answers on it: in the first of several processes for all, whose
- * own counts are of no use. A port that another process has is logged, and stops nothing.
- */
+/** Counts, when a port for metrics is configured, and answers on it. A port that another process has is logged, and stops nothing. */
 export async function openMetrics(
   config: Config,
-  deps: { readonly store: Store; readonly log: Logger; readonly isFirst?: boolean },
+  deps: { readonly store: Store; readonly log: Logger },
 ): Promise<OpenMetrics | undefined> {
   if (config.metrics === undefined) return undefined;
   const { openMetricsPort } = await import('../../metrics/port.ts');
@@ -42,7 +38,7 @@ export async function serveUntilStopped(
   store: Store,
   { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: ServeOptions = {},
 ) {
-  if (!isSandbox && cluster.isPrimary) warnOfLooseFiles(config, (text) => log.warn(text));
+  if (!isSandbox) warnOfLooseFiles(config, (text) => log.warn(text));
   const { startServer } = await import('../../http/server.ts');
   const { startJobs } = await import('../../jobs/jobs.ts');
   const { createParserProcess } = await import('../../intake/parser/parser-process.ts');
@@ -71,8 +67,6 @@ export function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
     log.info('stopping');
     await stop();
     log.flush();
-    // The channel to the first process would keep this one running.
-    cluster.worker?.disconnect();
   };
   process.on('SIGTERM', stopOnce);
   process.on('SIGINT', stopOnce);

@@ -2,6 +2,8 @@ import { type ClientRateLimitInfo, MemoryStore, type Store } from 'express-rate-
 import type { Logger } from 'pino';
 
 const OPEN_TIMEOUT_MS = 1_000;
+/** The longest wait for one count. A request of the API is counted twice. */
+const COUNT_TIMEOUT_MS = 100;
 const RETRY_MS = 2_000;
 /**
  * A time limit is counted in intervals of this length, of which one iteration of the event loop counts at most one: an
@@ -25,14 +27,8 @@ export interface SharedCounter {
   readonly close: () => void;
 }
 
-interface CountersOptions {
-  /** Who counts, for the log. */
-  readonly name: string;
-  /** The longest wait for one count. */
-  readonly timeLimitMs: number;
-  /** Makes a connection. `onLost` may be called at any time after that. */
-  readonly create: (onLost: (error: Error) => void) => SharedCounter;
-}
+/** Makes a connection. `onLost` may be called at any time after that. */
+type Create = (onLost: (error: Error) => void) => SharedCounter;
 
 /**
  * Limits that several processes count together (decision 70). Each process counts its own requests in memory as
@@ -40,15 +36,15 @@ interface CountersOptions {
  */
 export class Counters {
   readonly #log: Logger;
-  readonly #options: CountersOptions;
+  readonly #create: Create;
   /** The connection that is used or being opened. */
   #counter: SharedCounter | undefined;
   #state: 'starting' | 'shared' | 'alone' | 'closed' = 'starting';
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(log: Logger, options: CountersOptions) {
+  constructor(log: Logger, create: Create) {
     this.#log = log;
-    this.#options = options;
+    this.#create = create;
   }
 
   /** The counts of one limit. They never reject. */
@@ -84,7 +80,7 @@ export class Counters {
   async connect(): Promise<void> {
     let counter: SharedCounter | undefined;
     try {
-      counter = this.#options.create((error) => this.#lose(counter, error));
+      counter = this.#create((error) => this.#lose(counter, error));
       this.#counter = counter;
       await this.#check(counter);
       if (counter === this.#counter) this.#share();
@@ -102,17 +98,15 @@ export class Counters {
 
   /** Finds what a connection alone does not: too little memory, a replica, missing rights, slow answers. */
   async #check(counter: SharedCounter): Promise<void> {
-    const { timeLimitMs } = this.#options;
     await inTime(counter.open(), OPEN_TIMEOUT_MS);
     // The first creates a counter, the second changes one.
-    await inTime(counter.increment(PROBE), timeLimitMs);
-    await inTime(counter.increment(PROBE), timeLimitMs);
-    await inTime(counter.decrement(PROBE), timeLimitMs);
+    await inTime(counter.increment(PROBE), COUNT_TIMEOUT_MS);
+    await inTime(counter.increment(PROBE), COUNT_TIMEOUT_MS);
+    await inTime(counter.decrement(PROBE), COUNT_TIMEOUT_MS);
   }
 
   #share(): void {
-    if (this.#state === 'alone')
-      this.#log.info(`limits are counted by ${this.#options.name} again`);
+    if (this.#state === 'alone') this.#log.info('limits are counted by Redis again');
     this.#state = 'shared';
   }
 
@@ -121,7 +115,7 @@ export class Counters {
     const counter = this.#counter;
     if (counter === undefined || !this.isShared()) return undefined;
     try {
-      return await inTime(count(counter), this.#options.timeLimitMs);
+      return await inTime(count(counter), COUNT_TIMEOUT_MS);
     } catch (error) {
       this.#lose(counter, error as Error);
       return undefined;
@@ -135,10 +129,7 @@ export class Counters {
     counter?.close();
     if (this.#state !== 'alone') {
       const reason = error.message || error.code;
-      this.#log.warn(
-        { reason },
-        `limits are counted in this process alone, without ${this.#options.name}`,
-      );
+      this.#log.warn({ reason }, 'limits are counted in this process alone, without Redis');
     }
     this.#state = 'alone';
     this.#retry = setTimeout(() => void this.connect(), RETRY_MS).unref();
@@ -146,7 +137,7 @@ export class Counters {
 }
 
 /** Counts at once: the library's promise gives the client itself, which later hits change before it is read. */
-export function incrementIn(store: MemoryStore, key: string): ClientRateLimitInfo {
+function incrementIn(store: MemoryStore, key: string): ClientRateLimitInfo {
   void store.increment(key);
   const { totalHits, resetTime } = store.current.get(key) as ClientRateLimitInfo;
   return { totalHits, resetTime };

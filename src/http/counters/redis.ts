@@ -5,9 +5,6 @@ import { createClient } from 'redis';
 import { type RedisConfig, type RedisSecrets, readRedisSecrets } from '../../config/redis.ts';
 import { Counters, type LimitedClient, type SharedCounter } from './counters.ts';
 
-/** A request of the API is counted twice. */
-const TIME_LIMIT_MS = 100;
-
 /** A window begins with the first hit and ends by itself. Returns the hits and in how many milliseconds it ends. */
 const INCREMENT = `
 local endsInMs = redis.call('PTTL', KEYS[1])
@@ -27,8 +24,7 @@ return 0`;
 /** In Redis or Valkey; starts without it, too. Throws a ConfigError when a file of the configuration is missing. */
 export async function countInRedis(config: RedisConfig, log: Logger): Promise<Counters> {
   readRedisSecrets(config);
-  const create = (onLost: (error: Error) => void) => createRedisCounter(config, onLost);
-  const counters = new Counters(log, { name: 'Redis', timeLimitMs: TIME_LIMIT_MS, create });
+  const counters = new Counters(log, (onLost) => createRedisCounter(config, onLost));
   await counters.connect();
   return counters;
 }

@@ -5,7 +5,6 @@ import { requireKnown } from '../engine/pending-steps.ts';
 import { toOpenError } from '../engine/sqlite/errors.ts';
 import { listApplied } from '../engine/sqlite/migrate.ts';
 import { requireNotMoved } from '../engine/sqlite/moved.ts';
-import { numberCopy } from '../engine/sqlite/own-log.ts';
 import { makeWholeFile } from '../engine/sqlite/whole-file.ts';
 import { MIGRATIONS } from '../migrations/all.ts';
 
@@ -43,7 +42,6 @@ function isCurrent(
   const copy = new Database(path, { fileMustExist: true });
   try {
     copy.pragma('journal_mode = DELETE');
-    numberCopy(copy);
     const applied = listApplied(copy);
     if (applied.length === 0)
       throw new Failure('conflict', `${of} is not a database of Plumbline.`);

@@ -199,7 +199,7 @@ export interface DocumentName {
 
 const UNNAMED: DocumentName = { input: '', member: null };
 
-/** Not a join with reports: several servers may divide documents and reports by different columns (decision 90). */
+/** The names of the documents with these numbers. */
 export async function findDocumentNames(
   db: Queries,
   seqs: readonly number[],

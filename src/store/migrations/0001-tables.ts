@@ -168,6 +168,7 @@ export const TABLES = {
       context: text(),
     },
     keys: [
+      'unique (id)',
       // At most one open alert for each domain, type and subject, whichever process writes it.
       `unique index alert_open (domain_id, type, subject) ${OPEN}`,
       `index alert_list_open (account_id, fired_at, seq) ${OPEN}`,
@@ -176,8 +177,8 @@ export const TABLES = {
       'index alert_change_by_domain (domain_id, number)',
       'index alert_last_change (account_id, last_change)',
     ],
-    sqlite: ['unique (id)', `index alert_list_by_domain_id (${LIST})`],
-    postgres: [`primary key (${LIST})`, 'unique (id, domain_id)'],
+    sqlite: [`index alert_list_by_domain_id (${LIST})`],
+    postgres: [`primary key (${LIST})`],
   },
 
   /**

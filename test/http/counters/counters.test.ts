@@ -5,8 +5,8 @@ import { Counters, type LimitedClient } from '../../../src/http/counters/counter
 
 const TIME_LIMIT_MS = 100;
 const RETRY_MS = 2_000;
-const LOST = 'limits are counted in this process alone, without Them';
-const BACK = 'limits are counted by Them again';
+const LOST = 'limits are counted in this process alone, without Redis';
+const BACK = 'limits are counted by Redis again';
 
 const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
 
@@ -27,18 +27,14 @@ async function counters({ isBroken = false, answer = async () => {} } = {}) {
     state.hits += change;
     return { totalHits: state.hits, resetTime: new Date(Date.now() + 60_000) };
   };
-  const shared = new Counters(log, {
-    name: 'Them',
-    timeLimitMs: TIME_LIMIT_MS,
-    create: () => ({
-      open: async () => {
-        state.opened += 1;
-      },
-      increment: (client) => count(client, 1),
-      decrement: (client) => count(client, -1),
-      close: () => {},
-    }),
-  });
+  const shared = new Counters(log, () => ({
+    open: async () => {
+      state.opened += 1;
+    },
+    increment: (client) => count(client, 1),
+    decrement: (client) => count(client, -1),
+    close: () => {},
+  }));
   await shared.connect();
   const store = shared.createStore('any');
   void store.init?.({ windowMs: 60_000 } as Options);

@@ -6,7 +6,6 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -34,13 +33,6 @@ async function aDatabase(name = 'Example') {
   const { name: domain } = await aDomain(store.db, accountId);
   await receive(store.db, [aReport({ domain, reportId: name })]);
   return { folder, path, store, domain, to: join(folder, 'copy.db') };
-}
-
-/** A database as a killed process leaves it. */
-async function copyKilled(path: string): Promise<string> {
-  const copy = join(await aFolder(), 'plumbline.db');
-  for (const end of ['', '-wal', '-shm']) copyFileSync(`${path}${end}`, `${copy}${end}`);
-  return copy;
 }
 
 async function countReports(path: string): Promise<number> {
@@ -218,26 +210,6 @@ describe('restoring', () => {
       'p.db.before-20260315T041209.000Z-wal',
     ]);
     expect(await countReports(target)).toBe(1);
-  });
-
-  test('by hand is noticed where the log of the old database lies beside it', async () => {
-    const { path, store, to, domain } = await aDatabase();
-    await backUp({ from: path, to });
-    for (let i = 0; i < 50; i += 1)
-      await receive(store.db, [aReport({ domain, reportId: `later ${i}` })]);
-    const [used, replaced] = [await copyKilled(path), await copyKilled(path)];
-    await store.close();
-    expect(await countReports(used)).toBe(51);
-    copyFileSync(to, replaced);
-    const refused = {
-      code: 'conflict',
-      message: expect.stringContaining(`${replaced}-wal is the log of another database`),
-    };
-    await expect(openStore(replaced)).rejects.toMatchObject(refused);
-    // The second time as well: the first one has opened no connection.
-    await expect(openStore(replaced)).rejects.toMatchObject(refused);
-    for (const end of ['-wal', '-shm']) rmSync(`${replaced}${end}`);
-    expect(await countReports(replaced)).toBe(1);
   });
 
   test.skipIf(!existsSync('/proc/locks'))(

@@ -9,7 +9,6 @@ import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
 import { toOpenError } from './errors.ts';
 import { migrateSqlite } from './migrate.ts';
-import { requireOwnLog } from './own-log.ts';
 import { createSharedReader, createSqliteReader } from './reader.ts';
 
 /** How long a read blocks while another process recovers or closes the file: readiness answers within 500 ms. */
@@ -27,7 +26,6 @@ export async function openSqlite(
   try {
     if (mustExist) requireDatabaseFile(path);
     else createDatabaseFile(path, backupFolder);
-    requireOwnLog(path);
     return await open(path, options);
   } catch (error) {
     throw toOpenError(path, error);
