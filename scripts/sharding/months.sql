@@ -9,7 +9,8 @@ alter table conflict drop constraint conflict_report;
 alter table report drop constraint report_id_key;
 alter table report add unique (id, domain_id, begin_date);
 alter table conflict add constraint conflict_report
-  foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date);
+  foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date)
+  deferrable initially deferred;
 
 -- Foreign keys are made again at the end, when the tables that they name are the divided ones.
 create temporary table reference on commit drop as

@@ -9,10 +9,6 @@ insert into division values
   ('report', 'domain_id'),
   ('conflict', 'domain_id'),
   ('domain_day', 'domain_id'),
-  ('alert_day', 'domain_id'),
-  ('domain_receipt', 'domain_id'),
-  ('list_point', 'list_id'),
-  ('list_gap', 'list_id'),
   ('list_day', 'list_id');
 
 -- A unique constraint has to contain the column that a table is divided by, and so does what refers to it.
@@ -20,7 +16,8 @@ alter table conflict drop constraint conflict_report;
 alter table report drop constraint report_id_key;
 alter table report add unique (id, domain_id, begin_date);
 alter table conflict add constraint conflict_report
-  foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date);
+  foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date)
+  deferrable initially deferred;
 
 -- Foreign keys are made again at the end, when the tables that they name are the divided ones.
 create temporary table reference on commit drop as

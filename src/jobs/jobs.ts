@@ -7,6 +7,7 @@ import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createHostLookUp } from '../dns/resolver.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
+import { deleteOldChanges } from '../store/lists/changes.ts';
 import { deleteOldEvents } from '../store/notify/events.ts';
 import { trimUnclaimed } from '../store/reports/aging/unclaimed.ts';
 import { finishListings } from '../store/reports/listing.ts';
@@ -22,7 +23,7 @@ import { prune } from './retention.ts';
 import type { Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
-/** How often domains go on that are joining: so long the reports of a large one are missing in its account's list. */
+/** How often domains go on whose reports are still to be listed, after a process that did it was killed. */
 const LIST_MS = 60_000;
 /** How often what strangers may store is brought back to its bounds. It exceeds them by what comes in meanwhile. */
 const TRIM_MS = 300_000;
@@ -122,6 +123,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     Object.values(kept).some((days) => days !== undefined) &&
       single('retention', HOUR_MS, pruneOld),
     single('events', HOUR_MS, tidyEvents),
+    single('changes', HOUR_MS, (mayGoOn) => deleteOldChanges(store.db, mayGoOn)),
     webhooks && { name: 'outbox', ...webhooks },
     mailServer && {
       name: 'mail',

@@ -42,7 +42,7 @@ test('tables that are divided into partitions keep their rows, and the store wor
     url,
     'select 1 from pg_inherits i join pg_class c on c.oid = inhrelid where relkind = $$r$$',
   );
-  expect(partitions).toHaveLength(8 * 16);
+  expect(partitions).toHaveLength(4 * 16);
   const store = await openStore(url);
   onTestFinished(() => store.close());
   const reports = [

@@ -38,8 +38,9 @@ export const SLOW_ON_POSTGRES = [
   'test/settings/{account-data,agreement,api-keys,attacks,domain-route,inbox,mail,numbers,overview,people}.test.ts',
   'test/settings/{people-page,reports,second-factor,sources}.test.ts',
   'test/settings/{report-reading,single-sign-on,single-sign-on-attacks,webhooks}.test.ts',
-  'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,points,schemas,verify}.test.ts',
+  'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,changes,schemas,verify}.test.ts',
   'test/store/inbox/{deliver,turns}.test.ts',
+  'test/store/reports/listing.test.ts',
 ];
 
 /** `npm test` tries few of its random cases. */

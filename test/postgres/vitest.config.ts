@@ -30,7 +30,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres by months',
-          include: ['test/store/{batches,corrections,documents,heads,pages,points}.test.ts'],
+          include: [
+            'test/store/{batches,changes,corrections,documents,heads,pages}.test.ts',
+            'test/store/reports/listing.test.ts',
+          ],
           env: { TEST_STORE: 'postgres' },
           globalSetup: ['test/support/postgres-months.ts'],
           isolate: false,

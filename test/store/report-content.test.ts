@@ -7,6 +7,7 @@ import { readZip } from '../../src/intake/containers/zip.ts';
 import type { Content } from '../../src/intake/content.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 import { readOriginal } from '../../src/store/documents/originals.ts';
+import { toReport } from '../../src/store/reports/conflicts.ts';
 import { openSample, SAMPLES } from '../support/corpus.ts';
 import { takeIn } from '../support/ingest.ts';
 import { NOW, read } from '../support/intake.ts';
@@ -45,9 +46,9 @@ test('what is stored of each document is what its original says, the largest rec
   for (const [name, bytes] of listFiles())
     for (const { report } of await takeIn({ db }, bytes, { name, receivedAt }))
       if (report !== null) payloads.add(report.payloadSha256);
-  const contents = [];
-  for (const table of ['report', 'conflict'] as const)
-    contents.push(...(await db.selectFrom(table).select(['content', 'document_seq']).execute()));
+  const contents = await db.selectFrom('report').select(['content', 'document_seq']).execute();
+  for (const conflict of await db.selectFrom('conflict').selectAll().execute())
+    contents.push(toReport(conflict));
   expect(contents).toHaveLength(payloads.size);
   expect(contents.length).toBeGreaterThan(8);
   for (const { content, document_seq } of contents) {

@@ -3,9 +3,9 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
+import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { type Head, isVersion, touchDomainList } from '../lists/heads.ts';
+import { isVersion, touchDomainList } from '../lists/heads.ts';
 import type { Page, PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
 import { findOrInsertDomain } from '../reports/reported-domains.ts';
@@ -141,7 +141,7 @@ export async function updateDomainStatus(
 
 export type PageOfAccount = { accountId: string } & Page;
 
-const domainsHead = prepareQuery<{ accountId: string }, Head>((db, param) =>
+const domainsHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
     .selectFrom('account')
     .select(['domains_total as total', 'domains_version as version'])
@@ -177,7 +177,7 @@ export type ListedDomain = JsonRow<ReturnType<typeof fieldsOfDomain>>;
 
 type WantedDomains = PageOfAccount & { version: string };
 
-const domainsFrom = prepareQuery<WantedDomains, JsonItem<ListedDomain>>((db, param) =>
+const domainsFrom = prepareQuery((db, param: Param<WantedDomains>) =>
   dialectOf(db).jsonRows(
     db,
     selectPage(db, param).where(

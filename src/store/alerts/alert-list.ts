@@ -3,9 +3,9 @@ import { expressionBuilder, type Kysely, sql } from 'kysely';
 import type { EventType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
-import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
+import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
+import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type DomainOfAccount, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
@@ -96,7 +96,7 @@ type After = { owner: string } & ItemsAfterQuery;
 
 function prepareFor(owner: 'account' | 'domain') {
   return {
-    from: prepareQuery<From, JsonItem<ListedAlert>>((db, param) =>
+    from: prepareQuery((db, param: Param<From>) =>
       dialectOf(db).jsonRows(
         db,
         db
@@ -111,7 +111,7 @@ function prepareFor(owner: 'account' | 'domain') {
         fieldsOfAlert(db),
       ),
     ),
-    after: prepareQuery<After, FollowedItem<ListedAlert>>((db, param) =>
+    after: prepareQuery((db, param: Param<After>) =>
       db
         .selectFrom('alert')
         .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('item'))

@@ -4,7 +4,7 @@ import type { Finding } from '../../domain/dns/report-route.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
@@ -13,7 +13,7 @@ interface RecordRow {
   state: string;
 }
 
-export const listDnsRecords = prepareQuery<{ domainId: string }, RecordRow>((db, param) =>
+export const listDnsRecords = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('dns_record')
     .select(['record_type', 'state'])

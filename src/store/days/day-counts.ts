@@ -2,7 +2,7 @@ import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import type { Tx } from '../engine/database.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 import { findStatedPolicy } from './stated-policy.ts';
@@ -18,7 +18,7 @@ interface AddedToDay {
 }
 
 /** Adds what reports count to their days, whose sources have to be counted again. */
-export function addToDays(added: readonly AddedToDay[]): BoundQuery<never>[] {
+export function addToDays(added: readonly AddedToDay[]): BoundQuery<unknown>[] {
   return dayUpserts(added.map(({ domainId, ...day }) => ({ domain_id: domainId, ...day })));
 }
 
@@ -27,9 +27,9 @@ const MAX = sql.lit(Number.MAX_SAFE_INTEGER);
 
 type AddedRow = Omit<Selectable<Tables['domain_day']>, 'sources'>;
 
-const dayUpserts = prepareRows<AddedRow, never>(
+const dayUpserts = prepareRows(
   ['domain_id', 'day', 'reports', 'messages', 'aligned', 'policy'],
-  (db, rows) => {
+  (db, rows: readonly RowOf<AddedRow>[]) => {
     const sum = (column: 'messages' | 'aligned') => {
       const [stored, added] = [sql.ref(`domain_day.${column}`), sql.ref(`excluded.${column}`)];
       return sql<number>`case when ${stored} > ${MAX} - ${added} then ${MAX} else ${stored} + ${added} end`;

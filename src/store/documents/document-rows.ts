@@ -5,8 +5,8 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareRows } from '../engine/many-rows.ts';
-import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
+import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 
 /** File names come from outside and can have any length. */
@@ -118,12 +118,12 @@ function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number>
   return new Map(results.flat().map((row) => [toKey(row), row.seq]));
 }
 
-const documentInserts = prepareRows<DocumentRow, StoredRow>(
+const documentInserts = prepareRows(
   [
     ...(['input_sha256', 'path', 'input_name', 'input_bytes', 'member', 'received_at'] as const),
     ...(['encoding', 'content_bytes', 'content'] as const),
   ],
-  (db, rows) =>
+  (db, rows: readonly RowOf<DocumentRow>[]) =>
     db
       .insertInto('document')
       .values(rows)
@@ -132,31 +132,33 @@ const documentInserts = prepareRows<DocumentRow, StoredRow>(
 );
 
 /** A subquery looks up each key, for the reason given at `knownReports` (report-rows.ts). */
-const knownDocuments = prepareRows<DocumentKey, StoredRow>(['input_sha256', 'path'], (db, rows) =>
-  db
-    .with('key(input_sha256, path)', () => {
-      const { typed } = dialectOf(db);
-      const tuples = rows.map(
-        ({ input_sha256, path }) => sql`(${typed(input_sha256, 'bytea')}, ${path})`,
-      );
-      return sql<DocumentKey>`(values ${sql.join(tuples)})`;
-    })
-    .selectFrom('key')
-    .select(['key.input_sha256', 'key.path'])
-    .select((eb) =>
-      eb
-        .selectFrom('document')
-        .select('document.seq')
-        .whereRef('document.input_sha256', '=', 'key.input_sha256')
-        .whereRef('document.path', '=', 'key.path')
-        .$asScalar()
-        .$notNull()
-        .as('seq'),
-    ),
+const knownDocuments = prepareRows(
+  ['input_sha256', 'path'],
+  (db, rows: readonly RowOf<DocumentKey>[]) =>
+    db
+      .with('key(input_sha256, path)', () => {
+        const { typed } = dialectOf(db);
+        const tuples = rows.map(
+          ({ input_sha256, path }) => sql`(${typed(input_sha256, 'bytea')}, ${path})`,
+        );
+        return sql<DocumentKey>`(values ${sql.join(tuples)})`;
+      })
+      .selectFrom('key')
+      .select(['key.input_sha256', 'key.path'])
+      .select((eb) =>
+        eb
+          .selectFrom('document')
+          .select('document.seq')
+          .whereRef('document.input_sha256', '=', 'key.input_sha256')
+          .whereRef('document.path', '=', 'key.path')
+          .$asScalar()
+          .$notNull()
+          .as('seq'),
+      ),
 );
 
 /** A document of which only was stored that it came, and whose original is wanted now; not one that went by age. */
-const contentUpdate = prepareQuery<DocumentRow, never>((db, param) =>
+const contentUpdate = prepareQuery((db, param: Param<DocumentRow>) =>
   db
     .updateTable('document')
     .set({

@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Original, unpackOriginal } from '../../domain/reports/original.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { prepareQuery, runPrepared } from '../engine/prepared.ts';
+import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
 import {
   type DocumentPlace,
   insertDocuments,
@@ -112,8 +112,8 @@ export async function deleteOriginals(tx: Tx, seqs: readonly number[]): Promise<
 }
 
 /** A part that a reading left which was interrupted may have other bytes, of an older version. */
-const partUpsert = prepareQuery<{ seq: number; part: number; content: Uint8Array }, never>(
-  (db, param) =>
+const partUpsert = prepareQuery(
+  (db, param: Param<{ seq: number; part: number; content: Uint8Array }>) =>
     db
       .insertInto('document_part')
       .values({ document_seq: param('seq'), part: param('part'), content: param('content') })

@@ -2,7 +2,7 @@ import type { Day, Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db } from '../engine/database.ts';
-import { type BoundQuery, prepareQuery } from '../engine/prepared.ts';
+import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import { type DocumentPlace, type StoredDocument, toInputHash } from './document-rows.ts';
 import { deleteDocuments } from './originals.ts';
 import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
@@ -15,7 +15,7 @@ type NewRejection = Pick<Refusal, 'reason' | 'message' | 'where'> & {
 export function toRejectionChange(
   stored: StoredDocument | undefined,
   content: AggregateReport | Refusal | undefined,
-): BoundQuery<never>[] {
+): BoundQuery<unknown>[] {
   if (stored === undefined) return [];
   const { seq: documentSeq, isKnown } = stored;
   if (content instanceof Refusal) {
@@ -26,7 +26,7 @@ export function toRejectionChange(
 }
 
 /** A rejection of the same bytes is stored once, with the reason that was found last. */
-const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
+const rejectionUpsert = prepareQuery((db, param: Param<NewRejection>) =>
   db
     .insertInto('rejection')
     .values({
@@ -45,7 +45,7 @@ const rejectionUpsert = prepareQuery<NewRejection, never>((db, param) =>
 );
 
 /** A document that is read again, with a better parser or more memory, may be a report now. */
-const rejectionDelete = prepareQuery<{ documentSeq: number }, never>((db, param) =>
+const rejectionDelete = prepareQuery((db, param: Param<{ documentSeq: number }>) =>
   db.deleteFrom('rejection').where('document_seq', '=', param('documentSeq')),
 );
 

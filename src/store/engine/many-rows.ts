@@ -1,6 +1,12 @@
 import type { Compilable, Expression, Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { type BoundQuery, type Param, prepareQuery, type Value } from './prepared.ts';
+import {
+  type BoundQuery,
+  type Param,
+  prepareQuery,
+  type ResultOf,
+  type Value,
+} from './prepared.ts';
 
 /* A statement costs more than a row: a round trip, and on both sides its beginning and its end. */
 
@@ -9,18 +15,21 @@ const SIZES = [64, 16, 4, 1] as const;
 
 export type RowOf<Row> = { readonly [Name in keyof Row]: Expression<Row[Name]> };
 
-type Build<Row, Result> = (db: Kysely<Tables>, rows: readonly RowOf<Row>[]) => Compilable<Result>;
+type Build<Row, Query> = (db: Kysely<Tables>, rows: readonly RowOf<Row>[]) => Query;
 
 /**
  * Compiles a statement for each size once. Returns a function that covers rows, in order, by the fewest statements.
  */
-export function prepareRows<Row extends Readonly<Record<string, Value>>, Result>(
+export function prepareRows<
+  Row extends Readonly<Record<string, Value>>,
+  Query extends Compilable<unknown>,
+>(
   names: readonly (keyof Row & string)[],
-  build: Build<Row, Result>,
-): (rows: readonly Row[]) => BoundQuery<Result>[] {
+  build: Build<Row, Query>,
+): (rows: readonly Row[]) => BoundQuery<ResultOf<Query>>[] {
   const prepared = new Map(SIZES.map((size) => [size, prepareSize(size, names, build)]));
   return (rows) => {
-    const queries: BoundQuery<Result>[] = [];
+    const queries: BoundQuery<ResultOf<Query>>[] = [];
     for (let from = 0; from < rows.length; ) {
       const size = SIZES.find((size) => size <= rows.length - from) ?? 1;
       const query = prepared.get(size) as NonNullable<ReturnType<typeof prepared.get>>;
@@ -31,12 +40,11 @@ export function prepareRows<Row extends Readonly<Record<string, Value>>, Result>
   };
 }
 
-function prepareSize<Row extends Readonly<Record<string, Value>>, Result>(
-  size: number,
-  names: readonly (keyof Row & string)[],
-  build: Build<Row, Result>,
-) {
-  const query = prepareQuery<Values, Result>((db, param) =>
+function prepareSize<
+  Row extends Readonly<Record<string, Value>>,
+  Query extends Compilable<unknown>,
+>(size: number, names: readonly (keyof Row & string)[], build: Build<Row, Query>) {
+  const query = prepareQuery((db, param: Param<Values>) =>
     build(
       db,
       Array.from({ length: size }, (_, i) => toPlaces(names, i, param)),

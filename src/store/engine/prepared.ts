@@ -42,10 +42,15 @@ class Slot {
   }
 }
 
-/** Compiles a query once for an engine: reading one row takes 3 µs, building the query 19 µs or more. */
-export function prepareQuery<P extends Params, Row>(
-  build: (db: Kysely<Tables>, param: Param<P>) => Compilable<Row>,
-): (params: P) => BoundQuery<Row> {
+export type ResultOf<Query> = Query extends Compilable<infer Row> ? Row : never;
+
+/**
+ * Compiles a query once for an engine: reading one row takes 3 µs, building the query 19 µs or more. Its rows have the type
+ * that the query gives them: a column that it does not select does not compile.
+ */
+export function prepareQuery<P extends Params, Query extends Compilable<unknown>>(
+  build: (db: Kysely<Tables>, param: Param<P>) => Query,
+): (params: P) => BoundQuery<ResultOf<Query>> {
   const compiled = new Map<Dialect, Pick<CompiledQuery, 'sql' | 'parameters'>>();
   const compile = (db: Kysely<Tables>) => {
     const { sql, parameters } = build(db, toSlot).compile();

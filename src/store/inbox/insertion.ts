@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
@@ -153,9 +153,9 @@ function byKey({ key_sha256: a }: DueMail, { key_sha256: b }: DueMail): number {
   return Buffer.compare(a ?? Buffer.of(), b ?? Buffer.of());
 }
 
-const mailInserts = prepareRows<DueMail, { readonly id: string }>(
+const mailInserts = prepareRows(
   [...COLUMNS, 'due_at', 'turn'],
-  (db, rows) =>
+  (db, rows: readonly RowOf<DueMail>[]) =>
     db
       .insertInto('inbox_mail')
       .values(rows.map((row) => ({ ...row, state: 'waiting' })))

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { findWholeInput } from '../documents/originals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 
@@ -73,8 +73,9 @@ function toIdTime(ms: number): string {
 
 export type NewPart = Readonly<Tables['inbox_part']>;
 
-export const partInserts = prepareRows<NewPart, never>(['mail_id', 'part', 'content'], (db, rows) =>
-  db.insertInto('inbox_part').values(rows),
+export const partInserts = prepareRows(
+  ['mail_id', 'part', 'content'],
+  (db, rows: readonly RowOf<NewPart>[]) => db.insertInto('inbox_part').values(rows),
 );
 
 export async function insertPart(tx: Tx, part: NewPart): Promise<void> {

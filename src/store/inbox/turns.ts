@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 
 /*
  * Senders take turns (start-time fair queueing): a mail's turn is the next one of the inbox, or the one after the last
@@ -10,16 +10,11 @@ import { prepareQuery, runAllPrepared } from '../engine/prepared.ts';
  * for one or two of them. A turn ends, because mails that come while it lasts get the next: nobody waits for ever.
  */
 
-interface Standing {
-  readonly now: number;
-  /** The turn of the mail that was done last. */
-  readonly reached: number | null;
-  /** The last turn that waits of the sender. */
-  readonly last: number | null;
-}
-
-/** SQLite uses an index of waiting mails only when the statement has the state itself. */
-const standingOf = prepareQuery<{ readonly sender: string }, Standing>((db, param) => {
+/**
+ * The turn of the mail that was done last, and the last turn that waits of the sender; null for none. SQLite uses an index
+ * of waiting mails only when the statement has the state itself.
+ */
+const turnsOf = prepareQuery((db, param: Param<{ readonly sender: string }>) => {
   const reached = db
     .selectFrom('inbox_mail')
     .select('turn')
@@ -49,7 +44,7 @@ export async function takeTurns<Mail extends { readonly sender: string }>(
   const standings = (
     await runAllPrepared(
       tx,
-      senders.map((sender) => standingOf({ sender })),
+      senders.map((sender) => turnsOf({ sender })),
     )
   ).flat();
   const turns = new Map(

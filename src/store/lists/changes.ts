@@ -3,7 +3,7 @@ import type { Point } from '../../domain/cursor.ts';
 import type { ChangeType } from '../../domain/events.ts';
 import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { readNow } from '../work/clock.ts';
@@ -64,9 +64,9 @@ export function toRow(
   return { account_seq, number, at, ...about, nonce };
 }
 
-export const changeInserts = prepareRows<ReturnType<typeof toRow>, never>(
+export const changeInserts = prepareRows(
   ['account_seq', 'number', 'at', 'domain_id', 'report_id', 'type', 'nonce'],
-  (db, rows) => db.insertInto('change').values(rows),
+  (db, rows: readonly RowOf<ReturnType<typeof toRow>>[]) => db.insertInto('change').values(rows),
 );
 
 type PointQuery = { accountId: string; number: number };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
-import { prepareQuery, runPrepared } from '../engine/prepared.ts';
+import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
 
 /** The state of a list that can be read without reading the list: its length and its version. */
 export interface Head {
@@ -67,7 +67,7 @@ type ChangedDomainList = {
   readonly version: string;
 };
 
-const domainListUpdate = prepareQuery<ChangedDomainList, never>((db, param) =>
+const domainListUpdate = prepareQuery((db, param: Param<ChangedDomainList>) =>
   db
     .updateTable('account')
     .set((eb) => ({

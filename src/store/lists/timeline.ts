@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Day, END_OF_TIME } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 
@@ -31,15 +31,17 @@ export async function countItems(
 type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
 
 /** The rows must have each list and day only once. */
-export const itemUpserts = prepareRows<ItemsOfDay, never>(['listId', 'day', 'items'], (db, rows) =>
-  db
-    .insertInto('list_day')
-    .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
-    .onConflict((oc) =>
-      oc
-        .columns(['list_id', 'day'])
-        .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
-    ),
+export const itemUpserts = prepareRows(
+  ['listId', 'day', 'items'],
+  (db, rows: readonly RowOf<ItemsOfDay>[]) =>
+    db
+      .insertInto('list_day')
+      .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
+      .onConflict((oc) =>
+        oc
+          .columns(['list_id', 'day'])
+          .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
+      ),
 );
 
 export async function deleteEmptyDays(tx: Tx, listId: string): Promise<void> {

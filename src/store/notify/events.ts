@@ -4,7 +4,7 @@ import { type EventType, KEPT_DAYS } from '../../domain/events.ts';
 import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 import { readNow } from '../work/clock.ts';
@@ -39,9 +39,9 @@ function toRow({ accountId: account_id, ...event }: NewEvent): EventRow {
   return { id: randomUUID(), account_id, ...event };
 }
 
-const eventInserts = prepareRows<EventRow, never>(
+const eventInserts = prepareRows(
   ['id', 'account_id', 'type', 'at', 'data'],
-  (db, rows) =>
+  (db, rows: readonly RowOf<EventRow>[]) =>
     db.insertInto('event').values(rows.map((row) => ({ ...row, is_new: sql.lit(1 as const) }))),
 );
 
@@ -116,9 +116,9 @@ async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[]): Pro
   await makeDue(tx, receivers);
 }
 
-const deliveryInserts = prepareRows<NewDelivery, never>(
+const deliveryInserts = prepareRows(
   ['event_seq', 'receiver_id'],
-  (db, rows) => {
+  (db, rows: readonly RowOf<NewDelivery>[]) => {
     const waiting = { due_at_ms: dialectOf(db).clockMs, state: sql.lit('waiting' as const) };
     return db.insertInto('delivery').values(rows.map((row) => ({ ...row, ...waiting })));
   },

@@ -78,22 +78,22 @@ async function listNext(
 ): Promise<boolean> {
   const domain = await tx
     .selectFrom('domain')
-    .select(['account_id', 'status', 'listing_from'])
+    .select(['account_id', 'status', 'listing_from', 'number'])
     .where('id', '=', domainId)
     .$call(dialectOf(tx).locked)
     .executeTakeFirst();
   if (domain === undefined || domain.listing_from === null) return true;
-  const { listing_from: from, account_id: accountId, status } = domain;
+  const { listing_from: from, account_id: accountId, status, number: listedBy } = domain;
   const reports = await tx
     .selectFrom('report')
-    .select(['seq', 'begin_date', 'account_seq'])
+    .select(['seq', 'begin_date', 'account_seq', 'number'])
     .where('domain_id', '=', domainId)
     .where('seq', '>=', from)
     .orderBy('seq')
     .limit(atOnce)
     .execute();
   const target = accountId !== null && status === 'active' ? accountId : null;
-  await move(tx, { domainId, reports, target, at });
+  await move(tx, { domainId, reports, target, listedBy, at });
   const last = reports.length < atOnce ? undefined : reports.at(-1);
   const listing_from = last === undefined ? null : last.seq + 1;
   await tx.updateTable('domain').set({ listing_from }).where('id', '=', domainId).execute();
@@ -102,16 +102,26 @@ async function listNext(
 
 interface Move {
   readonly domainId: string;
-  readonly reports: readonly { seq: number; begin_date: Instant; account_seq: number | null }[];
+  readonly reports: readonly {
+    readonly seq: number;
+    readonly begin_date: Instant;
+    readonly account_seq: number | null;
+    readonly number: number | null;
+  }[];
   /** The account whose list they come to; null: none. */
   readonly target: string | null;
+  /** The number of the change with which the domain was added or resumed. */
+  readonly listedBy: number;
   readonly at: Instant;
 }
 
-async function move(tx: Tx, { domainId, reports, target, at }: Move): Promise<void> {
+async function move(tx: Tx, { domainId, reports, target, listedBy, at }: Move): Promise<void> {
   const account = tx.selectFrom('account').select('seq').where('id', '=', target);
   const { seq: wanted = null } = (await account.executeTakeFirst()) ?? {};
-  const moved = reports.filter(({ account_seq }) => account_seq !== wanted);
+  // One that is listed still since before a pause has a number that clients have dropped.
+  const moved = reports.filter(
+    ({ account_seq, number }) => account_seq !== wanted || (number !== null && number < listedBy),
+  );
   if (moved.length === 0) return;
   await takeFromLists(tx, moved);
   const list = target === null ? [] : [{ accountId: target, reports: moved }];

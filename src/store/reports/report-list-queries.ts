@@ -109,17 +109,17 @@ function selectMatching(db: Kysely<Tables>, param: Param<Bounds & Wanted>, direc
 
 function prepareRows(direction: Direction) {
   return {
-    all: prepareQuery<Bounds & { limit: number }, ListedReport>((db, param) =>
+    all: prepareQuery((db, param: Param<Bounds & { limit: number }>) =>
       selectBetween(db, param, direction).select(COLUMNS).limit(param('limit')),
     ),
-    matching: prepareQuery<Bounds & Wanted, ListedReport>((db, param) =>
+    matching: prepareQuery((db, param: Param<Bounds & Wanted>) =>
       selectMatching(db, param, direction)
         .orderBy('begin_date', direction)
         .orderBy('seq', direction)
         .limit(param('limit')),
     ),
     /** The last report that is searched for a page of a reporter; none when all reports were searched. */
-    lastSearched: prepareQuery<Bounds, ReportKey>((db, param) =>
+    lastSearched: prepareQuery((db, param: Param<Bounds>) =>
       selectBetween(db, param, direction)
         .select(['begin_date as begin', 'seq'])
         .limit(1)
@@ -146,7 +146,7 @@ export const SORT_COLUMNS = Object.keys(SORTED_BY) as SortColumn[];
 type SortedQuery = ReturnType<typeof prepareSorted>;
 
 function prepareSorted(column: SortColumn, order: Direction) {
-  return prepareQuery<Bounds & Wanted & { skip: number }, ListedReport>((db, param) =>
+  return prepareQuery((db, param: Param<Bounds & Wanted & { skip: number }>) =>
     selectMatching(db, param, 'desc')
       .orderBy(SORTED_BY[column], order)
       .orderBy('begin_date', 'desc')

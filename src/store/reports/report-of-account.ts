@@ -32,7 +32,7 @@ export type ReportOfAccount = InferResult<ReturnType<typeof selectStoredReports>
 
 type ReportScope = { accountId: string; domainId: string; reportId: string };
 
-const oneReport = prepareQuery<ReportScope, ReportOfAccount>((db, param) =>
+const oneReport = prepareQuery((db, param: Param<ReportScope>) =>
   selectStoredReports(db)
     .where('report.domain_id', '=', param('domainId'))
     .where('report.id', '=', param('reportId'))
@@ -47,15 +47,14 @@ export async function findReport(reader: Reader, scope: ReportScope): Promise<Re
 }
 
 /** Its version alone. No row when the account has no such report. */
-export const reportVersion = prepareQuery<ReportScope, Pick<ReportOfAccount, 'version'>>(
-  (db, param) =>
-    db
-      .selectFrom('report')
-      .innerJoin('domain', 'domain.id', 'report.domain_id')
-      .select(VERSION.as('version'))
-      .where('report.domain_id', '=', param('domainId'))
-      .where('report.id', '=', param('reportId'))
-      .where('domain.account_id', '=', param('accountId')),
+export const reportVersion = prepareQuery((db, param: Param<ReportScope>) =>
+  db
+    .selectFrom('report')
+    .innerJoin('domain', 'domain.id', 'report.domain_id')
+    .select(VERSION.as('version'))
+    .where('report.domain_id', '=', param('domainId'))
+    .where('report.id', '=', param('reportId'))
+    .where('domain.account_id', '=', param('accountId')),
 );
 
 /** How a report came in, and when conflicting documents did. */

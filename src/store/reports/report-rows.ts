@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import type { Tables } from '../tables.ts';
 
 /* The statements that store reports, each for many reports at once. */
@@ -35,7 +35,7 @@ type Row = [Unstored] extends [never]
 type Unstored = Exclude<keyof Tables['report'], (typeof COLUMNS)[number] | 'seq'>;
 
 /** Inserts reports, none of which is stored yet: their domains are locked, and `knownReports` has found none. */
-export const reportInserts = prepareRows<Row, { seq: number }>(COLUMNS, (db, rows) =>
+export const reportInserts = prepareRows(COLUMNS, (db, rows: readonly RowOf<Row>[]) =>
   db
     .insertInto('report')
     .values(rows)
@@ -50,36 +50,32 @@ type ReportKey = { domain_id: string; begin_date: Instant; id: string };
  * The hashes of the contents that are stored, null where no report with the id is. A subquery looks up each key. For a join, PostgreSQL plans a scan of the table while it is small, and keeps that
  * plan until the table is analyzed. For two lists of values, SQLite reads all reports of a domain.
  */
-export const knownReports = prepareRows<
-  ReportKey,
-  { id: string; payload_sha256: Uint8Array | null }
->(['domain_id', 'begin_date', 'id'], (db, rows) =>
-  db
-    .with('key(domain_id, begin_date, id)', () => {
-      const { typed } = dialectOf(db);
-      const tuples = rows.map(({ domain_id, begin_date, id }) => {
-        const values = [typed(domain_id, 'uuid'), typed(begin_date, 'timestamptz')];
-        return sql`(${sql.join([...values, typed(id, 'uuid')])})`;
-      });
-      return sql<ReportKey>`(values ${sql.join(tuples)})`;
-    })
-    .selectFrom('key')
-    .select('key.id')
-    .select((eb) =>
-      eb
-        .selectFrom('report')
-        .select('report.payload_sha256')
-        .whereRef('report.domain_id', '=', 'key.domain_id')
-        .whereRef('report.begin_date', '=', 'key.begin_date')
-        .whereRef('report.id', '=', 'key.id')
-        .as('payload_sha256'),
-    ),
+export const knownReports = prepareRows(
+  ['domain_id', 'begin_date', 'id'],
+  (db, rows: readonly RowOf<ReportKey>[]) =>
+    db
+      .with('key(domain_id, begin_date, id)', () => {
+        const { typed } = dialectOf(db);
+        const tuples = rows.map(({ domain_id, begin_date, id }) => {
+          const values = [typed(domain_id, 'uuid'), typed(begin_date, 'timestamptz')];
+          return sql`(${sql.join([...values, typed(id, 'uuid')])})`;
+        });
+        return sql<ReportKey>`(values ${sql.join(tuples)})`;
+      })
+      .selectFrom('key')
+      .select('key.id')
+      .select((eb) =>
+        eb
+          .selectFrom('report')
+          .select('report.payload_sha256')
+          .whereRef('report.domain_id', '=', 'key.domain_id')
+          .whereRef('report.begin_date', '=', 'key.begin_date')
+          .whereRef('report.id', '=', 'key.id')
+          .as('payload_sha256'),
+      ),
 );
 
-export const removedPayloads = prepareRows<
-  { id: string },
-  { id: string; payload_sha256: Uint8Array }
->(['id'], (db, rows) =>
+export const removedPayloads = prepareRows(['id'], (db, rows: readonly RowOf<{ id: string }>[]) =>
   db
     .selectFrom('removed_payload')
     .select(['report_id as id', 'payload_sha256'])

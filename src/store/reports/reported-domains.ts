@@ -3,7 +3,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareRows } from '../engine/many-rows.ts';
+import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type Param, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
 import { newVersion } from '../lists/heads.ts';
 import { hasReceivers } from '../notify/events.ts';
@@ -69,7 +69,7 @@ function toRow({ name, id = randomUUID() }: NewName, now: Instant): NewDomain {
   return { id, name, created_at: now, ...versions };
 }
 
-const domainInserts = prepareRows<NewDomain, never>(COLUMNS, (db, rows) =>
+const domainInserts = prepareRows(COLUMNS, (db, rows: readonly RowOf<NewDomain>[]) =>
   db
     .insertInto('domain')
     .values(rows.map((row) => ({ ...row, status: 'active' as const })))

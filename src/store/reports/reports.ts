@@ -1,7 +1,7 @@
 import { expressionBuilder, type Kysely, sql } from 'kysely';
-import { dialectOf, type JsonItem, type JsonRow } from '../engine/dialect.ts';
+import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import type { FollowedItem, FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
+import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type DomainOfAccount, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
 import { reportList } from '../lists/timeline.ts';
@@ -32,7 +32,7 @@ const reportsHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
 
 type ReportsQuery = { domainId: string } & ItemsQuery;
 
-const reportsFrom = prepareQuery<ReportsQuery, JsonItem<ReportRow>>((db, param) =>
+const reportsFrom = prepareQuery((db, param: Param<ReportsQuery>) =>
   dialectOf(db).jsonRows(
     db,
     db
@@ -51,7 +51,7 @@ const reportsFrom = prepareQuery<ReportsQuery, JsonItem<ReportRow>>((db, param) 
 
 type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
 
-const reportsAfter = prepareQuery<ReportsAfterQuery, FollowedItem<ReportRow>>((db, param) =>
+const reportsAfter = prepareQuery((db, param: Param<ReportsAfterQuery>) =>
   db
     .selectFrom('report')
     .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'seq as key'])

@@ -25,20 +25,12 @@ export async function lockOwner(tx: Tx, { table, id }: Owner): Promise<void> {
 }
 
 export async function mend(tx: Tx, owner: Owner, wrong: readonly Difference[]): Promise<void> {
-  for (const [table, some] of Map.groupBy(wrong, ({ table }) => table)) {
-    const days = some.flatMap(({ at }) => at ?? []);
-    if (table === 'domain_day') await recountDays(tx, owner.id, new Set(days));
-    else if (table === owner.table) for (const one of some) await mendHead(tx, owner, one);
-    else
-      for (const one of some)
-        await mendListDay(
-          tx,
-          toLists(owner.id)[table.endsWith('alerts') ? 'alerts' : 'reports'],
-          one,
-        );
-  }
+  const days = wrong.flatMap(({ table, at }) => (table === 'domain_day' && at !== null ? at : []));
+  await recountDays(tx, owner.id, new Set(days));
+  for (const one of wrong)
+    if (one.table === owner.table) await mendHead(tx, owner, one);
+    else if (one.table.startsWith('list_day')) await mendListDay(tx, owner, one);
 }
-
 async function mendHead(
   tx: Tx,
   { table, id }: Owner,
@@ -50,7 +42,8 @@ async function mendHead(
   await sql`update ${sql.table(table)} set ${change} where id = ${id}`.execute(tx);
 }
 
-async function mendListDay(tx: Tx, list_id: string, { at, right }: Difference): Promise<void> {
+async function mendListDay(tx: Tx, { id }: Owner, { table, at, right }: Difference): Promise<void> {
+  const list_id = toLists(id)[table.endsWith('alerts') ? 'alerts' : 'reports'];
   const day = at ?? '';
   await tx.deleteFrom('list_day').where('list_id', '=', list_id).where('day', '=', day).execute();
   if (right === null) return;

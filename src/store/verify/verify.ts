@@ -24,36 +24,45 @@ interface Verified {
  * its own, because no figure counts rows of two: so none is held open for long, and others go on.
  */
 export async function* verify(store: Verified): AsyncGenerator<Difference> {
+  for await (const owner of listOwners(store.db)) yield* await findWrong(store, owner);
+}
+
+async function findWrong(store: Verified, owner: Owner): Promise<Difference[]> {
+  const wrong = await store.reader.readPlan(() => planFigures(FIGURES[owner.table], owner));
+  return owner.table === 'domain' ? [...wrong, ...(await comparePolicies(store, owner))] : wrong;
+}
+
+type Mending = Pick<Store, 'db' | 'reader'>;
+
+/** Mends what is wrong and yields it. What could not be mended is named by `isMended`. */
+export async function* repair(
+  store: Mending,
+): AsyncGenerator<Difference & { readonly isMended: boolean }> {
   for await (const owner of listOwners(store.db)) {
-    yield* (await compare(store.reader, owner)).wrong;
-    if (owner.table === 'domain') yield* await comparePolicies(store, owner);
+    const found = await findWrong(store, owner);
+    if (found.length === 0) continue;
+    await mendOwner(store, owner);
+    const left = (await findWrong(store, owner)).map(toPlace);
+    for (const one of found) yield { ...one, isMended: !left.includes(toPlace(one)) };
   }
 }
 
 /** How often an owner that keeps changing is counted again. */
 const MAX_TRIES = 20;
 
-/** Mends what is wrong and yields it. What could not be mended is named by `isMended`. */
-export async function* repair(
-  store: Pick<Store, 'db' | 'reader'>,
-): AsyncGenerator<Difference & { readonly isMended: boolean }> {
-  for await (const owner of listOwners(store.db)) {
-    const policies = owner.table === 'domain' ? await comparePolicies(store, owner) : [];
-    const found = [...(await compare(store.reader, owner)).wrong, ...policies];
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { wrong, state } = await compare(store.reader, owner);
-      const all = [...wrong, ...(tries === 0 ? policies : [])];
-      if (all.length === 0) break;
-      // Counted without a lock, because an owner may have a million items; written when nothing has changed since.
-      await store.db.write(async (tx) => {
-        await lockOwner(tx, owner);
-        if ((await toReader(tx).readPlan(() => planState(owner))) !== state) return;
-        await mend(tx, owner, all);
-        await touchOwner(tx, owner);
-      });
-    }
-    const left = [...(await compare(store.reader, owner)).wrong].map(toPlace);
-    for (const one of found) yield { ...one, isMended: !left.includes(toPlace(one)) };
+/** Counted without a lock, because an owner may have a million items; written when nothing has changed since. */
+async function mendOwner(store: Mending, owner: Owner): Promise<void> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const state = await store.reader.readPlan(() => planState(owner));
+    const wrong = await findWrong(store, owner);
+    const isDone = await store.db.write(async (tx) => {
+      await lockOwner(tx, owner);
+      if ((await toReader(tx).readPlan(() => planState(owner))) !== state) return false;
+      await mend(tx, owner, wrong);
+      await touchOwner(tx, owner);
+      return true;
+    });
+    if (isDone) return;
   }
 }
 
@@ -82,13 +91,6 @@ async function* listOwners(db: Queries): AsyncGenerator<Owner> {
       rows = await first.where('id', '>', rows.at(-1)?.id ?? '').execute();
     }
   }
-}
-
-function compare(reader: Reader, owner: Owner) {
-  return reader.readPlan(function* () {
-    const state = yield* planState(owner);
-    return { state, wrong: yield* planFigures(FIGURES[owner.table], owner) };
-  });
 }
 
 /** Another text after each change of the owner's lists. */

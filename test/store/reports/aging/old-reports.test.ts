@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../../src/config/config.ts';
-import { measurePrune, prune } from '../../../src/jobs/retention.ts';
-import { insertAudit, listAudit, operator } from '../../../src/store/accounts/audit.ts';
-import type { Db } from '../../../src/store/engine/database.ts';
-import type { Reader } from '../../../src/store/engine/reader.ts';
+import { readConfig } from '../../../../src/config/config.ts';
+import { measurePrune, prune } from '../../../../src/jobs/retention.ts';
+import { insertAudit, listAudit, operator } from '../../../../src/store/accounts/audit.ts';
+import type { Db } from '../../../../src/store/engine/database.ts';
+import type { Reader } from '../../../../src/store/engine/reader.ts';
 import {
   type FollowedHead,
   findFollowedHead,
   readFollowedPage,
-} from '../../../src/store/lists/followed.ts';
-import type { Head } from '../../../src/store/lists/heads.ts';
-import { findHead, readPage } from '../../../src/store/lists/page.ts';
-import { measurePrunable, pruneReports } from '../../../src/store/reports/aging/old-reports.ts';
-import { reportsOf } from '../../../src/store/reports/reports.ts';
-import { aBareAccount, aDomain, aReport, receive } from '../../support/builders.ts';
-import { listMiscounts } from '../../support/recount.ts';
-import { holdSources } from '../../support/recount-sources.ts';
-import { aStore } from '../../support/store.ts';
+} from '../../../../src/store/lists/followed.ts';
+import type { Head } from '../../../../src/store/lists/heads.ts';
+import { findHead, readPage } from '../../../../src/store/lists/page.ts';
+import { measurePrunable, pruneReports } from '../../../../src/store/reports/aging/old-reports.ts';
+import { reportsOf } from '../../../../src/store/reports/reports.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../../../support/builders.ts';
+import { listMiscounts } from '../../../support/recount.ts';
+import { holdSources } from '../../../support/recount-sources.ts';
+import { aStore } from '../../../support/store.ts';
 
 const mayGoOn = async () => true;
 const WHOLE = { limit: 200, offset: 0 };

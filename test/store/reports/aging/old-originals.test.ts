@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { receiveInputs } from '../../../scripts/receive.ts';
-import { readOriginal } from '../../../src/store/documents/originals.ts';
-import type { Db } from '../../../src/store/engine/database.ts';
-import type { Store } from '../../../src/store/engine/store.ts';
+import { receiveInputs } from '../../../../scripts/receive.ts';
+import { readOriginal } from '../../../../src/store/documents/originals.ts';
+import type { Db } from '../../../../src/store/engine/database.ts';
+import type { Store } from '../../../../src/store/engine/store.ts';
 import {
   measureOldOriginals,
   pruneOriginals,
-} from '../../../src/store/reports/aging/old-originals.ts';
-import { pruneReports } from '../../../src/store/reports/aging/old-reports.ts';
+} from '../../../../src/store/reports/aging/old-originals.ts';
+import { pruneReports } from '../../../../src/store/reports/aging/old-reports.ts';
 import {
   preferConflict,
   removeConflict,
   removeReport,
-} from '../../../src/store/reports/corrections.ts';
-import { verify } from '../../../src/store/verify/verify.ts';
-import { aBareAccount, aDomain, aReport, receive } from '../../support/builders.ts';
-import { listMiscounts } from '../../support/recount.ts';
-import { holdSources } from '../../support/recount-sources.ts';
-import { aStore } from '../../support/store.ts';
+} from '../../../../src/store/reports/corrections.ts';
+import { verify } from '../../../../src/store/verify/verify.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../../../support/builders.ts';
+import { listMiscounts } from '../../../support/recount.ts';
+import { holdSources } from '../../../support/recount-sources.ts';
+import { aStore } from '../../../support/store.ts';
 
 const mayGoOn = async () => true;
 const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}`;

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { receiveInputs } from '../../../scripts/receive.ts';
-import { Refusal } from '../../../src/domain/reports/refusal.ts';
-import { operator } from '../../../src/store/accounts/audit.ts';
-import { removeDomain } from '../../../src/store/accounts/removed-domains.ts';
-import type { Db } from '../../../src/store/engine/database.ts';
+import { receiveInputs } from '../../../../scripts/receive.ts';
+import { Refusal } from '../../../../src/domain/reports/refusal.ts';
+import { operator } from '../../../../src/store/accounts/audit.ts';
+import { removeDomain } from '../../../../src/store/accounts/removed-domains.ts';
+import type { Db } from '../../../../src/store/engine/database.ts';
 import {
   type FollowedHead,
   findFollowedHead,
   readFollowedPage,
-} from '../../../src/store/lists/followed.ts';
-import { toShare, trimUnclaimed } from '../../../src/store/reports/aging/unclaimed.ts';
-import { reportsOf } from '../../../src/store/reports/reports.ts';
-import { aBareAccount, aDomain, aReport } from '../../support/builders.ts';
-import { listMiscounts } from '../../support/recount.ts';
-import { aStore } from '../../support/store.ts';
+} from '../../../../src/store/lists/followed.ts';
+import { toShare, trimUnclaimed } from '../../../../src/store/reports/aging/unclaimed.ts';
+import { reportsOf } from '../../../../src/store/reports/reports.ts';
+import { aBareAccount, aDomain, aReport } from '../../../support/builders.ts';
+import { listMiscounts } from '../../../support/recount.ts';
+import { aStore } from '../../../support/store.ts';
 
 const KIB = 1024;
 const TODAY = new Date().toISOString().slice(0, 10);

@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Db } from '../../../src/store/engine/database.ts';
-import { giveBackSpace } from '../../../src/store/engine/given-back.ts';
-import { openStore } from '../../../src/store/engine/open.ts';
-import { NOW } from '../../support/builders.ts';
-import { aDatabasePath, aStore, IS_POSTGRES } from '../../support/store.ts';
+import type { Db } from '../../src/store/engine/database.ts';
+import { giveBackSpace } from '../../src/store/engine/given-back.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { NOW } from '../support/builders.ts';
+import { aDatabasePath, aStore, IS_POSTGRES } from '../support/store.ts';
 
 /** Some 16 MB of documents, of which one is left. */
 async function fillAndEmpty(db: Db): Promise<void> {

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import type { Start } from '../../../src/domain/cursor.ts';
+import { operator } from '../../../src/store/accounts/audit.ts';
+import { addDomain, updateDomainStatus } from '../../../src/store/accounts/domains.ts';
+import { removeDomain } from '../../../src/store/accounts/removed-domains.ts';
+import type { Db } from '../../../src/store/engine/database.ts';
+import type { Reader } from '../../../src/store/engine/reader.ts';
+import type { Store } from '../../../src/store/engine/store.ts';
+import { type Change, readFeed } from '../../../src/store/feed/feed.ts';
+import { parseItems, readPage } from '../../../src/store/lists/page.ts';
+import { reportsOfAccount } from '../../../src/store/reports/account-reports.ts';
+import { finishListing, finishListings } from '../../../src/store/reports/listing.ts';
+import { aBareAccount, aDomain, aReport, NOW, receive } from '../../support/builders.ts';
+import { listMiscounts } from '../../support/recount.ts';
+import { aStore } from '../../support/store.ts';
+
+const REPORTS = 1_200;
+const AT_ONCE = 100;
+const NAME = 'a.example';
+const by = operator(NOW);
+
+/** Reports of a domain, on three days. */
+const reportsOf = (domain: string, count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    aReport({ domain, begin: `2026-03-1${i % 3}T00:00:00Z` }),
+  );
+
+/** The same database, for a process that is killed after its first so many transactions. */
+function killedAfter(db: Db, writes: number): Db {
+  let left = writes;
+  const write: Db['write'] = async (change) => {
+    if (left === 0) throw new Error('Killed.');
+    left -= 1;
+    return await db.write(change);
+  };
+  return { ...db, write };
+}
+
+/** Changes a domain as a process that is killed before the first report comes or leaves. */
+const killed = (change: Promise<unknown>) => expect(change).rejects.toThrow('Killed.');
+
+/** An account's list has the reports with the account's number, by its total, its pages and its days. */
+async function countListed({ db, reader }: Store, accountId: string): Promise<number> {
+  const { seq } = await db
+    .selectFrom('account')
+    .select('seq')
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  const rows = await db
+    .selectFrom('report')
+    .select(['id', 'number'])
+    .where('account_seq', '=', seq)
+    .orderBy('begin_date', 'desc')
+    .orderBy('seq', 'desc')
+    .execute();
+  const paged: string[] = [];
+  for (let offset = 0; offset <= rows.length; offset += 500) {
+    const page = await readPage(reader, reportsOfAccount(accountId), { limit: 500, offset });
+    expect(page.total).toBe(rows.length);
+    paged.push(...parseItems(page).map(({ id }) => id));
+  }
+  expect(paged).toEqual(rows.map(({ id }) => id));
+  expect(new Set(rows.map(({ number }) => number)).size).toBe(rows.length);
+  expect(await listMiscounts(db)).toEqual({});
+  return rows.length;
+}
+
+/** Goes on with the listing in processes that are killed again and again; what each account's list has meanwhile. */
+async function finish(
+  store: Store,
+  accountIds: readonly string[],
+  between: () => Promise<unknown> = async () => undefined,
+): Promise<number[][]> {
+  const counts: number[][] = [];
+  for (let isDone = false; !isDone; ) {
+    isDone = await finishListings(store.db, async () => false, AT_ONCE);
+    const listed = [];
+    for (const accountId of accountIds) listed.push(await countListed(store, accountId));
+    counts.push(listed);
+    if (!isDone) await between();
+  }
+  return counts;
+}
+
+/** A client that follows an account's changes, and puts and deletes by id. */
+class Client {
+  /** Their domains, by the reports' ids. */
+  readonly #reports = new Map<string, string>();
+  #start: Start = 'start';
+  readonly #reader: Reader;
+  readonly #accountId: string;
+
+  constructor({ reader }: Store, accountId: string) {
+    this.#reader = reader;
+    this.#accountId = accountId;
+  }
+
+  /** How many reports it has then. */
+  async follow(): Promise<number> {
+    for (let hasMore = true; hasMore; ) {
+      const wanted = { accountId: this.#accountId, start: this.#start, limit: 200 };
+      const page = await readFeed(this.#reader, wanted);
+      if (page === undefined) throw new Error('The cursor is not known.');
+      for (const item of page.items) this.#apply(JSON.parse(item));
+      this.#start = page.cursor;
+      hasMore = page.hasMore;
+    }
+    return this.#reports.size;
+  }
+
+  #apply({ type, domain_id, report }: Change): void {
+    if (report !== undefined) this.#reports.set(report.id, domain_id);
+    if (type !== 'domain.unlisted' && type !== 'domain.removed') return;
+    for (const [id, domainId] of this.#reports)
+      if (domainId === domain_id) this.#reports.delete(id);
+  }
+}
+
+const down = (from: number, to: number) =>
+  Array.from({ length: (from - to) / AT_ONCE }, (_, i) => from - (i + 1) * AT_ONCE);
+
+describe('reports of a domain come to their account’s list, and leave it, a bounded number at once', () => {
+  /** An account with a report of another domain, and the reports of a domain that it does not have yet. */
+  async function anUnclaimed() {
+    const store = await aStore();
+    const accountId = await aBareAccount(store.db);
+    await aDomain(store.db, accountId, { name: 'other.example' });
+    await receive(store.db, [aReport({ domain: 'other.example' })]);
+    await receive(store.db, reportsOf(NAME, REPORTS));
+    return { store, accountId };
+  }
+
+  const ONE = 1;
+  const ofDomain = (counts: readonly number[][]) => counts.map(([count = 0]) => count - ONE);
+
+  test('when it is added, paused and resumed', async () => {
+    const { store, accountId } = await anUnclaimed();
+    const { db } = store;
+    const client = new Client(store, accountId);
+    const added = { accountId, name: NAME, now: NOW };
+    const { id } = await db.write((tx) => addDomain(tx, added, by));
+    expect(await countListed(store, accountId)).toBe(ONE);
+    const steps = down(REPORTS, 0).toReversed().slice(1);
+    // With the last part it is not known yet that nothing is left.
+    const come = await finish(store, [accountId], () => client.follow());
+    expect(ofDomain(come)).toEqual([...steps, REPORTS, REPORTS]);
+    expect(await client.follow()).toBe(REPORTS + ONE);
+
+    await killed(updateDomainStatus(killedAfter(db, 1), id, 'paused', NOW));
+    expect(await countListed(store, accountId)).toBe(REPORTS + ONE);
+    expect(await client.follow()).toBe(ONE);
+    expect(ofDomain(await finish(store, [accountId]))).toEqual([...down(REPORTS, 0), 0]);
+    expect(await client.follow()).toBe(ONE);
+
+    await updateDomainStatus(db, id, 'active', NOW);
+    expect(await countListed(store, accountId)).toBe(REPORTS + ONE);
+    expect(await client.follow()).toBe(REPORTS + ONE);
+    expect(await new Client(store, accountId).follow()).toBe(REPORTS + ONE);
+  });
+
+  test('when it is removed while reports come in, which its next account has at once', async () => {
+    const { store, accountId } = await anUnclaimed();
+    const { db } = store;
+    const { id } = await aDomain(db, accountId, { name: NAME });
+    const next = await aBareAccount(db);
+    const clients = [accountId, next].map((id) => new Client(store, id));
+    const follow = async () => {
+      const has = [];
+      for (const client of clients) has.push(await client.follow());
+      return has;
+    };
+    expect(await follow()).toEqual([REPORTS + ONE, 0]);
+    await killed(removeDomain(killedAfter(db, 1), id, { by }));
+    await db.write((tx) => addDomain(tx, { accountId: next, name: NAME, now: NOW }, by));
+    const counts = await finish(store, [accountId, next], () => receive(db, reportsOf(NAME, 10)));
+    const [last] = counts.slice(-1);
+    expect(last?.[0]).toBe(ONE);
+    for (const [i, [mine = 0, theirs = 0]] of counts.entries())
+      expect(mine + theirs, `after ${i + 1}`).toBe(ONE + REPORTS + 10 * i);
+    expect(await follow()).toEqual(last);
+  });
+
+  test('when it is paused, and resumed before all have left', async () => {
+    const { store, accountId } = await anUnclaimed();
+    const { db } = store;
+    const { id } = await aDomain(db, accountId, { name: NAME });
+    await killed(updateDomainStatus(killedAfter(db, 1), id, 'paused', NOW));
+    await receive(db, reportsOf(NAME, 10));
+    const isDone = await finishListing(db, id, { mayGoOn: async () => false, atOnce: AT_ONCE });
+    expect([isDone, await countListed(store, accountId)]).toEqual([false, REPORTS - AT_ONCE + ONE]);
+    await killed(updateDomainStatus(killedAfter(db, 1), id, 'active', NOW));
+    const client = new Client(store, accountId);
+    const counts = await finish(store, [accountId], async () => {
+      await receive(db, reportsOf(NAME, 1));
+      await client.follow();
+    });
+    const all = REPORTS + 10 + (counts.length - 1) + ONE;
+    expect(counts.at(-1)).toEqual([all]);
+    expect([await client.follow(), await new Client(store, accountId).follow()]).toEqual([
+      all,
+      all,
+    ]);
+  });
+
+  test('and pausing a domain without reports leaves nothing to do', async () => {
+    const { db } = await aStore();
+    const { id } = await aDomain(db, await aBareAccount(db));
+    await killed(updateDomainStatus(killedAfter(db, 1), id, 'paused', NOW));
+    const waiting = db.selectFrom('domain').select('id').where('listing_from', 'is not', null);
+    expect(await waiting.execute()).toEqual([]);
+  });
+});
