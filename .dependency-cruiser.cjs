@@ -26,6 +26,21 @@ const layer = (name, index) => ({
   to: { path: LAYERS.slice(0, index).map((above) => `^src/intake/${above}/`) },
 });
 
+/** The folders of src/store, lowest first: one imports only those below it. */
+const STORE = [
+  ...['migrations', 'engine', 'work', 'lists', 'events', 'documents', 'days', 'reports'],
+  ...['accounts', 'people', 'alerts', 'domains', 'notify', 'inbox', 'feed', 'leaving'],
+  ...['verify', 'backup', 'move'],
+];
+
+const storeFolder = (name, index) => ({
+  name: `store-${name}`,
+  comment: `src/store/${name} does not import the folders above it.`,
+  severity: 'error',
+  from: { path: `^src/store/${name}/` },
+  to: { path: STORE.slice(index + 1).map((above) => `^src/store/${above}/`) },
+});
+
 module.exports = {
   forbidden: [
     imports('domain', []),
@@ -60,6 +75,14 @@ module.exports = {
       to: { path: 'node_modules/redis/' },
     },
     ...LAYERS.slice(1).map((name, i) => layer(name, i + 1)),
+    ...STORE.slice(0, -1).map(storeFolder),
+    {
+      name: 'folders-of-the-store',
+      comment: 'A new folder of src/store has its place among the others.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/store/[^/]+/', pathNot: STORE.map((name) => `^src/store/${name}/`) },
+    },
     {
       name: 'only-the-store-speaks-sql',
       severity: 'error',

@@ -9,7 +9,7 @@ import { loadConfigFile } from '../src/config/file.ts';
 import { toInstant } from '../src/domain/instant.ts';
 import { insertAccount } from '../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../src/store/accounts/api-keys.ts';
-import { insertDomain } from '../src/store/accounts/domains.ts';
+import { insertDomain } from '../src/store/domains/domains.ts';
 import { openStore } from '../src/store/engine/open.ts';
 import type { Store } from '../src/store/engine/store.ts';
 import { receiveInputs } from './receive.ts';

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { toInstant } from '../../src/domain/instant.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
-import { insertDomain } from '../../src/store/accounts/domains.ts';
+import { insertDomain } from '../../src/store/domains/domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { moveDatabase } from '../../src/store/move/move.ts';

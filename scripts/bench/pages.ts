@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { addDays } from '../../src/domain/instant.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
-import { insertDomain } from '../../src/store/accounts/domains.ts';
+import { insertDomain } from '../../src/store/domains/domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';

@@ -6,10 +6,10 @@ import { toInstant } from '../domain/instant.ts';
 import { pluralize } from '../domain/text.ts';
 import { insertAccount, listAccounts, updateAccountName } from '../store/accounts/accounts.ts';
 import { listApiKeys } from '../store/accounts/api-keys.ts';
-import { operator } from '../store/accounts/audit.ts';
-import { findDeletionRequest } from '../store/accounts/deletion-request.ts';
 import { findMailToken, updateMailToken } from '../store/accounts/mail-address.ts';
 import { giveBackSpace } from '../store/engine/given-back.ts';
+import { operator } from '../store/events/audit.ts';
+import { findDeletionRequest } from '../store/leaving/deletion-request.ts';
 import { updateSecondFactorRequired } from '../store/people/people.ts';
 import { exportOne } from './account/export.ts';
 import { confirm } from './output/confirm.ts';
@@ -114,7 +114,7 @@ async function deleteOne(
 ): Promise<void> {
   const { keepReports: keepsReports = false, dryRun = false, yes = false, ...output } = options;
   // It knows of nearly every table, which no other command of an account does.
-  const { countBelongings, deleteAccount } = await import('../store/accounts/deleted-accounts.ts');
+  const { countBelongings, deleteAccount } = await import('../store/leaving/deleted-accounts.ts');
   await withAccount(account, async (db, id) => {
     const { account: name, ...counts } = await countBelongings(db, id);
     const request = await findDeletionRequest(db, id);
@@ -160,7 +160,7 @@ interface CreateOptions extends Flags<'allowDuplicate'> {
 
 async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {
   // It loads what judges the addresses of webhooks.
-  const { updatePlan } = await import('../store/accounts/plan-change.ts');
+  const { updatePlan } = await import('../store/leaving/plan-change.ts');
   const { listWebhooks } = await import('../store/notify/webhooks.ts');
   const { disabledKeys, disabledWebhooks, off, ...row } = await withAccount(
     account,

@@ -4,10 +4,10 @@ import { readConfig } from '../config/config.ts';
 import { RULES } from '../domain/alerts/registry.ts';
 import { type AlertRule, explainRule } from '../domain/alerts/rule.ts';
 import { toInstant } from '../domain/instant.ts';
-import { type DomainRow, listWatchedDomainIds } from '../store/accounts/domains.ts';
-import { findNamedDomain } from '../store/accounts/find-by-name.ts';
 import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
+import { type DomainRow, listWatchedDomainIds } from '../store/domains/domains.ts';
+import { findNamedDomain } from '../store/domains/find-by-name.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { Store } from '../store/engine/store.ts';
 import {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { AUDIT_KINDS, type AuditKind } from '../domain/access/audit-actions.ts';
 import { addDays, type Instant, toDay } from '../domain/instant.ts';
-import { type AuditEntry, listAudit } from '../store/accounts/audit.ts';
+import { type AuditEntry, listAudit } from '../store/events/audit.ts';
 import { parseDay, parseWhole } from './arguments.ts';
 import { hint, type OutputOptions, printList, toShortTime } from './output/output.ts';
 import { withAccount } from './with-store.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { toInstant } from '../domain/instant.ts';
-import { operator } from '../store/accounts/audit.ts';
+import { operator } from '../store/events/audit.ts';
 import { type Delivery, listDeliveries, resend } from '../store/notify/deliveries.ts';
 import { findWebhook } from '../store/notify/webhooks.ts';
 import { parseId, parseWhole } from './arguments.ts';

@@ -6,15 +6,15 @@ import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { pluralize } from '../domain/text.ts';
+import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import {
   findLastArrival,
   type LastArrival,
   listUnclaimed,
-} from '../store/accounts/domain-reports.ts';
-import { type DomainRow, listAllDomains, updateDomainStatus } from '../store/accounts/domains.ts';
-import { findNamedDomain } from '../store/accounts/find-by-name.ts';
-import { listReportAddresses } from '../store/accounts/mail-address.ts';
-import { removeDomain } from '../store/accounts/removed-domains.ts';
+} from '../store/domains/domain-reports.ts';
+import { type DomainRow, listAllDomains, updateDomainStatus } from '../store/domains/domains.ts';
+import { findNamedDomain } from '../store/domains/find-by-name.ts';
+import { removeDomain } from '../store/domains/removed-domains.ts';
 import { giveBackSpace } from '../store/engine/given-back.ts';
 import { addDomains } from './domain/additions.ts';
 import { defineProposals } from './domain/proposals.ts';

@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { DoneResult, MailState } from '../domain/incoming.ts';
 import { deleteDoor, findWriteFault, listDoors } from '../store/inbox/doors.ts';
-import type { DoneResult, MailState } from '../store/inbox/incoming.ts';
 import { findMail, listMails, type MailFilter } from '../store/inbox/mails.ts';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
 import { parseDay, parseEach, parseWhole } from './arguments.ts';

@@ -8,7 +8,7 @@ import { hashPassword } from '../domain/access/password.ts';
 import type { Role } from '../domain/access/person.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { findPersonId } from '../store/accounts/find-by-name.ts';
+import { findPersonId } from '../store/domains/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
 import { insertPerson, invitePerson } from '../store/people/new-people.ts';
 import { insertOneTimeLink } from '../store/people/passwords.ts';

@@ -11,9 +11,9 @@ import {
   parseWebhookEvents,
   WEBHOOK_EVENTS,
 } from '../domain/webhooks/webhook.ts';
-import { operator } from '../store/accounts/audit.ts';
 import { openToSeal } from '../store/accounts/sealed-secrets.ts';
 import type { Db } from '../store/engine/database.ts';
+import { operator } from '../store/events/audit.ts';
 import { insertTest } from '../store/notify/deliveries.ts';
 import {
   deleteWebhook,

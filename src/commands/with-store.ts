@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
-import { findAccountId } from '../store/accounts/find-by-name.ts';
+import { findAccountId } from '../store/domains/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
 import { openStore, toDatabaseError } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';

@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant, toInstant } from '../domain/instant.ts';
 import { SANDBOX_ACCOUNT_ID, SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/sandbox.ts';
-import { insertDomain } from '../store/accounts/domains.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
+import { insertDomain } from '../store/domains/domains.ts';
 import type { Db } from '../store/engine/database.ts';
 import { ingestDemo, insertDemoAccount, openEmpty } from './demo-data.ts';
 

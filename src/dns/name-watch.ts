@@ -1,5 +1,5 @@
 import { toInstant } from '../domain/instant.ts';
-import { listWatchedDomainIds } from '../store/accounts/domains.ts';
+import { listWatchedDomainIds } from '../store/domains/domains.ts';
 import type { Store } from '../store/engine/store.ts';
 import { listUnnamed, type SourceName, updateNames } from '../store/sources/names.ts';
 import type { ShardRun } from '../store/work/shards.ts';

@@ -1,11 +1,11 @@
 import { toRecordName } from '../domain/dns/dns-record.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
+import { toDnsFacts } from '../store/alerts/dns-records.ts';
 import {
   type DomainOfAccountRow,
   domainOfAccount,
   newestReport,
-} from '../store/accounts/domain-of-account.ts';
-import { toDnsFacts } from '../store/alerts/dns-records.ts';
+} from '../store/domains/domain-of-account.ts';
 import type { RowOfQuery } from '../store/engine/prepared.ts';
 import { askAll } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';

@@ -1,4 +1,4 @@
-import { domainsOf } from '../store/accounts/domains.ts';
+import { domainsOf } from '../store/domains/domains.ts';
 import type { Handler } from './operation.ts';
 
 export const listDomains = (({ accountId, query: page }) => ({

@@ -1,5 +1,5 @@
+import { MAX_INCOMING_BYTES } from '../domain/incoming.ts';
 import { DAY_MS } from '../domain/instant.ts';
-import { MAX_INCOMING_BYTES } from '../store/inbox/incoming.ts';
 
 /* The limits of one document and its values. What a whole input may cost is in budget.ts. */
 

@@ -4,10 +4,10 @@ import type { LookUp } from '../dns/record-watch.ts';
 import { findReportAddresses } from '../domain/dns/report-addresses.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
-import { isUnclaimed } from '../store/accounts/domain-reports.ts';
-import type { NewDomain } from '../store/accounts/domains.ts';
 import { findMailToken } from '../store/accounts/mail-address.ts';
-import { claimOrPropose } from '../store/accounts/proposals.ts';
+import { isUnclaimed } from '../store/domains/domain-reports.ts';
+import type { NewDomain } from '../store/domains/domains.ts';
+import { claimOrPropose } from '../store/domains/proposals.ts';
 import type { Db } from '../store/engine/database.ts';
 
 /** A domain that did not become the account's is not looked up again for this time. */

@@ -3,17 +3,17 @@ import { evaluate } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { createMailAnswers } from '../dns/mail-answers.ts';
 import { createLookUp } from '../dns/record-watch.ts';
+import type { Incoming } from '../domain/incoming.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
 import type { IngestedDocument } from '../intake/ingest.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
 import { createVerifier, type VerifyMail } from '../intake/verification/verifier.ts';
 import type { Metrics, SeenDocument } from '../metrics/metrics.ts';
-import { findDomainIds } from '../store/accounts/domains.ts';
+import { findDomainIds } from '../store/domains/domains.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { ClaimedMail } from '../store/inbox/claims.ts';
 import { createDeliver } from '../store/inbox/deliver.ts';
-import type { Incoming } from '../store/inbox/incoming.ts';
 import { createClaims } from './claim-domains.ts';
 
 export interface InboxDeps {

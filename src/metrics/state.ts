@@ -4,7 +4,7 @@ import { findBackupMs } from '../store/backup/newest.ts';
 import type { Db } from '../store/engine/database.ts';
 import { measureDatabase } from '../store/engine/space.ts';
 import { listFailingKinds } from '../store/inbox/doors.ts';
-import { readBacklog } from '../store/work/backlog.ts';
+import { readBacklog } from '../store/notify/backlog.ts';
 
 const DOORS = ['smtp', 'imap', 'folder'] as const;
 

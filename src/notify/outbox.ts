@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelName } from '../domain/events.ts';
 import type { Db } from '../store/engine/database.ts';
+import { writeDeliveries } from '../store/events/events.ts';
 import {
   CLAIM_MS,
   type Claim,
@@ -12,7 +13,6 @@ import {
   recordOutcomes,
   releaseReceiver,
 } from '../store/notify/claims.ts';
-import { writeDeliveries } from '../store/notify/events.ts';
 
 export interface Batch {
   readonly receiverId: string;

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { UNKNOWN_ID } from '../support/builders.ts';
 import { listSources } from '../support/day-sources.ts';

@@ -4,7 +4,7 @@ import { findAlertText } from '../../src/domain/alerts/alert-texts.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { loadOrganizationalDomains } from '../../src/domain/dns/organizational-domain.ts';
 import { findReporter, listClaimed } from '../../src/domain/reports/reporters.ts';
-import { listAudit } from '../../src/store/accounts/audit.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import type { Sender } from '../../src/store/reports/senders.ts';
 import {
   aBareAccount,

@@ -11,7 +11,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../src/domain/instant.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
-import { insertDomain } from '../../src/store/accounts/domains.ts';
+import { insertDomain } from '../../src/store/domains/domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 
 let count = 0;

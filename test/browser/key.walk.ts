@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { updatePlan } from '../../src/store/accounts/plan-change.ts';
+import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
 import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';

@@ -4,7 +4,7 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
-import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
+import { claimOrPropose } from '../../src/store/domains/proposals.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
 import { updateDisabled } from '../../src/store/people/person-changes.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { askForDeletion } from '../../src/store/accounts/deletion-request.ts';
-import { claimOrPropose } from '../../src/store/accounts/proposals.ts';
+import { claimOrPropose } from '../../src/store/domains/proposals.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { askForDeletion } from '../../src/store/leaving/deletion-request.ts';
 import { aReport, receive } from '../support/builders.ts';
 import { aProgram } from '../support/program.ts';
 

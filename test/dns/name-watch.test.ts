@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nameShard } from '../../src/dns/name-watch.ts';
 import type { LookUpName } from '../../src/dns/reverse-lookup.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { findNames } from '../../src/store/sources/names.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { allShardRuns } from '../support/shard-runs.ts';

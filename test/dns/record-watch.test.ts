@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { checkDomain, checkShard, createLookUp, type LookUp } from '../../src/dns/record-watch.ts';
 import { toInstant } from '../../src/domain/instant.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { aWorld } from '../alerts/world.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
 import { allShardRuns } from '../support/shard-runs.ts';

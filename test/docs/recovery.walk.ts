@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
@@ -95,7 +95,6 @@ describe('410', () => {
     };
     const again = [
       await follow(`${PATH}/${domain.id}/reports?received_after`),
-      await follow('/v1/external/reports?received_after'),
       await follow('/v1/external/alerts?changed_after'),
     ];
     for (const ask of again) expect((await ask()).status).toBe(200);

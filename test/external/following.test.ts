@@ -2,10 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { type Answer, type Api, serveApi, startApi } from '../support/api.ts';
 import {
@@ -208,6 +210,29 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
       expect((await receivedAfter(cursorOf(again))).body.total).toBe(3);
     });
 
+    test('not for what happens to other lists, nor when the domain is paused or its reports go by age', async () => {
+      await arrive(...DAYS);
+      const other = await aDomain(api.db, account.id);
+      const removed = aReport({ domain: other.name });
+      await receive(api.db, [removed]);
+      const cursor = cursorOf(await receivedAfter('start', '&limit=1'));
+      await removeReport(api.db, toReportId(removed), NOW);
+      await removeDomain(api.db, other.id);
+      await updateDomainStatus(api.db, domain.id, 'paused');
+      expect((await receivedAfter(cursor)).body.total).toBe(2);
+      await updateDomainStatus(api.db, domain.id, 'active');
+      const newest = cursorOf(await ask(reports));
+      // The last that came is the newest that stays: the one before it has gone.
+      await pruneReports(api.db, {
+        ...{ before: '2026-03-14', daysKept: 1 },
+        mayGoOn: async () => true,
+      });
+      expect((await receivedAfter(cursor)).body).toEqual({ data: [], total: 0 });
+      const [arrived] = await arrive('2026-03-02T00:00:00Z');
+      for (const known of [cursor, newest])
+        expect(idsOf(await receivedAfter(known))).toEqual([arrived]);
+    });
+
     test('not when a conflict takes the place of what is removed: it is listed again', async () => {
       const one = { domain: domain.name, reportId: 'r' };
       const conflict = aReport({ ...one, payload: 'b', totalMessages: 7 });
@@ -307,15 +332,16 @@ describe('GET /v1/external/domains/{domain_id}/reports?received_after', () => {
       }
     });
 
-    test('a cursor with any other bit was never given out', async () => {
+    test('a cursor with any other bit was never given out, but for another place in the list', async () => {
       await arrive(NOW);
       const bytes = Buffer.from(cursorOf(await ask(reports)), 'base64url');
       for (let bit = 0; bit < bytes.length * 8; bit++) {
         const forged = Buffer.from(bytes);
         forged.writeUInt8(forged.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
         const { status } = await receivedAfter(forged.toString('base64url'));
-        // The form and the list's tag come first.
-        expect(status, `bit ${bit}`).toBe(bit < 7 * 8 ? 422 : 410);
+        // The form and the list's tag, the place, and the account's newest change.
+        const wanted = bit < 7 * 8 ? 422 : bit < 13 * 8 ? 200 : 410;
+        expect(status, `bit ${bit}`).toBe(wanted);
       }
     });
 

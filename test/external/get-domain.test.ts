@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, NOW, receive, UNKNOWN_ID } from '../support/builders.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { type Answer, type Api, serveApi, startApi, walk } from '../support/api.ts';
 import {
   aDomain,

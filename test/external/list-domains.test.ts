@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { serveApi, walk } from '../support/api.ts';
 import { aDomain, anAccount, aReport, NOW, receive } from '../support/builders.ts';
 

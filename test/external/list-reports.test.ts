@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
+import { insertDomain, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { type Answer, type Api, serveApi, startApi, walk } from '../support/api.ts';
 import { aDomain, anAccount, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 

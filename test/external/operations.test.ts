@@ -4,6 +4,7 @@ import { addDays, toDay, toInstant } from '../../src/domain/instant.ts';
 import { handlers } from '../../src/external/handlers.ts';
 import {
   type Call,
+  type FeedRequest,
   type Given,
   type Handler,
   type Handlers,
@@ -95,13 +96,14 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
       const handle = handlers[operationId as keyof Handlers] as (
         call: object,
         given: Given,
-      ) => PageRequest<unknown> | Resource<unknown>;
+      ) => PageRequest<unknown> | FeedRequest<unknown> | Resource<unknown>;
       const headWith = async (values: object) => {
         const call = { accountId: 'a', path: {}, query: page };
         const request = handle(
           { ...call, [place]: { ...call[place as 'query'], ...values } },
           { now: () => new Date(), repair: () => undefined, services },
         );
+        if ('feed' in request) return request.feed.cursor;
         const list = 'list' in request ? request.list : request;
         if ('findVersion' in list) return await recordVersion(list.findVersion);
         return 'head' in list ? list.head : { ...list.followed.head, after: list.cursor };

@@ -216,8 +216,9 @@ describe('other parameters', () => {
 
   test.each([
     ['/v1/external/alerts', 'received_after'],
-    ['/v1/external/reports', 'changed_after'],
+    ['/v1/external/reports', 'received_after'],
     ['/v1/external/domains', 'received_after'],
+    ['/v1/external/changes', 'changed_after'],
   ])(
     '%s?%s=start was ignored, and answered with the whole list: it is a 422, also in brackets',
     async (path, name) => {

@@ -70,7 +70,7 @@ describe.each(pathTemplates)('GET %s', (template) => {
     expect(status).toBe(isOfOne ? 404 : 200);
   });
 
-  const cursor = findOperation(template)?.parameters.find(({ name }) => name.endsWith('_after'));
+  const cursor = findOperation(template)?.parameters.find(({ name }) => name.endsWith('after'));
   if (cursor === undefined) return;
   test('gives nothing for a cursor of the first account', async () => {
     const { api, mine, theirs } = await serveTwo();

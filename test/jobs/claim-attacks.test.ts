@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createClaims } from '../../src/jobs/claim-domains.ts';
-import { operator } from '../../src/store/accounts/audit.ts';
 import { findMailToken } from '../../src/store/accounts/mail-address.ts';
 import {
   acceptProposal,
   ignoreProposal,
   listProposals,
-} from '../../src/store/accounts/proposals.ts';
+} from '../../src/store/domains/proposals.ts';
+import { operator } from '../../src/store/events/audit.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createClaims } from '../../src/jobs/claim-domains.ts';
-import { domainsOf } from '../../src/store/accounts/domains.ts';
 import { findMailToken } from '../../src/store/accounts/mail-address.ts';
-import { listProposals } from '../../src/store/accounts/proposals.ts';
+import { domainsOf } from '../../src/store/domains/domains.ts';
+import { listProposals } from '../../src/store/domains/proposals.ts';
 import { findHead } from '../../src/store/lists/page.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { aReportXml, deliverMail } from '../support/inbox.ts';

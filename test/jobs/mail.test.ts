@@ -2,7 +2,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { toInstant } from '../../src/domain/instant.ts';
 import { startMail, tidyMail } from '../../src/jobs/mail.ts';
-import { isTold } from '../../src/store/notify/events.ts';
+import { isTold } from '../../src/store/events/events.ts';
 import { insertSummaries } from '../../src/store/notify/summaries.ts';
 import { invitePerson } from '../../src/store/people/new-people.ts';
 import { updatePersonMail } from '../../src/store/people/person-mail.ts';

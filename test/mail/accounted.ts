@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { parseEnvelope } from '../../src/domain/incoming.ts';
 import type { Db } from '../../src/store/engine/database.ts';
-import { parseEnvelope } from '../../src/store/inbox/incoming.ts';
 import { listMiscounts } from '../support/recount.ts';
 import type { TestDovecot } from './dovecot.ts';
 import type { SmtpSenders } from './smtp-senders.ts';

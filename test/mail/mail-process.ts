@@ -3,6 +3,7 @@
  * loads its modules, and opens the store when it is told to begin.
  */
 import { flushCompileCache } from 'node:module';
+import type { Deliver, DoorName } from '../../src/domain/incoming.ts';
 import { watchFolder } from '../../src/intake/doors/folder/folder-door.ts';
 import { readMailboxApart } from '../../src/intake/doors/imap/mailbox-process.ts';
 import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
@@ -13,7 +14,6 @@ import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { createDeliver } from '../../src/store/inbox/deliver.ts';
 import { findCheckpoint, noteDoor, updateCheckpoint } from '../../src/store/inbox/doors.ts';
-import type { Deliver, DoorName } from '../../src/store/inbox/incoming.ts';
 import { findResults } from '../../src/store/inbox/mails.ts';
 
 export interface MailProcessOptions {

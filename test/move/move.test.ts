@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { listSequences } from '../../src/store/move/from-sqlite.ts';

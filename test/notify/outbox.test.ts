@@ -5,10 +5,10 @@ import { later, toInstant } from '../../src/domain/instant.ts';
 import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { deleteOldEvents } from '../../src/store/events/events.ts';
 import { findFollowedHead } from '../../src/store/lists/followed.ts';
 import { readPage } from '../../src/store/lists/page.ts';
 import { claimReceivers, listDue, recordOutcomes } from '../../src/store/notify/claims.ts';
-import { deleteOldEvents } from '../../src/store/notify/events.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import {
   aBareAccount,

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createOutbox } from '../../src/notify/outbox.ts';
-import { operator } from '../../src/store/accounts/audit.ts';
-import { updatePlan } from '../../src/store/accounts/plan-change.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { operator } from '../../src/store/events/audit.ts';
+import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { insertTest, listDeliveries, resend } from '../../src/store/notify/deliveries.ts';
 import {
   deleteWebhook,

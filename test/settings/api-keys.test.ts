@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { insertApiKey, listApiKeys } from '../../src/store/accounts/api-keys.ts';
-import { listAudit } from '../../src/store/accounts/audit.ts';
-import { updatePlan } from '../../src/store/accounts/plan-change.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
+import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aKey, NOW } from '../support/builders.ts';
 import { aDatabase } from '../support/store.ts';

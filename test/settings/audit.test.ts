@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { insertAudit, operator } from '../../src/store/accounts/audit.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
-import { updatePlan } from '../../src/store/accounts/plan-change.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { insertAudit, operator } from '../../src/store/events/audit.ts';
+import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, aKey, anAlert, NOW } from '../support/builders.ts';
 import { aSignedIn, type Browser, toReadable } from '../support/visitor.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { listAudit } from '../../src/store/accounts/audit.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import { updateDisabled, updateRole } from '../../src/store/people/person-changes.ts';
 import { findSignedOn } from '../../src/store/people/single-sign-on.ts';
 import { type Api, startApi } from '../support/api.ts';

@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listAudit } from '../../src/store/accounts/audit.ts';
-import { listAllDomains } from '../../src/store/accounts/domains.ts';
+import { listAllDomains } from '../../src/store/domains/domains.ts';
 import {
   acceptProposal,
   claimOrPropose,
   listProposals,
-} from '../../src/store/accounts/proposals.ts';
+} from '../../src/store/domains/proposals.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import { updateRole } from '../../src/store/people/person-changes.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { listAudit } from '../../src/store/accounts/audit.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { updateSecondFactorRequired } from '../../src/store/people/people.ts';
 import { resetSecondFactor } from '../../src/store/people/second-factors.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../src/domain/access/password.ts';
 import { hashSecret } from '../../src/domain/access/secret.ts';
-import { listAudit } from '../../src/store/accounts/audit.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import { insertOneTimeLink, updatePassword } from '../../src/store/people/passwords.ts';
 import { finishSignIn, insertPendingSignIn } from '../../src/store/people/pending-sign-ins.ts';
 import { findCredentials, findPerson } from '../../src/store/people/people.ts';

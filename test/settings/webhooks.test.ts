@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { operator } from '../../src/store/accounts/audit.ts';
-import { updatePlan } from '../../src/store/accounts/plan-change.ts';
+import { operator } from '../../src/store/events/audit.ts';
+import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { disableWebhook, listWebhooks, updateWebhook } from '../../src/store/notify/webhooks.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { exportAccount, exportLines } from '../../src/store/accounts/account-export.ts';
-import { operator } from '../../src/store/accounts/audit.ts';
-import { deleteAccount } from '../../src/store/accounts/deleted-accounts.ts';
+import { operator } from '../../src/store/events/audit.ts';
+import { exportAccount, exportLines } from '../../src/store/leaving/account-export.ts';
+import { deleteAccount } from '../../src/store/leaving/deleted-accounts.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
 import { aFullAccount, listTables, OF_NOBODY } from '../support/full-account.ts';

@@ -7,8 +7,8 @@ import {
   listApiKeys,
   updateApiKey,
 } from '../../src/store/accounts/api-keys.ts';
-import { updatePlan } from '../../src/store/accounts/plan-change.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { putBrake } from '../support/brake.ts';
 import { aBareAccount, aKey, anAccount, NOW, UNKNOWN_ID } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';

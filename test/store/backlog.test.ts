@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readBacklog } from '../../src/store/work/backlog.ts';
+import { readBacklog } from '../../src/store/notify/backlog.ts';
 import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';
 import { deliverMail } from '../support/inbox.ts';
 import { aReceiver } from '../support/outbox.ts';

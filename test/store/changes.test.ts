@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Point } from '../../src/domain/cursor.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { updateDomainStatus } from '../../src/store/accounts/domains.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { settleAlert } from '../../src/store/alerts/alerts.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
 import { runAllPrepared } from '../../src/store/engine/prepared.ts';
 import type { Store } from '../../src/store/engine/store.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { operator } from '../../src/store/accounts/audit.ts';
-import { countBelongings, deleteAccount } from '../../src/store/accounts/deleted-accounts.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Db } from '../../src/store/engine/database.ts';
+import { operator } from '../../src/store/events/audit.ts';
+import { countBelongings, deleteAccount } from '../../src/store/leaving/deleted-accounts.ts';
 import { NOW } from '../support/builders.ts';
 import { failingDb } from '../support/failing-db.ts';
 import { aFullAccount, listTables, OF_NOBODY, readAll } from '../support/full-account.ts';

@@ -4,7 +4,7 @@ import {
   insertDomain,
   listAllDomains,
   updateDomainStatus,
-} from '../../src/store/accounts/domains.ts';
+} from '../../src/store/domains/domains.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import type { Head } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';

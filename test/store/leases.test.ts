@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMayGoOn } from '../../src/jobs/leased-job.ts';
-import { insertDomain, listWatchedDomainIds } from '../../src/store/accounts/domains.ts';
+import { insertDomain, listWatchedDomainIds } from '../../src/store/domains/domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { readClockMs } from '../../src/store/work/clock.ts';

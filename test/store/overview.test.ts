@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
-import { readDomain } from '../../src/store/accounts/overview.ts';
-import { daysOfDomains, readWorklist, sumsOfDomains } from '../../src/store/accounts/worklist.ts';
+import { findDataDays } from '../../src/store/domains/domain-reports.ts';
+import { readDomain } from '../../src/store/domains/overview.ts';
+import { daysOfDomains, readWorklist, sumsOfDomains } from '../../src/store/domains/worklist.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import { type Plan, type Reader, runPlan } from '../../src/store/engine/reader.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { domainsOf } from '../../src/store/accounts/domains.ts';
+import { domainsOf } from '../../src/store/domains/domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { withReplica } from '../../src/store/engine/postgres/reader.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { listMailedEvents } from '../../src/domain/mail-choice.ts';
-import { isTold } from '../../src/store/notify/events.ts';
+import { isTold } from '../../src/store/events/events.ts';
 import {
   insertPersonMail,
   refreshReceiver,

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { later } from '../../src/domain/instant.ts';
-import { listAudit } from '../../src/store/accounts/audit.ts';
-import { listAllDomains } from '../../src/store/accounts/domains.ts';
+import { listAllDomains } from '../../src/store/domains/domains.ts';
 import {
   acceptProposal,
   claimOrPropose,
   ignoreProposal,
   listProposals,
-} from '../../src/store/accounts/proposals.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
+} from '../../src/store/domains/proposals.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-
-import { listAudit } from '../../src/store/accounts/audit.ts';
-import { domainsOf, updateDomainStatus } from '../../src/store/accounts/domains.ts';
-import { removeDomain } from '../../src/store/accounts/removed-domains.ts';
 import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
+import { domainsOf, updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import {
   type FollowedHead,
   findFollowedHead,

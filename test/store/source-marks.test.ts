@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listAudit } from '../../src/store/accounts/audit.ts';
+import { listAudit } from '../../src/store/events/audit.ts';
 import { readMarks, updateMark } from '../../src/store/sources/marks.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
 import { openTestStore } from '../support/store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toAddress } from '../../src/domain/sources/address-key.ts';
-import { findDataDays } from '../../src/store/accounts/domain-reports.ts';
+import { findDataDays } from '../../src/store/domains/domain-reports.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { byMessages } from '../../src/store/sources/days.ts';
 import { readSources } from '../../src/store/sources/list.ts';

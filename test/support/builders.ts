@@ -11,8 +11,8 @@ import type {
 import { toContent } from '../../src/domain/reports/report-content.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
-import { insertDomain, updateDomainStatus } from '../../src/store/accounts/domains.ts';
 import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
+import { insertDomain, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import type { Outcome, ReceivedDocument } from '../../src/store/reports/receive.ts';
 import type { Sender } from '../../src/store/reports/senders.ts';

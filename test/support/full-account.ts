@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { receiveInputs } from '../../scripts/receive.ts';
-import { operator } from '../../src/store/accounts/audit.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
 import type { Db } from '../../src/store/engine/database.ts';
+import { operator } from '../../src/store/events/audit.ts';
 import { insertWebhook } from '../../src/store/notify/webhooks.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import { updateMark } from '../../src/store/sources/marks.ts';

@@ -1,8 +1,8 @@
 import { onTestFailed, onTestFinished } from 'vitest';
+import type { Incoming, MailResult } from '../../src/domain/incoming.ts';
 import { readSecrets } from '../../src/intake/doors/imap/credentials.ts';
 import { readMailbox } from '../../src/intake/doors/imap/imap.ts';
 import type { ImapOptions, MailboxOptions } from '../../src/intake/doors/imap/options.ts';
-import type { Incoming, MailResult } from '../../src/store/inbox/incoming.ts';
 
 /** An inbox in memory, which outlives the doors that deliver to it. */
 export class MemoryInbox {

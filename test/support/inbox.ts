@@ -1,6 +1,6 @@
+import type { Incoming } from '../../src/domain/incoming.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { createDeliver } from '../../src/store/inbox/deliver.ts';
-import type { Incoming } from '../../src/store/inbox/incoming.ts';
 import { NOW } from './builders.ts';
 import { PLAIN } from './intake.ts';
 import { base64, mail } from './mail.ts';

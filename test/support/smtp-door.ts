@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
+import type { Incoming } from '../../src/domain/incoming.ts';
 import { type SmtpOptions, startSmtp } from '../../src/intake/doors/smtp/smtp.ts';
-import type { Incoming } from '../../src/store/inbox/incoming.ts';
 
 export interface Delivered extends Omit<Incoming, 'bytes'> {
   readonly text: string;

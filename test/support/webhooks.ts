@@ -9,8 +9,8 @@ import {
   createWebhookChannel,
   type WebhookDeps,
 } from '../../src/notify/webhooks/webhook-channel.ts';
-import { operator } from '../../src/store/accounts/audit.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { operator } from '../../src/store/events/audit.ts';
 import { insertWebhook } from '../../src/store/notify/webhooks.ts';
 import { holdToWebhook } from './contract.ts';
 

@@ -5,7 +5,7 @@ import { DEFAULT_THRESHOLDS as thresholds } from '../../../src/domain/alerts/thr
 import type { RecordType } from '../../../src/domain/dns/dns-record.ts';
 import { daysBetween, toDay, toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
-import { insertDomain } from '../../../src/store/accounts/domains.ts';
+import { insertDomain } from '../../../src/store/domains/domains.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import { type MadeUpInput, receiveInputs } from '../../receive.ts';

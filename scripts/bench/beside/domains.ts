@@ -1,7 +1,7 @@
 import { toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
-import { insertDomain } from '../../../src/store/accounts/domains.ts';
+import { insertDomain } from '../../../src/store/domains/domains.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import type { Polled } from './poll.ts';
 

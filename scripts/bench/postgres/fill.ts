@@ -4,7 +4,7 @@ import pg from 'pg';
 import { toInstant } from '../../../src/domain/instant.ts';
 import { insertAccount } from '../../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../../src/store/accounts/api-keys.ts';
-import { insertDomain } from '../../../src/store/accounts/domains.ts';
+import { insertDomain } from '../../../src/store/domains/domains.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import { SESSION } from '../../../src/store/engine/postgres/values.ts';
 import { accountReportList } from '../../../src/store/lists/timeline.ts';

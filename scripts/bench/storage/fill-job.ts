@@ -37,7 +37,7 @@ type Sources = typeof import('../../../src/intake/ingest.ts') &
   typeof import('../../../src/store/engine/open.ts') &
   typeof import('../../../src/store/accounts/accounts.ts') &
   typeof import('../../../src/store/accounts/api-keys.ts') &
-  typeof import('../../../src/store/accounts/domains.ts') &
+  typeof import('../../../src/store/domains/domains.ts') &
   typeof import('../../../src/store/people/new-people.ts') &
   typeof import('../../../src/store/people/sessions.ts');
 

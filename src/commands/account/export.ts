@@ -2,7 +2,7 @@ import { closeSync, linkSync, lstatSync, openSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
-import { findAccountId } from '../../store/accounts/find-by-name.ts';
+import { findAccountId } from '../../store/domains/find-by-name.ts';
 import { hint, type OutputOptions } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
 
@@ -15,7 +15,7 @@ export async function exportOne(
   output: OutputOptions,
 ): Promise<void> {
   const { exportAccount, FIRST_LINE, toLastLine } = await import(
-    '../../store/accounts/account-export.ts'
+    '../../store/leaving/account-export.ts'
   );
   await withStore(async ({ db, reader }) => {
     const id = await findAccountId(db, account);

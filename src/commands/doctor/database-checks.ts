@@ -6,7 +6,7 @@ import { openStore } from '../../store/engine/open.ts';
 import { measureDatabase } from '../../store/engine/space.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { findWriteFault, listDoors } from '../../store/inbox/doors.ts';
-import { readBacklog } from '../../store/work/backlog.ts';
+import { readBacklog } from '../../store/notify/backlog.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { parseDomainName } from '../../domain/domain-name.ts';
-import { ignoreProposal, listProposals, type Proposal } from '../../store/accounts/proposals.ts';
+import { ignoreProposal, listProposals, type Proposal } from '../../store/domains/proposals.ts';
 import { type OutputOptions, printList, printOne, toShortTime } from '../output/output.ts';
 import { withAccount } from '../with-store.ts';
 

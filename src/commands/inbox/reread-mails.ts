@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { readClaimed } from '../../intake/inbox/worker.ts';
 import { createParserProcess } from '../../intake/parser/parser-process.ts';
 import { createMailVerifier } from '../../jobs/inbox.ts';
-import { findDomainIds } from '../../store/accounts/domains.ts';
+import { findDomainIds } from '../../store/domains/domains.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { findMail, type ListedMail } from '../../store/inbox/mails.ts';

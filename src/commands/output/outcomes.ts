@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { IngestedDocument } from '../../intake/ingest.ts';
-import { findDomainIds } from '../../store/accounts/domains.ts';
+import { findDomainIds } from '../../store/domains/domains.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { evaluateNow } from '../alerts.ts';
 import { type OutputOptions, print, printJson, renderRows, tell } from './output.ts';

@@ -1,6 +1,6 @@
+import { parseEnvelope } from '../../domain/incoming.ts';
 import type { Refusal } from '../../domain/reports/refusal.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
-import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import type { Done } from '../../store/inbox/results.ts';
 import type { IngestedDocument } from '../ingest.ts';
 

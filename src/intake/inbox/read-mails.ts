@@ -1,6 +1,6 @@
+import { parseEnvelope } from '../../domain/incoming.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
-import { parseEnvelope } from '../../store/inbox/incoming.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
 import {

@@ -1,8 +1,8 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
+import type { Envelope } from '../../domain/incoming.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { createNetworks, parseAddress } from '../../domain/network-address.ts';
-import type { Envelope } from '../../store/inbox/incoming.ts';
 import { type AskDns, createQuestions } from './questions.ts';
 import { listTrustedResults } from './trusted-results.ts';
 import { toVerifiable } from './verifiable.ts';

@@ -1,7 +1,7 @@
 import { ignoreNotFound } from '../../domain/failure.ts';
 import { END_OF_TIME, later } from '../../domain/instant.ts';
 import { toUnsubscribeToken } from '../../domain/mail-choice.ts';
-import { findDomainName } from '../../store/accounts/domains.ts';
+import { findDomainName } from '../../store/domains/domains.ts';
 import type { DueDelivery, Outcome } from '../../store/notify/claims.ts';
 import {
   confirmAddress,

@@ -1,8 +1,8 @@
 import { type Day, type Instant, later } from '../../domain/instant.ts';
 import type { Subscription } from '../../domain/mail-choice.ts';
 import type { Store } from '../../store/engine/store.ts';
+import type { Notice } from '../../store/events/notices.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
-import type { Notice } from '../../store/notify/notices.ts';
 import { readWeek } from '../../store/notify/week.ts';
 import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
 import type { PersonMail } from '../../store/people/person-mail.ts';

@@ -2,7 +2,7 @@ import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { formatTime } from '../../domain/text.ts';
 import { OFF_REASONS, type OffReason } from '../../domain/webhooks/webhook.ts';
-import type { Notice } from '../../store/notify/notices.ts';
+import type { Notice } from '../../store/events/notices.ts';
 import type { Letter } from './letter.ts';
 
 interface Frame {

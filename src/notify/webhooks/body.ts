@@ -2,7 +2,7 @@ import type { components } from '../../../generated/v1.d.ts';
 import { describeChange } from '../../domain/alerts/alert-texts.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import type { Format } from '../../domain/webhooks/webhook.ts';
-import { findDomainName } from '../../store/accounts/domains.ts';
+import { findDomainName } from '../../store/domains/domains.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
 

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
 import { addDays, countDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
-import type { DataDays } from '../../store/accounts/domain-reports.ts';
+import type { DataDays } from '../../store/domains/domain-reports.ts';
 import { readQuery } from '../request.ts';
 import { renderHiddenFields } from './forms.ts';
 import { formatDay, formatPeriod, type Html, pluralize } from './text.ts';

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Response } from 'express';
 import { html } from 'hono/html';
-import { exportLines } from '../../store/accounts/account-export.ts';
-import { insertAudit } from '../../store/accounts/audit.ts';
+import { insertAudit } from '../../store/events/audit.ts';
+import { exportLines } from '../../store/leaving/account-export.ts';
 import {
   askForDeletion,
   type DeletionRequest,
   takeBackDeletion,
-} from '../../store/accounts/deletion-request.ts';
+} from '../../store/leaving/deletion-request.ts';
 import type { PageHandler } from '../deps.ts';
 import { sendDownload } from '../frame/download.ts';
 import { renderAction, renderField, renderFormToken } from '../frame/forms.ts';

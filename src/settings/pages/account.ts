@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { findDeletionRequest } from '../../store/accounts/deletion-request.ts';
 import { findMailToken } from '../../store/accounts/mail-address.ts';
+import { findDeletionRequest } from '../../store/leaving/deletion-request.ts';
 import { listPeople, type Person } from '../../store/people/people.ts';
 import type { PageHandler } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';

@@ -1,4 +1,4 @@
-import { type AuditEntry, findSearchEnd, listAudit } from '../../store/accounts/audit.ts';
+import { type AuditEntry, findSearchEnd, listAudit } from '../../store/events/audit.ts';
 import type { PageHandler } from '../deps.ts';
 import { MAX_ROWS, sendCsv } from '../frame/csv.ts';
 import { labelOf } from '../frame/text.ts';

@@ -12,7 +12,7 @@ import {
   type AuditFilter,
   findSearchEnd,
   listAudit,
-} from '../../store/accounts/audit.ts';
+} from '../../store/events/audit.ts';
 import { listPeople } from '../../store/people/people.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderExport } from '../frame/csv.ts';

@@ -8,14 +8,14 @@ import {
 import { toHost } from '../../domain/dns/report-addresses.ts';
 import type { Finding } from '../../domain/dns/report-route.ts';
 import { toInstant } from '../../domain/instant.ts';
-import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
-import { findDomain } from '../../store/accounts/overview.ts';
 import {
   findRouteCheck,
   type RouteCheck,
   updateRouteCheck,
 } from '../../store/alerts/dns-records.ts';
+import type { DomainRow } from '../../store/domains/domains.ts';
+import { findDomain } from '../../store/domains/overview.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { renderAction } from '../frame/forms.ts';
 import { type Html, renderTime } from '../frame/text.ts';

@@ -9,11 +9,11 @@ import {
   WINDOW_DAYS,
 } from '../../domain/next-step.ts';
 import { listObstacles } from '../../domain/readiness.ts';
-import { findDataDays } from '../../store/accounts/domain-reports.ts';
-import type { DomainRow } from '../../store/accounts/domains.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
-import { readDomain } from '../../store/accounts/overview.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
+import { findDataDays } from '../../store/domains/domain-reports.ts';
+import type { DomainRow } from '../../store/domains/domains.ts';
+import { readDomain } from '../../store/domains/overview.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
 import type { PageHandler } from '../deps.ts';

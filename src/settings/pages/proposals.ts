@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import { acceptProposal, ignoreProposal, type Proposal } from '../../store/accounts/proposals.ts';
+import { acceptProposal, ignoreProposal, type Proposal } from '../../store/domains/proposals.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderAction } from '../frame/forms.ts';
 import {

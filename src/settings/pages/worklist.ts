@@ -13,8 +13,8 @@ import {
 } from '../../domain/next-step.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
-import { findDay } from '../../store/accounts/overview.ts';
-import { daysOfDomains, readWorklist, type Worklist } from '../../store/accounts/worklist.ts';
+import { findDay } from '../../store/domains/overview.ts';
+import { daysOfDomains, readWorklist, type Worklist } from '../../store/domains/worklist.ts';
 import type { Reader } from '../../store/engine/reader.ts';
 import type { ChartDay } from '../frame/charts/columns.ts';
 import { countWindow, type OwnDeps, readOwnMail, toOwnFacts, toStepWindow } from './own-mail.ts';

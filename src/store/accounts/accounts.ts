@@ -8,10 +8,10 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
+import { insertAudit, operator } from '../events/audit.ts';
 import { changeInserts, newNonce, toRow } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
 import type { Tables } from '../tables.ts';
-import { insertAudit, operator } from './audit.ts';
 
 export type Account = Readonly<Pick<Selectable<Tables['account']>, (typeof COLUMNS)[number]>>;
 

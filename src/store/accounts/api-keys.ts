@@ -13,9 +13,9 @@ import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
+import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import type { Tables } from '../tables.ts';
 import { findAccount, lockAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator } from './audit.ts';
 
 export type ApiKey = Readonly<ReturnType<typeof toApiKey>>;
 

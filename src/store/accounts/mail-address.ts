@@ -1,7 +1,7 @@
 import { createMailToken, isMailToken } from '../../domain/access/mail-token.ts';
 import type { Db, Queries } from '../engine/database.ts';
+import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { lockAccount, noAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator } from './audit.ts';
 
 /* Each account's own address for reports: <token>@<our host>. */
 

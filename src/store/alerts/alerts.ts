@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Expression, type InferResult, sql } from 'kysely';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
-import { insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
+import { insertAudit, plumbline } from '../events/audit.ts';
+import { hasReceivers } from '../events/events.ts';
 import { takeNumbers } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
-import { hasReceivers } from '../notify/events.ts';
 import { readNow } from '../work/clock.ts';
 import { insertAlertEvent } from './alert-list.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Day } from '../../domain/instant.ts';
 import { NOT_KEPT } from '../../domain/sources/packed-sources.ts';
-import { lockDomain } from '../accounts/domains.ts';
+import { lockDomain } from '../domains/domains.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { touchReportList } from '../lists/heads.ts';
 import { type Amount, addUp, listPrunable, type Retention } from './old-reports.ts';

@@ -1,8 +1,8 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import type { Cursor, Start } from '../../domain/cursor.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { fieldsOfDomain, type ListedDomain } from '../accounts/domains.ts';
 import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
+import { fieldsOfDomain, type ListedDomain } from '../domains/domains.ts';
 import { dialectOf, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
@@ -117,19 +117,25 @@ const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
   return db
     .selectFrom(sql<ChangeRow>`(${sql.join(parts, sql` union all `)})`.as('changed'))
     .select(['number', 'type', 'domain_id', 'name', 'object'])
-    .select(({ fn, selectFrom }) =>
-      fn
+    .select(({ fn, selectFrom }) => {
+      const before = selectFrom('change as earlier')
+        .select('earlier.number')
+        .where('earlier.account_seq', '=', accountSeq(db, param))
+        .whereRef('earlier.number', '<', 'changed.number');
+      return fn
         .coalesce(
           selectFrom('change')
             .select('change.at')
             .where('account_seq', '=', accountSeq(db, param))
             .whereRef('change.number', '>=', 'changed.number')
+            // Without an earlier one, that of the transaction may have gone.
+            .where(({ exists }) => exists(before))
             .orderBy('change.number')
             .limit(1),
           'changed.at',
         )
-        .as('at'),
-    )
+        .as('at');
+    })
     .orderBy('number')
     .limit(param('limit'));
 });

@@ -1,16 +1,16 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import { toMailNetwork } from '../../domain/mail-sender.ts';
-import { toSizeText } from '../../domain/size.ts';
-import { type Db, requireSpace } from '../engine/database.ts';
-import { readClockMs } from '../work/clock.ts';
 import {
   type Deliver,
   hashKey,
   type Incoming,
   MAX_INCOMING_BYTES,
   toEnvelopeText,
-} from './incoming.ts';
+} from '../../domain/incoming.ts';
+import { toMailNetwork } from '../../domain/mail-sender.ts';
+import { toSizeText } from '../../domain/size.ts';
+import { type Db, requireSpace } from '../engine/database.ts';
+import { readClockMs } from '../work/clock.ts';
 import { type CompleteMail, createInsertion } from './insertion.ts';
 import { createMailId, deleteParts, freePart, insertPart, toParts } from './parts.ts';
 

@@ -1,9 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
+import type { MailState } from '../../domain/incoming.ts';
+import { type DoorKind, type DoorName, toCut } from '../../domain/incoming.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
-import type { MailState } from './incoming.ts';
-import { type DoorKind, type DoorName, toCut } from './incoming.ts';
 
 const MAX_ERROR_CHARS = 500;
 const MAX_CHECKPOINT_CHARS = 4_000;

@@ -1,9 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { toHex } from '../../domain/hex.ts';
-import type { Instant } from '../../domain/instant.ts';
-import type { Db, Queries } from '../engine/database.ts';
-import type { Tables } from '../tables.ts';
 import {
   type DoneResult,
   type Envelope,
@@ -11,7 +8,10 @@ import {
   type MailResult,
   type MailState,
   parseEnvelope,
-} from './incoming.ts';
+} from '../../domain/incoming.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { Db, Queries } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
 
 export type ListedMail = Omit<
   MailRow,

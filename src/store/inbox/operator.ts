@@ -1,9 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
+import type { MailState } from '../../domain/incoming.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
 import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, toClaimed } from './claims.ts';
-import type { MailState } from './incoming.ts';
 import { toState } from './mails.ts';
 import { deleteParts } from './parts.ts';
 

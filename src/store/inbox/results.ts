@@ -1,8 +1,8 @@
+import { type DoneResult, toCut } from '../../domain/incoming.ts';
 import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readNow } from '../work/clock.ts';
 import { type ClaimedMail, changeClaimed, type Holder, MAX_TRIES } from './claims.ts';
-import { type DoneResult, toCut } from './incoming.ts';
 import { deleteParts, deleteSmall, PART_BYTES } from './parts.ts';
 
 /* What a worker records of the mails that it has claimed. */

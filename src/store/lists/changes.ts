@@ -71,18 +71,20 @@ export const changeInserts = prepareRows(
 
 type PointQuery = { accountId: string; number: number };
 
-/** The row of the transaction that took a number, and whether rows before it are kept. None for a number not taken yet. */
+/** The row of the transaction that took a number, and the first one that is kept before it. None for a number not taken yet. */
 const changeAt = prepareQuery((db, param: Param<PointQuery>) =>
   db
     .selectFrom('change')
     .select(['number', 'nonce'])
-    .select(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('change as earlier')
-          .select('earlier.number')
-          .whereRef('earlier.account_seq', '=', 'change.account_seq')
-          .where('earlier.number', '<', param('number')),
-      ).as('hasEarlier'),
+    .select(({ selectFrom }) =>
+      selectFrom('change as earlier')
+        .select('earlier.number')
+        .whereRef('earlier.account_seq', '=', 'change.account_seq')
+        .where('earlier.number', '<', param('number'))
+        // For `exists`, PostgreSQL would read the rows of all accounts.
+        .orderBy('earlier.number')
+        .limit(1)
+        .as('earlier'),
     )
     .where('account_seq', '=', ({ selectFrom }) =>
       selectFrom('account').select('seq').where('id', '=', param('accountId')),
@@ -104,7 +106,7 @@ export function* findChange(
   if (number === newest.number) return nonce === newest.nonce ? 'known' : 'lost';
   const [change] = yield* ask(changeAt({ accountId, number }));
   if (change?.number === number) return change.nonce === nonce ? 'known' : 'lost';
-  return change === undefined || change.hasEarlier ? 'lost' : 'forgotten';
+  return change === undefined || change.earlier !== null ? 'lost' : 'forgotten';
 }
 
 const ACCOUNTS_AT_ONCE = 500;

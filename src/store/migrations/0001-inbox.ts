@@ -1,4 +1,4 @@
-import type { DoneResult, DoorName, MailState } from '../inbox/incoming.ts';
+import type { DoneResult, DoorName, MailState } from '../../domain/incoming.ts';
 import { bytes, count, id, instant, number, orNull, orZero, seq, text } from './table.ts';
 
 /* Mails that came in through a door, with their bytes until they are read. */

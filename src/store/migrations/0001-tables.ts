@@ -39,7 +39,7 @@ const OPEN = 'where resolved_at is null';
 
 /** In the order in which they are made: a table comes after those that it refers to. */
 export const TABLES = {
-  /** Only the operator adds accounts, and deletes them (accounts/deleted-accounts.ts). */
+  /** Only the operator adds accounts, and deletes them (leaving/deleted-accounts.ts). */
   account: {
     columns: {
       seq: seq(),
@@ -131,7 +131,7 @@ export const TABLES = {
 
   /**
    * A domain whose record names an account's address, until an owner or the operator adds it; with `ignored_at`, one that
-   * is not proposed again. Bounds of an account and of a day: accounts/proposals.ts.
+   * is not proposed again. Bounds of an account and of a day: domains/proposals.ts.
    */
   domain_proposal: {
     columns: {

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Actor } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { insertEventFor, makeDue } from './events.ts';
+import type { Actor } from '../events/audit.ts';
+import { insertEventFor, makeDue } from '../events/events.ts';
 import { auditWebhook, change, type Webhook } from './webhooks.ts';
 
 export type Delivery = Awaited<ReturnType<typeof listDeliveries>>[number];

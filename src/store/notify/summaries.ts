@@ -1,7 +1,7 @@
 import type { Day, Instant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { insertEventFor } from './events.ts';
+import { insertEventFor } from '../events/events.ts';
 
 const PEOPLE_AT_ONCE = 100;
 

@@ -13,10 +13,10 @@ import {
   type WebhookEvent,
 } from '../../domain/webhooks/webhook.ts';
 import { findAccount, lockAccount } from '../accounts/accounts.ts';
-import { type Actor, insertAudit, plumbline } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
+import { type Actor, insertAudit, plumbline } from '../events/audit.ts';
+import { insertEvents } from '../events/events.ts';
 import type { Tables } from '../tables.ts';
-import { insertEvents } from './events.ts';
 
 /* Each change is recorded with its actor in one transaction. A person finds no endpoints of other accounts. */
 

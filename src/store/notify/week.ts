@@ -1,6 +1,6 @@
 import type { Counts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day } from '../../domain/instant.ts';
-import { sumsOfDomains } from '../accounts/worklist.ts';
+import { sumsOfDomains } from '../domains/worklist.ts';
 import type { Reader } from '../engine/reader.ts';
 import { daysOf, sumSources } from '../sources/days.ts';
 

@@ -9,8 +9,8 @@ import {
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { lockAccount } from '../accounts/accounts.ts';
-import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { addLink } from './passwords.ts';
 import { listPeople, PERSON_COLUMNS, type Person, requireOwner, toPerson } from './people.ts';
 import { insertPersonMail } from './person-mail.ts';

@@ -1,9 +1,9 @@
 import { createSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, later } from '../../domain/instant.ts';
-import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
+import { type Actor, operator } from '../events/audit.ts';
 import {
   auditPerson,
   findCredentials,

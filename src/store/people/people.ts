@@ -4,9 +4,9 @@ import { toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, later } from '../../domain/instant.ts';
 import { findAccount, lockAccount } from '../accounts/accounts.ts';
-import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
+import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import type { Tables } from '../tables.ts';
 import { hasSecondFactor, SESSION_IDLE_MS } from './sessions.ts';
 

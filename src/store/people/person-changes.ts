@@ -1,7 +1,7 @@
 import type { Role } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
-import { type Actor, insertAudit, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import {
   auditPerson,
   endSessions,

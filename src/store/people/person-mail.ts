@@ -56,7 +56,7 @@ export async function refreshReceiver(tx: Tx, personId: string): Promise<void> {
     .execute();
 }
 
-/** People are told while there is a server (`isTold` in notify/events.ts). Called when the jobs start. */
+/** People are told while there is a server (`isTold` in events/events.ts). Called when the jobs start. */
 export async function updateMailServer(db: Db, host: string | undefined): Promise<void> {
   const known = await db.selectFrom('mail_server').select('host').execute();
   if (known.map((row) => row.host).join() === (host ?? '')) return;

@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { Failure } from '../../domain/failure.ts';
-import { type Actor, operator } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { type Actor, operator } from '../events/audit.ts';
 import { auditPerson, endSessions, lockPerson } from './people.ts';
 import { requireProof } from './sessions.ts';
 

@@ -5,8 +5,8 @@ import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type Param, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
+import { hasReceivers } from '../events/events.ts';
 import { newVersion } from '../lists/heads.ts';
-import { hasReceivers } from '../notify/events.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 
 /** A locked domain. Without an account it is unclaimed. */

@@ -2,11 +2,11 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
-import { type Actor, insertAudit } from '../accounts/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
+import { type Actor, insertAudit } from '../events/audit.ts';
 import type { Tables } from '../tables.ts';
 
 /** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */

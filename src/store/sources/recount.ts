@@ -9,7 +9,7 @@ import {
   packSources,
   unpackSources,
 } from '../../domain/sources/packed-sources.ts';
-import { lockDomain } from '../accounts/domains.ts';
+import { lockDomain } from '../domains/domains.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { runPrepared } from '../engine/prepared.ts';
 import { touchReportList } from '../lists/heads.ts';

@@ -5,7 +5,7 @@ import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.
 import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
 import { unpackSource } from '../../domain/sources/packed-sources.ts';
-import { planDomain } from '../accounts/overview.ts';
+import { planDomain } from '../domains/overview.ts';
 import { ask, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import { type DataDay, daysBefore, daysOf } from './days.ts';

@@ -9,6 +9,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Incoming, MAX_INCOMING_BYTES } from '../../../src/domain/incoming.ts';
 import {
   chooseFiles,
   directFiles,
@@ -22,7 +23,6 @@ import {
   findFile,
   type WatchedFile,
 } from '../../../src/intake/doors/folder/watched-file.ts';
-import { type Incoming, MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { aFolder } from '../../support/command.ts';
 import { MemoryInbox } from '../../support/imap-door.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Envelope } from '../../../src/domain/incoming.ts';
 import { createVerifier } from '../../../src/intake/verification/verifier.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
-import type { Envelope } from '../../../src/store/inbox/incoming.ts';
 import { aBareAccount, aDomain, NOW } from '../../support/builders.ts';
 import { aReportXml, deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
 import { aWorker, workAll } from '../../support/inbox-worker.ts';

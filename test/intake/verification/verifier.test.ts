@@ -1,7 +1,7 @@
 import arc from 'mailauth/lib/arc/index.js';
 import { describe, expect, test } from 'vitest';
+import type { Envelope } from '../../../src/domain/incoming.ts';
 import { createVerifier } from '../../../src/intake/verification/verifier.ts';
-import type { Envelope } from '../../../src/store/inbox/incoming.ts';
 import { aReportXml } from '../../support/inbox.ts';
 import { base64, mail } from '../../support/mail.ts';
 import { aKey, SELECTOR, signMail } from '../../support/signed-mail.ts';

@@ -2,6 +2,7 @@ import { hash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
+import { MAX_INCOMING_BYTES } from '../../../src/domain/incoming.ts';
 import {
   findAccountByToken,
   findMailToken,
@@ -17,7 +18,6 @@ import {
   noteDoor,
   updateCheckpoint,
 } from '../../../src/store/inbox/doors.ts';
-import { MAX_INCOMING_BYTES } from '../../../src/store/inbox/incoming.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
 import { insertPart, PART_BYTES, readContent, toFirstId } from '../../../src/store/inbox/parts.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';

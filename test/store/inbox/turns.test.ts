@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import type { Incoming } from '../../../src/domain/incoming.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { claimMails } from '../../../src/store/inbox/claims.ts';
-import type { Incoming } from '../../../src/store/inbox/incoming.ts';
 import { failMails, finishMails } from '../../../src/store/inbox/results.ts';
 import { aBareAccount } from '../../support/builders.ts';
 import { deliverMail, makeDue } from '../../support/inbox.ts';

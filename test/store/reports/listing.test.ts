@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Start } from '../../../src/domain/cursor.ts';
-import { operator } from '../../../src/store/accounts/audit.ts';
-import { addDomain, updateDomainStatus } from '../../../src/store/accounts/domains.ts';
-import { removeDomain } from '../../../src/store/accounts/removed-domains.ts';
+import { addDomain, updateDomainStatus } from '../../../src/store/domains/domains.ts';
+import { removeDomain } from '../../../src/store/domains/removed-domains.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import type { Reader } from '../../../src/store/engine/reader.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
+import { operator } from '../../../src/store/events/audit.ts';
 import { type Change, readFeed } from '../../../src/store/feed/feed.ts';
 import { parseItems, readPage } from '../../../src/store/lists/page.ts';
 import { reportsOfAccount } from '../../../src/store/reports/account-reports.ts';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MAX_INCOMING_BYTES, type MailResult } from '../../../domain/incoming.ts';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
-import { MAX_INCOMING_BYTES, type MailResult } from '../../../store/inbox/incoming.ts';
 import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
 import { inGroups } from '../in-groups.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import type { MailResult } from '../../../store/inbox/incoming.ts';
+import type { MailResult } from '../../../domain/incoming.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';
 import type { Files } from './files.ts';
 import { Changed, findFile, isFolder, type WatchedFile } from './watched-file.ts';

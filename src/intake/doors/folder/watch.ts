@@ -1,5 +1,5 @@
+import type { Deliver, DoorName, MailResult } from '../../../domain/incoming.ts';
 import { describeSystemError } from '../../../domain/system-error.ts';
-import type { Deliver, DoorName, MailResult } from '../../../store/inbox/incoming.ts';
 
 export interface WatchOptions {
   /** The path of a folder, a Maildir or a mailbox file. */

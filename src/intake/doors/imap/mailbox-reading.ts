@@ -1,7 +1,7 @@
 import type { FetchMessageObject } from 'imapflow';
+import type { MailResult } from '../../../domain/incoming.ts';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
-import type { MailResult } from '../../../store/inbox/incoming.ts';
 import { inGroups } from '../in-groups.ts';
 import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
 import type { ListedMail, MailboxConnection } from './connection.ts';

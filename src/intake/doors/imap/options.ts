@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Deliver, DoorName, MailResult } from '../../../store/inbox/incoming.ts';
+import type { Deliver, DoorName, MailResult } from '../../../domain/incoming.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
 
 export const IMAP_DOOR: DoorName = 'imap';

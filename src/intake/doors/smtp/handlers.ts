@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { Failure } from '../../../domain/failure.ts';
+import type { Deliver, Envelope } from '../../../domain/incoming.ts';
 import { toInstant } from '../../../domain/instant.ts';
-import type { Deliver, Envelope } from '../../../store/inbox/incoming.ts';
 import { toLogText } from '../log-text.ts';
 import type { SmtpLimits } from './limits.ts';
 import { Message, type MessageStream } from './message.ts';

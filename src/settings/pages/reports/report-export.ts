@@ -1,6 +1,6 @@
 import { toPassRate } from '../../../domain/alerts/rate.ts';
-import { findDataDays } from '../../../store/accounts/domain-reports.ts';
-import { findDomain } from '../../../store/accounts/overview.ts';
+import { findDataDays } from '../../../store/domains/domain-reports.ts';
+import { findDomain } from '../../../store/domains/overview.ts';
 import { countReports, readReports } from '../../../store/reports/report-list.ts';
 import type { ListedReport } from '../../../store/reports/report-list-queries.ts';
 import type { PageHandler } from '../../deps.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { findDataDays } from '../../../store/accounts/domain-reports.ts';
-import type { DomainRow } from '../../../store/accounts/domains.ts';
-import { findDomain } from '../../../store/accounts/overview.ts';
+import { findDataDays } from '../../../store/domains/domain-reports.ts';
+import type { DomainRow } from '../../../store/domains/domains.ts';
+import { findDomain } from '../../../store/domains/overview.ts';
 import {
   type ReporterCount,
   type ReportPage,

@@ -1,7 +1,7 @@
 import { type SourceGroup, toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Counts, Source } from '../../../domain/sources/source.ts';
-import { findDataDays } from '../../../store/accounts/domain-reports.ts';
-import { findDomain } from '../../../store/accounts/overview.ts';
+import { findDataDays } from '../../../store/domains/domain-reports.ts';
+import { findDomain } from '../../../store/domains/overview.ts';
 import type { PageHandler } from '../../deps.ts';
 import { type Cell, MAX_ROWS, sendCsv } from '../../frame/csv.ts';
 import { ONE_YEAR, readRange } from '../../frame/range.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../../src/config/config.ts';
 import { measurePrune, prune } from '../../../../src/jobs/retention.ts';
-import { insertAudit, listAudit, operator } from '../../../../src/store/accounts/audit.ts';
 import type { Db } from '../../../../src/store/engine/database.ts';
 import type { Reader } from '../../../../src/store/engine/reader.ts';
+import { insertAudit, listAudit, operator } from '../../../../src/store/events/audit.ts';
 import {
   type FollowedHead,
   findFollowedHead,

@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveInputs } from '../../../../scripts/receive.ts';
 import { Refusal } from '../../../../src/domain/reports/refusal.ts';
-import { operator } from '../../../../src/store/accounts/audit.ts';
-import { removeDomain } from '../../../../src/store/accounts/removed-domains.ts';
+import { removeDomain } from '../../../../src/store/domains/removed-domains.ts';
 import type { Db } from '../../../../src/store/engine/database.ts';
+import { operator } from '../../../../src/store/events/audit.ts';
 import {
   type FollowedHead,
   findFollowedHead,

@@ -1,8 +1,8 @@
 import type { Instant } from '../../domain/instant.ts';
+import { lockAccount } from '../accounts/accounts.ts';
 import type { Db, Queries } from '../engine/database.ts';
+import { type Actor, insertAudit } from '../events/audit.ts';
 import { requireOwner } from '../people/people.ts';
-import { lockAccount } from './accounts.ts';
-import { type Actor, insertAudit } from './audit.ts';
 
 /* An owner asks for the deletion of the account; the operator deletes it, or an owner takes it back. */
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Instant } from '../../domain/instant.ts';
+import type { Instant } from './instant.ts';
 
 /* What the doors (SMTP, IMAP, folders) and the inbox agree on. */
 

@@ -1,8 +1,8 @@
 import type { Plan } from '../../domain/access/api-key.ts';
+import { lockAccount } from '../accounts/accounts.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { disableWebhooks } from '../notify/webhooks.ts';
-import { lockAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator } from './audit.ts';
 
 /**
  * Leaving Pro disables all of the account's keys and webhooks in the same transaction, and returns the keys' names and how many

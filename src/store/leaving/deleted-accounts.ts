@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import { createMailToken } from '../../domain/access/mail-token.ts';
+import { findAccount, lockAccount } from '../accounts/accounts.ts';
+import { listAllDomains } from '../domains/domains.ts';
+import { removeDomain } from '../domains/removed-domains.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import type { Actor } from '../events/audit.ts';
+import { deleteEvents } from '../events/events.ts';
 import { deleteParts } from '../inbox/parts.ts';
 import { accountReportList, alertList } from '../lists/timeline.ts';
-import { deleteEvents } from '../notify/events.ts';
 import { listWebhooks } from '../notify/webhooks.ts';
 import { listPeople, lockPersonRow } from '../people/people.ts';
 import { deletePersonRows } from '../people/person-changes.ts';
 import { readNow } from '../work/clock.ts';
-import { findAccount, lockAccount } from './accounts.ts';
-import type { Actor } from './audit.ts';
-import { listAllDomains } from './domains.ts';
-import { removeDomain } from './removed-domains.ts';
 
 /*
  * Everything of an account goes, in bounded transactions. The first lets nobody in any more; the account's own row goes

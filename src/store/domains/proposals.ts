@@ -2,12 +2,12 @@ import type { Expression } from 'kysely';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../domain/failure.ts';
 import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
+import { findAccount, lockAccount } from '../accounts/accounts.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
+import { type Actor, insertAudit, operator, plumbline } from '../events/audit.ts';
 import { requireOwner } from '../people/people.ts';
 import { finishListing } from '../reports/listing.ts';
-import { findAccount, lockAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator, plumbline } from './audit.ts';
 import { addDomain, type DomainRow, insertDomain, type NewDomain } from './domains.ts';
 import { isBelow } from './related-domains.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../engine/database.ts';
-import { isTold } from '../notify/events.ts';
-import { readClockMs } from './clock.ts';
+import { isTold } from '../events/events.ts';
+import { readClockMs } from '../work/clock.ts';
 
 /** What is to be done, for monitors. Ages are by the database's clock; 0 when nothing waits. */
 export interface Backlog {

@@ -7,8 +7,8 @@ import {
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { contains, toPattern } from '../lists/search.ts';
-import { insertNotice } from '../notify/notices.ts';
 import type { Tables } from '../tables.ts';
+import { insertNotice } from './notices.ts';
 
 export interface Actor {
   /** A person's e-mail address, `operator`, or `plumbline` for what it does by itself. */

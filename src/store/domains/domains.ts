@@ -2,17 +2,17 @@ import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { isVersion, touchDomainList } from '../lists/heads.ts';
 import type { Page, PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
 import { findOrInsertDomain } from '../reports/reported-domains.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
-import { findAccount } from './accounts.ts';
-import { type Actor, insertAudit, operator } from './audit.ts';
 
 export const DOMAIN_COLUMNS = ['id', 'name', 'status', 'last_report_at', 'reports_total'] as const;
 export type DomainRow = Readonly<
