@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { checkReportRoute } from '../dns/route-lookup.ts';
-import type { Finding } from '../domain/dns/report-route.ts';
+import type { RouteFinding } from '../domain/dns/report-route.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -156,7 +156,7 @@ async function checkDomain(name: string, options: OutputOptions): Promise<void> 
   if (!ok) process.exitCode = 1;
 }
 
-const toLine = ({ ok, text }: Finding): string => `${ok ? 'ok   ' : 'wrong'}  ${text}`;
+const toLine = ({ ok, text }: RouteFinding): string => `${ok ? 'ok   ' : 'wrong'}  ${text}`;
 
 function toSentence(last: LastArrival | undefined): string {
   if (last === undefined)

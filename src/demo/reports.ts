@@ -4,11 +4,11 @@ import {
   DEMO_DAYS,
   type DemoDomain,
   type DemoRecord,
+  type DemoReporter,
   DOMAINS,
   findPolicy,
   listRecords,
   REPORTERS,
-  type Reporter,
 } from './traffic.ts';
 
 /** The reports of one day, as received during the next day. */
@@ -38,7 +38,7 @@ export function* demoDays(today: Date): Generator<DemoDay> {
   }
 }
 
-function toFile(domain: DemoDomain, reporter: Reporter, when: { day: Date; daysAgo: number }) {
+function toFile(domain: DemoDomain, reporter: DemoReporter, when: { day: Date; daysAgo: number }) {
   const begin = when.day.getTime() / 1000;
   const end = begin + 86_399;
   const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml.gz`;
@@ -52,7 +52,7 @@ interface Window {
 }
 
 /** The XML of RFC 7489, appendix C, as most reporters write it. */
-function renderReport(domain: DemoDomain, reporter: Reporter, { begin, end, daysAgo }: Window) {
+function renderReport(domain: DemoDomain, reporter: DemoReporter, { begin, end, daysAgo }: Window) {
   const policy = findPolicy(domain, daysAgo);
   const records = listRecords(domain, reporter, daysAgo);
   return `<?xml version="1.0" encoding="UTF-8"?>

@@ -10,22 +10,22 @@ const DAYS_OF_WEEK = 7;
 /** Two days of each week have less mail. None of them is a day on which an alert fires. */
 const QUIET_DAYS: ReadonlySet<number> = new Set([3, 4]);
 
-export interface Reporter {
+export interface DemoReporter {
   /** undefined for a reporter that leaves out its name. */
   readonly org: string | undefined;
   readonly domain: string;
   readonly share: number;
 }
 
-export const REPORTERS: readonly Reporter[] = [
+export const REPORTERS: readonly DemoReporter[] = [
   { org: 'Northwind Mail', domain: 'northwind-mail.example', share: 0.48 },
   { org: 'Bluebird Post', domain: 'bluebird-post.example', share: 0.27 },
   { org: 'Harbour Webmail', domain: 'harbour-webmail.example', share: 0.17 },
   { org: undefined, domain: 'alpine.example', share: 0.08 },
 ];
 
-/** What a record of a sender says; `null` for a signature of nobody. */
-interface Sender {
+/** A source of mail, and what records say of it. A `signature` of null: nobody signs. */
+interface DemoSource {
   readonly ip: string;
   readonly messagesPerDay: number;
   readonly dkim: 'pass' | 'fail';
@@ -40,20 +40,31 @@ interface Sender {
   readonly seen?: readonly [number, number];
 }
 
+function toSource(
+  ip: string,
+  messagesPerDay: number,
+  [dkim, spf]: readonly [DemoSource['dkim'], DemoSource['spf']],
+  others: Pick<DemoSource, 'signature' | 'bounce' | 'broken' | 'seen'> = {},
+): DemoSource {
+  return { ip, messagesPerDay, dkim, spf, ...others };
+}
+
 type Policy = 'none' | 'quarantine' | 'reject';
 
 export interface DemoDomain {
   readonly name: string;
-  /** From so many days before today on. */
+  /** Each holds from so many days before today on. */
   readonly policies: readonly (readonly [daysAgo: number, policy: Policy])[];
-  readonly senders: readonly Sender[];
+  readonly sources: readonly DemoSource[];
 }
 
 /** A forger with many addresses, each with few messages, who uses the name of the domain and nothing else. */
-const FORGER: readonly Sender[] = Array.from({ length: 24 }, (_, i) => ({
-  ...{ ip: `203.0.113.${130 + i}`, messagesPerDay: 4, dkim: 'fail', spf: 'fail' },
-  ...{ signature: null, bounce: 'parcel-notice.example' },
-}));
+const FORGER: readonly DemoSource[] = Array.from({ length: 24 }, (_, i) =>
+  toSource(`203.0.113.${130 + i}`, 4, ['fail', 'fail'], {
+    signature: null,
+    bounce: 'parcel-notice.example',
+  }),
+);
 
 export const DOMAINS: readonly DemoDomain[] = [
   {
@@ -64,66 +75,53 @@ export const DOMAINS: readonly DemoDomain[] = [
       [60, 'quarantine'],
       [25, 'reject'],
     ],
-    senders: [
-      { ip: '192.0.2.10', messagesPerDay: 1_400, dkim: 'pass', spf: 'pass' },
+    sources: [
+      toSource('192.0.2.10', 1_400, ['pass', 'pass']),
       // The newsletter service, whose new key was not published for some days.
-      {
-        ...{ ip: '198.51.100.25', messagesPerDay: 900, dkim: 'pass', spf: 'fail' },
-        ...{ signature: ['example.com', 'news2'], bounce: 'newsletter.example', broken: [40, 37] },
-      },
+      toSource('198.51.100.25', 900, ['pass', 'fail'], {
+        signature: ['example.com', 'news2'],
+        bounce: 'newsletter.example',
+        broken: [40, 37],
+      }),
       // Two addresses of the help desk.
-      ...['198.51.100.40', '198.51.100.41'].map(
-        (ip): Sender => ({
-          ...{ ip, messagesPerDay: 110, dkim: 'pass', spf: 'fail' },
-          ...{ signature: ['example.com', 'desk'], bounce: 'helpdesk.example' },
+      ...['198.51.100.40', '198.51.100.41'].map((ip) =>
+        toSource(ip, 110, ['pass', 'fail'], {
+          signature: ['example.com', 'desk'],
+          bounce: 'helpdesk.example',
         }),
       ),
       // Payroll has a bounce domain below the company's, and signs as itself.
-      {
-        ...{ ip: '198.51.100.60', messagesPerDay: 35, dkim: 'fail', spf: 'pass' },
-        signature: ['payroll.example', 'p1'],
-      },
+      toSource('198.51.100.60', 35, ['fail', 'pass'], { signature: ['payroll.example', 'p1'] }),
       // Forwarded mail: the address is not the sender's any more, but the signature is valid.
-      {
-        ...{ ip: '203.0.113.7', messagesPerDay: 60, dkim: 'pass', spf: 'fail' },
-        bounce: 'alumni.example',
-      },
+      toSource('203.0.113.7', 60, ['pass', 'fail'], { bounce: 'alumni.example' }),
       // A mailing list, which changes what it forwards.
-      {
-        ...{ ip: '203.0.113.12', messagesPerDay: 12, dkim: 'fail', spf: 'fail' },
-        ...{ signature: ['example.com', 's1'], bounce: 'lists.example' },
-      },
-      {
-        ...{ ip: '203.0.113.66', messagesPerDay: 25, dkim: 'fail', spf: 'fail' },
-        signature: null,
-      },
+      toSource('203.0.113.12', 12, ['fail', 'fail'], {
+        signature: ['example.com', 's1'],
+        bounce: 'lists.example',
+      }),
+      toSource('203.0.113.66', 25, ['fail', 'fail'], { signature: null }),
       // An attacker who forged the company's name for three days.
-      {
-        ...{ ip: '203.0.113.201', messagesPerDay: 90, dkim: 'fail', spf: 'fail' },
-        ...{ signature: null, seen: [20, 18] },
-      },
+      toSource('203.0.113.201', 90, ['fail', 'fail'], { signature: null, seen: [20, 18] }),
     ],
   },
   {
     name: 'shop.example',
     policies: [[DEMO_DAYS, 'none']],
-    senders: [
-      { ip: '2001:db8:10::25', messagesPerDay: 500, dkim: 'pass', spf: 'pass' },
+    sources: [
+      toSource('2001:db8:10::25', 500, ['pass', 'pass']),
       // A new invoicing tool that is not in the SPF record.
-      {
-        ...{ ip: '198.51.100.77', messagesPerDay: 260, dkim: 'pass', spf: 'fail' },
-        ...{ signature: ['shop.example', 'inv1'], bounce: 'invoices.example', broken: [2, 1] },
-      },
+      toSource('198.51.100.77', 260, ['pass', 'fail'], {
+        signature: ['shop.example', 'inv1'],
+        bounce: 'invoices.example',
+        broken: [2, 1],
+      }),
       // A service for reviews that nobody has set up: it signs and sends as itself.
-      {
-        ...{ ip: '198.51.100.90', messagesPerDay: 40, dkim: 'fail', spf: 'fail' },
-        ...{ signature: ['reviews.example', 'k1'], bounce: 'reviews.example' },
-      },
+      toSource('198.51.100.90', 40, ['fail', 'fail'], {
+        signature: ['reviews.example', 'k1'],
+        bounce: 'reviews.example',
+      }),
       // An old server that nobody remembers: no signature, and not in the SPF record.
-      {
-        ...{ ip: '192.0.2.180', messagesPerDay: 9, dkim: 'fail', spf: 'fail' },
-        ...{ signature: null, bounce: 'own' },
-      },
+      toSource('192.0.2.180', 9, ['fail', 'fail'], { signature: null, bounce: 'own' }),
       ...FORGER,
     ],
   },
@@ -135,26 +133,31 @@ export const MARKS = [
   { domain: 'example.com', address: '203.0.113.66', mark: 'unknown' },
 ] as const;
 
-export interface DemoRecord extends Pick<Sender, 'ip' | 'dkim' | 'spf' | 'signature' | 'bounce'> {
+export interface DemoRecord
+  extends Pick<DemoSource, 'ip' | 'dkim' | 'spf' | 'signature' | 'bounce'> {
   readonly count: number;
   readonly policy: Policy;
   /** The signature is of the domain itself, and does not verify. */
   readonly isBroken: boolean;
 }
 
-export function listRecords(domain: DemoDomain, reporter: Reporter, daysAgo: number): DemoRecord[] {
+export function listRecords(
+  domain: DemoDomain,
+  reporter: DemoReporter,
+  daysAgo: number,
+): DemoRecord[] {
   const isQuiet = QUIET_DAYS.has(daysAgo % DAYS_OF_WEEK);
   const policy = findPolicy(domain, daysAgo);
-  return domain.senders
+  return domain.sources
     .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
-    .map(({ broken, seen: _, messagesPerDay, ...sender }) => {
-      const { ip } = sender;
+    .map(({ broken, seen: _, messagesPerDay, ...source }) => {
+      const { ip } = source;
       const chance =
         0.85 + 0.3 * chanceOf(domain.name, reporter.org ?? reporter.domain, ip, daysAgo);
       const count = Math.round(messagesPerDay * reporter.share * chance * (isQuiet ? 0.45 : 1));
       const isBroken = broken !== undefined && isBetween(daysAgo, broken);
-      const dkim = isBroken ? ('fail' as const) : sender.dkim;
-      return { ...sender, count, dkim, policy, isBroken };
+      const dkim = isBroken ? ('fail' as const) : source.dkim;
+      return { ...source, count, dkim, policy, isBroken };
     })
     .filter(({ count }) => count > 0);
 }

@@ -10,7 +10,7 @@ interface Answered {
 }
 
 const TYPES = new Set(['A', 'AAAA', 'MX', 'PTR', 'TXT']);
-/** Of all answers, in characters of their JSON. Names come from strangers. */
+/** The size of all answers, in characters of their JSON. Names come from strangers. */
 const MAX_CHARS = 4 * 1024 * 1024;
 const KEPT_MS = 600_000;
 /** A server that does not answer is asked again after this time. */

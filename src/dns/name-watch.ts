@@ -53,16 +53,10 @@ function rotate<T>(items: readonly T[], random: () => number): readonly T[] {
   return [...items.slice(first), ...items.slice(0, first)];
 }
 
-interface Domain {
-  readonly domainId: string;
-  readonly limit: number;
-  readonly mayGoOn: ShardRun['mayGoOn'];
-}
-
 /** How many addresses were looked up; undefined when the run has to end. */
 async function nameDomain(
   { store, lookUpName, now }: NameWatchDeps,
-  { domainId, limit, mayGoOn }: Domain,
+  { domainId, limit, mayGoOn }: { domainId: string; limit: number } & Pick<ShardRun, 'mayGoOn'>,
 ): Promise<number | undefined> {
   const at = toInstant(now());
   const addresses = await listUnnamed(store.reader, { domainId, now: at, limit });

@@ -70,17 +70,14 @@ export async function checkDomain(
   if (errors.length > 0) throw errors[0];
 }
 
-interface ShardWatchDeps extends RecordWatchDeps {
-  readonly logError: (error: unknown) => void;
-  /** The time over which the checks of a shard are distributed. */
-  readonly overMs: number;
-}
-
 /**
- * Checks a shard's domains that were not checked lately, evenly distributed over a time to spare resolvers. A slow
+ * Checks a shard's domains that were not checked lately, evenly distributed over `overMs` to spare resolvers. A slow
  * answer delays no other check; rate and time limit bound those in progress. Returns whether it came to the end.
  */
-export async function checkShard(deps: ShardWatchDeps, run: ShardRun): Promise<boolean> {
+export async function checkShard(
+  deps: RecordWatchDeps & { readonly logError: (error: unknown) => void; readonly overMs: number },
+  run: ShardRun,
+): Promise<boolean> {
   const { store, logError, overMs, now } = deps;
   const at = now();
   const domains = await listDomainsToCheck(store.db, {

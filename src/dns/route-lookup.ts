@@ -4,9 +4,9 @@ import { toAuthorisationName } from '../domain/dns/records-to-publish.ts';
 import {
   type Answer,
   checkRoute,
-  type Finding,
   findReportHost,
   type RouteFacts,
+  type RouteFinding,
 } from '../domain/dns/report-route.ts';
 import { askInTime, type Dns } from './resolver.ts';
 
@@ -19,7 +19,7 @@ export async function checkReportRoute(
   servers: readonly string[],
   route: ReportRoute,
   deadlineMs: number = DEADLINE_MS,
-): Promise<readonly Finding[]> {
+): Promise<readonly RouteFinding[]> {
   return checkRoute(await askInTime(servers, deadlineMs, (dns) => findRouteFacts(dns, route)));
 }
 

@@ -2,7 +2,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import { parseAddress } from './network-address.ts';
 
-interface Sender {
+interface Caller {
   readonly peer: string;
   /** `X-Forwarded-For`: each proxy appends the address that it was called from. */
   readonly forwardedFor: string | undefined;
@@ -13,7 +13,7 @@ interface Sender {
  * The address for limits, throttles and the audit. Reads `X-Forwarded-For` from its end, while a trusted proxy wrote
  * the entry. An entry that is no address stops it at the proxy: else each invalid text would have its own limit.
  */
-export function toClientAddress({ peer, forwardedFor, isTrusted }: Sender): string {
+export function toClientAddress({ peer, forwardedFor, isTrusted }: Caller): string {
   let address = parseAddress(peer) ?? peer;
   if (forwardedFor === undefined || !isTrusted(address)) return address;
   for (const item of forwardedFor.split(',').toReversed()) {

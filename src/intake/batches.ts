@@ -1,20 +1,13 @@
-interface Limits<T> {
-  readonly items: number;
-  /** The estimated bytes of a batch, of which the last item may exceed them. */
-  readonly bytes: number;
-  readonly estimate: (item: T) => number;
-}
-
-/** The same items in groups, in order. */
+/** The same items in groups, in order. The last item of a group may exceed `maxBytes`, which `estimate` counts. */
 export async function* toBatches<T>(
   items: AsyncIterable<T>,
-  limits: Limits<T>,
+  limits: { maxItems: number; maxBytes: number; estimate: (item: T) => number },
 ): AsyncGenerator<T[]> {
   let [batch, bytes]: [T[], number] = [[], 0];
   for await (const item of items) {
     batch.push(item);
     bytes += limits.estimate(item);
-    if (batch.length < limits.items && bytes < limits.bytes) continue;
+    if (batch.length < limits.maxItems && bytes < limits.maxBytes) continue;
     yield batch;
     [batch, bytes] = [[], 0];
   }

@@ -15,15 +15,11 @@ export async function* toContent(bytes: Uint8Array): Content {
   if (bytes.length > 0) yield bytes;
 }
 
-interface Peeked {
-  readonly head: Uint8Array;
-  /** The content from its beginning. Its first chunk has at least the head. */
-  readonly whole: Content;
-  /** Ends the content, read or not. Otherwise an abandoned decompressor would stay open. */
-  readonly close: () => Promise<void>;
-}
-
-export async function peek(content: Content): Promise<Peeked> {
+/**
+ * The head of a content, and the whole from its beginning, whose first chunk has at least the head. `close` ends it, read
+ * or not: otherwise an abandoned decompressor would stay open.
+ */
+export async function peek(content: Content) {
   const chunks = content[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();
   while (head.length < HEAD_BYTES) {

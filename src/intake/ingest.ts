@@ -3,7 +3,7 @@ import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
 import { type Day, toDay, toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
-import { Refusal, type RefusalReason } from '../domain/reports/refusal.ts';
+import { Refusal } from '../domain/reports/refusal.ts';
 import { findReporter, listClaimed } from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import type { Db } from '../store/engine/database.ts';
@@ -11,12 +11,13 @@ import { insertReceived, type Outcome, type ReceivedDocument } from '../store/re
 import type { Sender } from '../store/reports/senders.ts';
 import { ahead, toBatches } from './batches.ts';
 import { NOTHING } from './containers/finding.ts';
-import { estimateSize, type IntakeDocument } from './intake-document.ts';
+import { estimateSize, type IntakeDocument, toRejected } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
 
 /** Documents that are stored together, and their estimated bytes in memory. */
 const BATCH = {
-  ...{ items: 200, bytes: 4 * 1024 * 1024 },
+  maxItems: 200,
+  maxBytes: 4 * 1024 * 1024,
   estimate: ({ document }: ReadDocument) => estimateSize(document),
 };
 
@@ -24,7 +25,7 @@ const BATCH = {
 export interface Input {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Of the bytes, in hex, when it is known already. */
+  /** The hash of the bytes, in hex, when it is known already. */
   readonly sha256?: string;
   /** A mail without any report, broken or not, is ignored: in a mailbox that people use, most have none. */
   readonly isMail?: boolean;
@@ -89,22 +90,13 @@ async function* readAll(
 ): AsyncGenerator<ReadDocument> {
   const reading = { ...deps, firstDay: deps.keptFrom?.() };
   for await (const { name, read } of inputs) {
-    const input = await read().catch(toUnreadable);
+    const input = await read().catch((error: unknown) =>
+      error instanceof Refusal ? error : new Refusal('unreadable', 'It cannot be read.'),
+    );
     if (!(input instanceof Refusal)) yield* readInput(reading, input);
     else yield { input: name, place: undefined, document: toRejected(input) };
   }
 }
-
-function toUnreadable(error: unknown): Refusal {
-  return error instanceof Refusal ? error : new Refusal('unreadable', 'It cannot be read.');
-}
-
-const toRejected = (refusal: Refusal): IntakeDocument => ({
-  kind: 'rejected',
-  member: [],
-  path: '',
-  refusal,
-});
 
 async function* readInput(
   { now, parser, firstDay }: IngestDeps & { readonly firstDay: Day | undefined },
@@ -113,10 +105,8 @@ async function* readInput(
   const base = input.stored ?? toPlace(input);
   const { isBrief } = input;
   for await (const parsed of parser.parse(input.bytes, { nowMs: now().getTime(), isBrief })) {
-    const document = refuseOld(parsed, firstDay);
+    const document = judge(parsed, input, firstDay);
     if (!isStored(document, input)) yield { input: input.name, place: undefined, document };
-    else if (input.isMail && isNothing(document))
-      yield { input: input.name, place: undefined, document: { ...document, kind: 'ignored' } };
     else {
       const sender = await authenticate(input, document);
       yield { input: input.name, ...(await locate(input, base, document)), sender };
@@ -124,8 +114,14 @@ async function* readInput(
   }
 }
 
-/** A report that went by age does not come back (store/reports/aging/old-reports.ts). */
-function refuseOld(document: IntakeDocument, firstDay: Day | undefined): IntakeDocument {
+/** A mail without a report is ignored. A report that went by age does not come back (store/reports/aging/old-reports.ts). */
+function judge(
+  document: IntakeDocument,
+  { isMail = false }: Input,
+  firstDay: Day | undefined,
+): IntakeDocument {
+  if (isMail && document.kind === 'rejected' && NOTHING.has(document.refusal.reason))
+    return { ...document, kind: 'ignored' };
   if (document.kind !== 'report' || firstDay === undefined) return document;
   const { report, ...place } = document;
   const day = toDay(toInstant(new Date(report.metadata.begin * 1000)));
@@ -145,15 +141,11 @@ async function authenticate({ senders }: Input, document: KeptDocument): Promise
 }
 
 /** What is beside a report is not stored, nor that an input could not be read this time. */
-const isStored = (
-  document: IntakeDocument,
-  { isBrief }: Pick<Input, 'isBrief'>,
-): document is KeptDocument =>
-  document.kind === 'report' ||
-  (document.kind === 'rejected' && !isUnread(document.refusal.reason, isBrief));
-
-const isUnread = (reason: RefusalReason, isBrief = false): boolean =>
-  reason === 'unreadable' || (isBrief && reason === 'too_costly');
+function isStored(document: IntakeDocument, { isBrief }: Input): document is KeptDocument {
+  if (document.kind !== 'rejected') return document.kind === 'report';
+  const { reason } = document.refusal;
+  return reason !== 'unreadable' && !(isBrief && reason === 'too_costly');
+}
 
 /** The place of an input that is its own only document. */
 function toPlace({ name, bytes, sha256 }: Input): DocumentPlace {
@@ -181,13 +173,6 @@ async function locate(
     member: [...base.member, ...document.member],
   };
   return { place, document };
-}
-
-/** Whether it is all there is to say of an input without any report. */
-function isNothing(
-  document: IntakeDocument,
-): document is Extract<IntakeDocument, { kind: 'rejected' }> {
-  return document.kind === 'rejected' && NOTHING.has(document.refusal.reason);
 }
 
 async function* store(

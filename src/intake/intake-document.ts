@@ -12,20 +12,22 @@ export interface Kept {
 }
 
 export type IntakeDocument = {
-  /** For display only: members, outermost first (`['report.xml.gz']`); empty when the input is the document. */
+  /** Members, outermost first (`['report.xml.gz']`), only to be shown; empty when the input is the document. */
   readonly member: readonly string[];
 } & (
-  | (Kept & {
-      readonly kind: 'report';
-      readonly report: AggregateReport;
-    })
+  | (Kept & { readonly kind: 'report'; readonly report: AggregateReport })
   /** A report that cannot be read, or an input without one. */
   | (Kept & { readonly kind: 'rejected'; readonly refusal: Refusal })
   /** Something beside a report that is clearly not a report. */
   | { readonly kind: 'ignored'; readonly refusal: Refusal }
 );
 
-/** In memory and in the database, without the bytes of the whole input. */
+/** The document of an input that could not be read. */
+export function toRejected(refusal: Refusal): IntakeDocument {
+  return { kind: 'rejected', member: [], path: '', refusal };
+}
+
+/** The bytes that it takes in memory and in the database, without those of the whole input. */
 export function estimateSize(document: IntakeDocument): number {
   if (document.kind === 'ignored') return estimateBytes();
   const { original } = document;

@@ -25,7 +25,7 @@ export const MAX_XML_DEPTH = 64;
 /** A longer text, tag or comment does not occur in reports. */
 export const MAX_XML_TEXT_CHARS = 1_000_000;
 
-/** In one record, and outside records. A whole document of 100,000 honest records has about 1.8 million. */
+/** The elements of one record, and those outside records. A whole document of 100,000 honest records has about 1.8 million. */
 export const MAX_XML_ELEMENTS = 1_000_000;
 
 /** How many authentication results, override reasons or errors are kept of one parent element. */

@@ -49,26 +49,21 @@ export function createClaims(deps: ClaimsDeps): ClaimDomains {
     if (mailHost === undefined) return [];
     const late = sleep(lookUpMs, undefined, { ref: false });
     const lookUpSoon: LookUp = (type, name) => Promise.race([lookUp(type, name), late]);
-    const candidates: Candidate[] = [];
+    const given = { ...deps, lookUp: lookUpSoon, unclaimed };
+    const claimed: Promise<Claimed | undefined>[] = [];
     for (const [accountId, names] of namesByAccount) {
       const address = `${await findMailToken(db, accountId)}@${mailHost}`;
-      for (const name of names) candidates.push({ accountId, name, address });
+      for (const name of names) claimed.push(claimOne(given, { accountId, name }, address));
     }
-    const claimed = candidates.map((candidate) =>
-      claimOne({ ...deps, lookUp: lookUpSoon, unclaimed }, candidate),
-    );
     return (await Promise.all(claimed)).filter((one) => one !== undefined);
   };
 }
 
-interface Candidate extends Claimed {
-  /** The account's own address. */
-  readonly address: string;
-}
-
+/** `address` is the account's own. */
 async function claimOne(
   { db, lookUp, now, unclaimed }: ClaimsDeps & { readonly unclaimed: LRUCache<string, true> },
-  { accountId, name, address }: Candidate,
+  { accountId, name }: Claimed,
+  address: string,
 ): Promise<Claimed | undefined> {
   const key = `${address} ${name}`;
   if (unclaimed.has(key) || !(await isUnclaimed(db, name))) return undefined;

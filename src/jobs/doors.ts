@@ -82,8 +82,7 @@ export function startSmtpDoor(
   return keepRunning(async (signal) => {
     const { startSmtp } = await import('../intake/doors/smtp/smtp.ts');
     let door: RunningSmtp | undefined;
-    const findDoorFault = () => door?.findFault();
-    const state = watchState(deps.deliver, { findDoorFault, log, note });
+    const state = watchState(deps.deliver, () => door?.findFault(), { log, note });
     const open = startSmtp(smtp, { ...smtpDeps, deliver: state.deliver });
     door = await open.catch(async (error: NodeJS.ErrnoException) => {
       const text = describeClosed(smtp, error);
@@ -102,35 +101,33 @@ export function startSmtpDoor(
   });
 }
 
-interface WatchDeps {
-  readonly findDoorFault: () => string | undefined;
-  readonly log: Logger;
-  readonly note: (error?: string) => Promise<void>;
-}
-
 /**
  * Notes the state of the door, and logs a fault once, when it begins. Why the last mail could not be stored is a fault until
  * one is, or the state is noted anew: what keeps mails from being stored then, keeps the state from being noted, or is a
  * shortage that `listDoors` sees. What changes is noted at once.
  */
-function watchState(deliver: Deliver, { findDoorFault, log, note: noteFault }: WatchDeps) {
-  let ofStoring: string | undefined;
+function watchState(
+  deliver: Deliver,
+  findDoorFault: () => string | undefined,
+  { log, note: noteFault }: { log: Logger; note: (error?: string) => Promise<void> },
+) {
+  let storeFault: string | undefined;
   let known: string | undefined;
   const note = async () => {
-    const fault = findDoorFault() ?? ofStoring;
+    const fault = findDoorFault() ?? storeFault;
     if (fault !== undefined && fault !== known) log.warn({ door: 'smtp' }, `smtp: ${fault}`);
     known = fault;
     await noteFault(fault);
   };
   const change = (to: string | undefined) => {
-    if (to === ofStoring) return;
-    ofStoring = to;
+    if (to === storeFault) return;
+    storeFault = to;
     void note();
   };
   return {
     note,
     noteAnew: async () => {
-      ofStoring = undefined;
+      storeFault = undefined;
       await note();
     },
     deliver: async (incoming: Incoming) => {

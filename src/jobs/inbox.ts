@@ -31,7 +31,11 @@ export function startInbox(config: Config, { store, log, parser, metrics }: Inbo
   const { alertThresholds: thresholds, dnsServers, mailHost } = config;
   const claim = createClaims({ db, now, mailHost, lookUp: createLookUp(dnsServers) });
   const worker = startInboxWorker({
-    ...{ db, now, logError, parser, verify: createMailVerifier(config) },
+    db,
+    now,
+    logError,
+    parser,
+    verify: createMailVerifier(config),
     observe: (mail, document) => metrics?.observeDocument(toSeenDocument(mail, document, now())),
     keptFrom: () => toFirstKept(now(), config.kept.reportsDays),
     afterStored: async ({ stored, unclaimed }) => {
@@ -46,7 +50,7 @@ export function startInbox(config: Config, { store, log, parser, metrics }: Inbo
   });
   const deliver = createDeliver(db);
   return {
-    /** For the doors of this process: the worker reads what they deliver at once. */
+    /** The doors of this process use it: the worker reads at once what they deliver. */
     deliver: async (incoming: Incoming) => {
       await deliver(incoming);
       worker.wake();

@@ -41,11 +41,8 @@ export function startJobs(config: Config, deps: InboxDeps) {
   };
 }
 
-type SingleRun = Parameters<typeof startSingleJob>[0]['run'];
-
-interface Job extends Running {
-  readonly name: string;
-}
+type MayGoOn = ShardRun['mayGoOn'];
+type Job = Running & { readonly name: string };
 
 /** undefined without a key, which PostgreSQL needs a file for: then nobody can make a webhook. */
 function startWebhooks(config: Config, deps: InboxDeps): Running | undefined {
@@ -75,7 +72,9 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   const now = () => new Date();
   const leases = createLeases({ db: store.db, holder: randomUUID() });
   const withLog = (message: string) => ({
-    ...{ store, thresholds, now },
+    store,
+    thresholds,
+    now,
     logError: (error: unknown) => log.error({ err: error }, message),
   });
   const { logError } = withLog('work failed');
@@ -84,7 +83,11 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     name,
     ...startShardJob({ name, everyMs: HOUR_MS, paceMs, run }, leased),
   });
-  const single = (name: string, everyMs: number, run: SingleRun): Job => ({
+  const single = (
+    name: string,
+    everyMs: number,
+    run: (mayGoOn: MayGoOn) => Promise<boolean>,
+  ): Job => ({
     name,
     ...startSingleJob({ name, everyMs, run }, leased),
   });
@@ -101,9 +104,8 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     ...withLog('names could not be looked up'),
     lookUpName: createNameLookUp(dnsServers),
   };
-  const trim = (mayGoOn: ShardRun['mayGoOn']) =>
-    trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
-  const pruneOld = async (mayGoOn: ShardRun['mayGoOn']) => {
+  const trim = (mayGoOn: MayGoOn) => trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
+  const pruneOld = async (mayGoOn: MayGoOn) => {
     await prune({ db: store.db, kept, thresholds, now, mayGoOn });
     return await mayGoOn();
   };
@@ -111,7 +113,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
   const webhooks = startWebhooks(config, deps);
-  const tidyEvents = async (mayGoOn: ShardRun['mayGoOn']) =>
+  const tidyEvents = async (mayGoOn: MayGoOn) =>
     (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
   const jobs = [
     // Missing reports trigger no ingest.

@@ -70,13 +70,11 @@ export function startExclusiveJob(
   });
 }
 
-type Held = Pick<Claim, 'name'> & Pick<ShardRun, 'signal' | 'mayGoOn'>;
-
 /** Claims one lease after another of those that are due, and works while it holds it. */
 function keepClaiming(
   names: readonly string[],
   deps: LeasedDeps & Pick<ShardJob, 'everyMs' | 'paceMs'>,
-  work: (held: Held) => Promise<boolean>,
+  work: (held: Pick<Claim, 'name'> & Omit<ShardRun, 'shard'>) => Promise<boolean>,
 ): Running {
   const { leases, logError, observe, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
   const workOnce = async (signal: AbortSignal) => {

@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
-import type { WorkQuery } from '../notify/mail/event-letters.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import { insertSummaries } from '../store/notify/summaries.ts';
@@ -12,7 +11,7 @@ import type { Running } from './running.ts';
 type MailServer = NonNullable<Config['mailServer']>;
 
 interface MailDeps extends OutboxDeps, ReportAddresses {
-  /** For links in mails. */
+  /** Where links in mails lead. */
   readonly baseUrl: string;
 }
 
@@ -31,8 +30,11 @@ async function openMail(server: MailServer, deps: MailDeps) {
   await updateMailServer(store.db, server.host);
   const mailer = createMailer(server);
   return createMailChannel({
-    ...{ store, mailer, baseUrl, now },
-    listWork: (query) => listWork(deps, query),
+    store,
+    mailer,
+    baseUrl,
+    now,
+    listWork: (accountId, limit) => listWork(deps, accountId, limit),
   });
 }
 
@@ -43,7 +45,8 @@ async function openMail(server: MailServer, deps: MailDeps) {
  */
 export async function listWork(
   { store, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses,
-  { accountId, limit }: WorkQuery,
+  accountId: string,
+  limit: number,
 ) {
   const { findAlertText } = await import('../domain/alerts/alert-texts.ts');
   const { byRank, findWork, settleWork } = await import('../settings/pages/worklist.ts');

@@ -4,7 +4,7 @@ import { type Channel, createOutbox } from '../notify/outbox.ts';
 import type { Store } from '../store/engine/store.ts';
 import { keepRunning, type Running } from './running.ts';
 
-/** After a fault of our own, such as a database that is away. */
+/** The rest after a fault of our own, such as a database that is away. */
 const REST_MS = 10_000;
 
 export interface OutboxDeps {

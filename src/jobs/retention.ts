@@ -17,7 +17,7 @@ interface RetentionDeps {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** In this order: what goes with its report is not there any more for the others, which measure it too. */
+/** The order matters: what goes with its report is not there any more for the others, which measure it too. */
 const KINDS = [
   { days: 'reportsDays', as: ['reports', 'bytes'], prune: pruneReports, measure: measurePrunable },
   {
@@ -36,25 +36,27 @@ const KINDS = [
 
 /** What goes, or would go. */
 type OfKinds = Record<(typeof KINDS)[number]['as'][number], number>;
-type Measured = OfKinds & { readonly auditEntries: number };
 
 /** Deletes what is older than it is kept. Doing it twice does no harm. */
 export async function prune(deps: RetentionDeps) {
   const { db, now, kept, mayGoOn } = deps;
   const pruned = await addUpKinds(deps, 'prune');
   const audited = toFirstKept(now(), kept.auditDays);
-  const auditEntries =
-    audited === undefined ? 0 : await deleteOldAudit(db, toInstantOf(audited), mayGoOn);
+  const auditEntries = audited && (await deleteOldAudit(db, toInstantOf(audited), mayGoOn));
   // `fileBytes`: by which the file is smaller.
-  return { ...pruned, auditEntries, fileBytes: await giveBackSpace(db, mayGoOn) };
+  return {
+    ...pruned,
+    auditEntries: auditEntries ?? 0,
+    fileBytes: await giveBackSpace(db, mayGoOn),
+  };
 }
 
 /** What would go, before anything has gone. */
-export async function measurePrune(deps: RetentionDeps): Promise<Measured> {
+export async function measurePrune(deps: RetentionDeps) {
   const { db, now, kept } = deps;
   const audited = toFirstKept(now(), kept.auditDays);
-  const auditEntries = audited === undefined ? 0 : await countOldAudit(db, toInstantOf(audited));
-  return { ...(await addUpKinds(deps, 'measure')), auditEntries };
+  const auditEntries = audited && (await countOldAudit(db, toInstantOf(audited)));
+  return { ...(await addUpKinds(deps, 'measure')), auditEntries: auditEntries ?? 0 };
 }
 
 const toInstantOf = (day: Day) => `${day}T00:00:00Z`;

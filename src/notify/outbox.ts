@@ -7,21 +7,21 @@ import {
   CLAIM_MS,
   type Claim,
   claimReceivers,
+  type DeliveryOutcome,
   type DueDelivery,
   listDue,
-  type Outcome,
   recordOutcomes,
   releaseReceiver,
 } from '../store/notify/claims.ts';
 
 export interface Batch {
   readonly receiverId: string;
-  /** At least one: those of the receiver that are due, the first due first. */
+  /** What the receiver is due to get, the first due first; at least one. */
   readonly deliveries: readonly DueDelivery[];
   /** Aborted when the claim is about to end. */
   readonly signal: AbortSignal;
   /** To be called as soon as an outcome is known: what is not recorded is delivered again. */
-  readonly record: (outcomes: ReadonlyMap<DueDelivery, Outcome>) => Promise<void>;
+  readonly record: (outcomes: ReadonlyMap<DueDelivery, DeliveryOutcome>) => Promise<void>;
 }
 
 /** A way to tell receivers of events. */
@@ -49,7 +49,9 @@ interface OutboxDeps {
   readonly channel: Channel;
   readonly logError: (error: unknown) => void;
   /** Is told of each try when it is recorded. */
-  readonly observe?: ((channel: Channel['name'], outcome: Outcome['kind']) => void) | undefined;
+  readonly observe?:
+    | ((channel: Channel['name'], outcome: DeliveryOutcome['kind']) => void)
+    | undefined;
   readonly pollMs?: number;
   readonly claimMs?: number;
 }
@@ -93,7 +95,7 @@ async function deliverTo(
 ): Promise<void> {
   const { receiverId } = claim;
   const counts = { delivered: 0, failed: 0 };
-  const record = async (outcomes: ReadonlyMap<DueDelivery, Outcome>) => {
+  const record = async (outcomes: ReadonlyMap<DueDelivery, DeliveryOutcome>) => {
     for (const { kind } of outcomes.values())
       if (kind !== 'postponed') counts[kind === 'delivered' ? 'delivered' : 'failed'] += 1;
     await recordOutcomes(db, claim, outcomes, channel.waitsMs);

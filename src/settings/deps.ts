@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Store as LimitStore } from 'express-rate-limit';
 import type { OpenSealing } from '../domain/access/sealing.ts';
-import type { Finding, RouteFacts } from '../domain/dns/report-route.ts';
+import type { RouteFacts, RouteFinding } from '../domain/dns/report-route.ts';
 import type { Networks } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -18,7 +18,7 @@ export interface SettingsDeps extends ReportAddresses {
   /** Asks DNS whether reports about a domain can come to one of the addresses, within a bounded time. */
   readonly checkRoute: (
     about: Pick<RouteFacts, 'domain' | 'addresses' | 'mailHost'>,
-  ) => Promise<readonly Finding[]>;
+  ) => Promise<readonly RouteFinding[]>;
   /** From a file of the operator's, or Plumbline's own. */
   readonly networks?: Networks | undefined;
   /** What ranges of days add up to, shared with the API. */

@@ -22,7 +22,7 @@ export async function aMailChannel(
   onTestFinished(mailer.close);
   const channel = createMailChannel({
     ...{ store, mailer, baseUrl: BASE_URL, now },
-    listWork: (query) => listWork({ store }, query),
+    listWork: (...query) => listWork({ store }, ...query),
   });
   return {
     ...{ channel, received: server.received },

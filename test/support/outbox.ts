@@ -3,8 +3,8 @@ import type { ChannelName, EventType } from '../../src/domain/events.ts';
 import type { Batch, Channel } from '../../src/notify/outbox.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import type { DeliveryOutcome, DueDelivery } from '../../src/store/notify/claims.ts';
 import { writeDeliveries } from '../../src/store/events/events.ts';
-import type { DueDelivery, Outcome } from '../../src/store/notify/claims.ts';
 
 type Db = Store['db'];
 
@@ -30,7 +30,7 @@ export async function aReceiver(
 
 /** A channel that records each delivery by itself, as `answer` says. */
 export function aChannel(
-  answer: (due: DueDelivery, receiverId: string) => Outcome | Promise<Outcome>,
+  answer: (due: DueDelivery, receiverId: string) => DeliveryOutcome | Promise<DeliveryOutcome>,
   wanted: Partial<Channel> = {},
 ) {
   const got: { receiverId: string; id: string; type: string; data: unknown }[] = [];

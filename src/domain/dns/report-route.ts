@@ -30,7 +30,7 @@ export interface RouteFacts {
   readonly mailHost: string | undefined;
 }
 
-export interface Finding {
+export interface RouteFinding {
   readonly check: RecordToPublish['check'];
   readonly ok: boolean;
   /** What was found, and what to publish when it is not right. */
@@ -38,7 +38,7 @@ export interface Finding {
 }
 
 /** What has to be right for reports to come, in the order in which a person sets it up. */
-export function checkRoute(facts: RouteFacts): readonly Finding[] {
+export function checkRoute(facts: RouteFacts): readonly RouteFinding[] {
   const authorisation = facts.isOtherOwner ? [checkAuthorisation(facts)] : [];
   return [checkRua(facts), ...authorisation, checkExchangers(facts)];
 }
@@ -56,7 +56,7 @@ function findUsed({
   return addresses.find((address) => named.includes(normalizeAddress(address)));
 }
 
-function checkRua({ domain, record, addresses }: RouteFacts): Finding {
+function checkRua({ domain, record, addresses }: RouteFacts): RouteFinding {
   const [ownAddress = ''] = addresses;
   const at = `_dmarc.${domain}`;
   const check = 'rua';
@@ -85,7 +85,7 @@ function toRuaAdvice(record: string, ownAddress: string): string {
 }
 
 /** Needed for a host of another owner, because anybody could have reports sent to anybody. */
-function checkAuthorisation({ domain, host, authorisation }: RouteFacts): Finding {
+function checkAuthorisation({ domain, host, authorisation }: RouteFacts): RouteFinding {
   const check = 'authorisation';
   const at = toAuthorisationName(domain, host);
   if (authorisation === undefined)
@@ -98,7 +98,7 @@ function checkAuthorisation({ domain, host, authorisation }: RouteFacts): Findin
   return { check, ok: false, text };
 }
 
-function checkExchangers({ host, exchangers, mailHost }: RouteFacts): Finding {
+function checkExchangers({ host, exchangers, mailHost }: RouteFacts): RouteFinding {
   const check = 'mx';
   if (exchangers === undefined)
     return { check, ok: false, text: `No DNS server answered for the MX records of ${host}.` };

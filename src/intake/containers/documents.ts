@@ -5,23 +5,18 @@ import type { IntakeDocument, Kept } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
 import { readFeedback } from '../report/feedback.ts';
 import { WarningLog } from '../warnings.ts';
-import { type Finding, settle, toFinding } from './finding.ts';
+import { type ContentFinding, settle, toFinding } from './finding.ts';
 import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
-import type { Member } from './member.ts';
+import type { Inherited, Member } from './member.ts';
 import { Part } from './part.ts';
 import { readSigned } from './smime.ts';
 import { type Kind, sniff } from './sniff.ts';
 
-interface ReadOptions {
-  readonly nowMs: number;
-  readonly budget: Budget;
-}
-
-/** At least one, in order. Never throws because of the bytes' content, and one bad document never stops the rest. */
+/** Yields at least one document, in order. Never throws because of the bytes' content, and one bad document never stops the rest. */
 export async function* readDocuments(
   bytes: Uint8Array,
-  options: ReadOptions,
+  options: Pick<Context, 'nowMs' | 'budget'>,
 ): AsyncGenerator<IntakeDocument> {
   const input = { ...options, member: [], depth: 0, isQuiet: false, log: new WarningLog() };
   let reports = 0;
@@ -35,17 +30,17 @@ export async function* readDocuments(
   }
 }
 
-interface Context extends ReadOptions {
+interface Context extends Inherited {
+  readonly nowMs: number;
   readonly member: readonly string[];
   readonly depth: number;
   /** Part of a mail's own text or layout. */
   readonly isQuiet: boolean;
-  readonly log: WarningLog;
   /** The innermost part that is being read; undefined for the whole input. */
   readonly part?: Part | undefined;
 }
 
-async function* open(content: Content, context: Context): AsyncGenerator<Finding> {
+async function* open(content: Content, context: Context): AsyncGenerator<ContentFinding> {
   try {
     yield* openByKind(content, context);
   } catch (error) {
@@ -59,14 +54,14 @@ function toRefusal(error: unknown): Refusal {
   return new Refusal('reader_failed', 'The reader failed because of an error of its own.');
 }
 
-/** Of a part that has no report, more is not kept: it would be in the memory of the process that stores, too. */
+/** More is not kept of a part that has no report: it would be in the memory of the process that stores, too. */
 const MAX_REJECTED_BYTES = 1024 * 1024;
 
 /**
  * A rejection is stored, so its size is spent from the budget, as for a report. When the budget is spent, the rest of
  * the input is not read, so the whole input is kept.
  */
-function keepRefusal(refusal: Refusal, context: Context): Finding {
+function keepRefusal(refusal: Refusal, context: Context): ContentFinding {
   const finding = toFinding(refusal, context);
   if (finding.kind !== 'rejected' || context.budget.isSpent) return finding;
   try {
@@ -80,7 +75,7 @@ function keepRefusal(refusal: Refusal, context: Context): Finding {
 const toKept = ({ part, budget }: Context, maxBytes: number): Kept =>
   part === undefined ? { path: '' } : { path: part.path, original: part.pack(budget, maxBytes) };
 
-async function* openByKind(start: Content, context: Context): AsyncGenerator<Finding> {
+async function* openByKind(start: Content, context: Context): AsyncGenerator<ContentFinding> {
   const { head, whole, close } = await peek(start);
   try {
     yield* read(whole, sniff(head), context);
@@ -89,7 +84,11 @@ async function* openByKind(start: Content, context: Context): AsyncGenerator<Fin
   }
 }
 
-async function* read(content: Content, kind: Kind, context: Context): AsyncGenerator<Finding> {
+async function* read(
+  content: Content,
+  kind: Kind,
+  context: Context,
+): AsyncGenerator<ContentFinding> {
   switch (kind) {
     case 'xml':
       return yield await toReport(content, context);
@@ -108,7 +107,7 @@ async function* read(content: Content, kind: Kind, context: Context): AsyncGener
   }
 }
 
-async function toReport(content: Content, context: Context): Promise<Finding> {
+async function toReport(content: Content, context: Context): Promise<ContentFinding> {
   const { member, part } = context;
   try {
     const report = await readFeedback(part?.watch(content) ?? content, context);
@@ -131,14 +130,14 @@ async function hold(content: Content, { depth, part }: Context): Promise<Uint8Ar
 
 const deeper = (context: Context): Context => ({ ...context, depth: context.depth + 1 });
 
-async function* openZip(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
+async function* openZip(bytes: Uint8Array, context: Context): AsyncGenerator<ContentFinding> {
   // Libraries are loaded when the first archive or mail comes: they take a quarter of the reader's start.
   const { readZip } = await import('./zip.ts');
   yield* openAll(readZip(bytes, context.budget), deeper(context));
 }
 
 /** A signature does not count as a container, so there is one at most: a mail in it has the depth of a mail. */
-async function* openSigned(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
+async function* openSigned(bytes: Uint8Array, context: Context): AsyncGenerator<ContentFinding> {
   const content = readSigned(bytes, context.budget);
   if (sniff(content) === 'signed') throw new Refusal('too_deep', 'It is signed several times.');
   yield* open(toContent(content), context);
@@ -147,7 +146,7 @@ async function* openSigned(bytes: Uint8Array, context: Context): AsyncGenerator<
 /** An import costs ten microseconds and more each time. */
 let mails: Promise<typeof import('./mail.ts')> | undefined;
 
-async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Finding> {
+async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<ContentFinding> {
   const [, second] = splitMailbox(bytes, context.budget).take(2);
   // A mailbox does not count as a container: its messages have the depth of a single mail.
   if (second !== undefined)
@@ -166,14 +165,14 @@ async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): Async
   }
 }
 
-function openAll(members: AsyncIterable<Member>, context: Context): AsyncIterable<Finding> {
+function openAll(members: AsyncIterable<Member>, context: Context): AsyncIterable<ContentFinding> {
   return settle(openEach(members, context), context);
 }
 
 async function* openEach(
   members: AsyncIterable<Member>,
   context: Context,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<ContentFinding> {
   let number = 0;
   for await (const { name, content, isQuiet, isPart } of members) {
     number += 1;

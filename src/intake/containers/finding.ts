@@ -10,7 +10,7 @@ interface Nothing {
   readonly isQuiet: boolean;
 }
 
-export type Finding = IntakeDocument | Nothing;
+export type ContentFinding = IntakeDocument | Nothing;
 
 /** At most this many are remembered until a report is found. Further ones are not reported. */
 const MAX_NOTHINGS = 1_000;
@@ -21,7 +21,7 @@ export const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report'
 export function toFinding(
   refusal: Refusal,
   { member, isQuiet }: Pick<Nothing, 'member' | 'isQuiet'>,
-): Finding {
+): ContentFinding {
   // A mail's own text may quote another mail's header, at a depth where a mail would be too deep.
   const isQuote = isQuiet && refusal.reason === 'too_deep';
   if (isQuote || NOTHING.has(refusal.reason)) return { kind: 'nothing', member, refusal, isQuiet };
@@ -30,9 +30,9 @@ export function toFinding(
 
 /** Beside a report, what is not one is ignored. A container without a report is one `nothing`, with one reason. */
 export async function* settle(
-  findings: AsyncIterable<Finding>,
+  findings: AsyncIterable<ContentFinding>,
   container: Pick<Nothing, 'member' | 'isQuiet'>,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<ContentFinding> {
   const nothings: Nothing[] = [];
   let isFound = false;
   for await (const finding of findings) {
@@ -46,7 +46,7 @@ export async function* settle(
   if (!isFound) yield toFinding(summarise(nothings), container);
 }
 
-function* ignore(nothings: readonly Nothing[]): Generator<Finding> {
+function* ignore(nothings: readonly Nothing[]): Generator<ContentFinding> {
   for (const { member, refusal, isQuiet } of nothings)
     if (!isQuiet) yield { kind: 'ignored', member, refusal };
 }

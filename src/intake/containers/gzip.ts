@@ -1,14 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import type { Budget } from '../budget.ts';
 import type { Content } from '../content.ts';
 import type { WarningLog } from '../warnings.ts';
 import { inflate } from './inflate.ts';
-
-interface Unpacking {
-  readonly budget: Budget;
-  readonly log: WarningLog;
-}
+import type { Inherited } from './member.ts';
 
 const FIXED_HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
@@ -26,7 +21,7 @@ export function isZlib([cmf, flags]: Uint8Array): boolean {
 }
 
 /** RFC 1952. Several members are joined; they and a missing trailer warn. Other bytes after a trailer are ignored. */
-export async function* gunzip(bytes: Uint8Array, { budget, log }: Unpacking): Content {
+export async function* gunzip(bytes: Uint8Array, { budget, log }: Inherited): Content {
   let at = 0;
   do {
     if (at > 0) log.add('gzip_several_members');
@@ -49,7 +44,7 @@ export async function* gunzip(bytes: Uint8Array, { budget, log }: Unpacking): Co
 }
 
 /** Everything that the zlib data unpacks to. Its checksum is not checked: errors show in the XML. */
-export async function* unzlib(bytes: Uint8Array, { budget }: Unpacking): Content {
+export async function* unzlib(bytes: Uint8Array, { budget }: Inherited): Content {
   yield* inflate(bytes.subarray(2), { budget });
 }
 

@@ -35,13 +35,8 @@ export async function* inflate(bytes: Uint8Array, { budget, onEnd }: InflateOpti
   onEnd?.(small.consumed);
 }
 
-interface Inflated {
-  readonly output: Uint8Array;
-  readonly consumed: number;
-}
-
 /** undefined when the data, packed or unpacked, is larger than SMALL_BYTES. */
-function inflateSmall(bytes: Uint8Array): Inflated | undefined {
+function inflateSmall(bytes: Uint8Array) {
   const start = bytes.subarray(0, SMALL_BYTES);
   try {
     // The types do not declare that `info` returns the engine, which counts the consumed bytes.

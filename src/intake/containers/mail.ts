@@ -1,16 +1,9 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
-import type { Budget } from '../budget.ts';
 import { MAX_MAIL_BYTES } from '../limits.ts';
-import type { WarningLog } from '../warnings.ts';
-import { type Member, toDisplayName } from './member.ts';
+import { type Inherited, type Member, toDisplayName } from './member.ts';
 import { type MimePart, splitParts } from './mime.ts';
 import { decodeBody } from './transfer-encoding.ts';
-
-interface Reading {
-  readonly budget: Budget;
-  readonly log: WarningLog;
-}
 
 /** A mail's own text, unless it is marked or named as an attachment. */
 const TEXT = /^(?:text\/(?:plain|html|rfc822-headers)\b|$)/i;
@@ -23,7 +16,7 @@ const ATTACHMENT = /^attachment\b/i;
  */
 export async function* readMail(
   bytes: Uint8Array,
-  { budget, log }: Reading,
+  { budget, log }: Inherited,
 ): AsyncGenerator<Member> {
   if (bytes.length > MAX_MAIL_BYTES)
     throw new Refusal('too_large', `The mail is larger than ${toSizeText(MAX_MAIL_BYTES)}.`);
@@ -33,7 +26,7 @@ export async function* readMail(
     index += 1;
     yield {
       name: toDisplayName(fileNameOf(part), `part ${index}`),
-      content: decodeBody(part.body, { encoding: part.encoding, budget }),
+      content: decodeBody(part.body, part.encoding, budget),
       isQuiet: !isAttached(part),
       isPart: true,
     };

@@ -1,7 +1,15 @@
+import type { Budget } from '../budget.ts';
 import type { Content } from '../content.ts';
+import type { WarningLog } from '../warnings.ts';
+
+/** What a member has of the input and of the containers around it. */
+export interface Inherited {
+  readonly budget: Budget;
+  readonly log: WarningLog;
+}
 
 export interface Member {
-  /** For display only: reporters' file names are not reliable. */
+  /** Only to be shown: reporters' file names are not reliable. */
   readonly name: string;
   readonly content: Content;
   /** Part of a mail's own text or layout: when it is not a report, it is not mentioned. */

@@ -1,15 +1,16 @@
 import libmime from 'libmime';
 import type { Budget } from '../budget.ts';
 import type { WarningLog } from '../warnings.ts';
+import type { Inherited } from './member.ts';
 
 /** A header field with parameters (RFC 2045, 5.1). */
 interface StructuredField {
   readonly value: string;
-  /** By name in lower case. Continuations are joined and encodings are decoded (RFC 2231). */
+  /** The parameters by name in lower case. Continuations are joined and encodings are decoded (RFC 2231). */
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** The fields of a part's header that describe its body. Of a repeated field the first is used. */
+/** The fields of a part's header that describe its body. Only the first of a repeated field is used. */
 interface MimeHeader {
   readonly type: StructuredField;
   readonly disposition: StructuredField;
@@ -25,12 +26,6 @@ interface MimeHeader {
 export interface MimePart extends MimeHeader {
   /** The body as sent, in its transfer encoding. */
   readonly body: Buffer;
-}
-
-interface Splitting {
-  readonly budget: Budget;
-  readonly log: WarningLog;
-  readonly nesting?: number;
 }
 
 const MAX_HEADER_BYTES = 256 * 1024;
@@ -54,15 +49,16 @@ const NEWLINE = 10;
 /** The parts that are not multiparts themselves, in order. A mail that is not a multipart is its only part. */
 export function* splitParts(
   mail: Buffer,
-  { budget, log, nesting = 0 }: Splitting,
+  { budget, log }: Inherited,
+  nesting = 0,
 ): Generator<MimePart> {
   budget.addMember();
   const { end, start } = findBody(mail);
   const part = { ...parseMimeHeader(mail.subarray(0, end), log), body: mail.subarray(start) };
   const boundary = boundaryOf(part);
   if (boundary === undefined || nesting >= MAX_NESTING) return yield part;
-  for (const inner of splitAt(part.body, { boundary, budget }))
-    yield* splitParts(inner, { budget, log, nesting: nesting + 1 });
+  for (const inner of splitAt(part.body, boundary, budget))
+    yield* splitParts(inner, { budget, log }, nesting + 1);
 }
 
 function findBody(bytes: Buffer): { end: number; start: number } {
@@ -82,15 +78,10 @@ function boundaryOf({ type }: MimeHeader): string | undefined {
   return boundary === '' || boundary.length > MAX_BOUNDARY_CHARS ? undefined : boundary;
 }
 
-interface Boundary {
-  readonly boundary: string;
-  readonly budget: Budget;
-}
-
 /** The bytes between the boundary lines; to the end when the closing one is missing. */
-function* splitAt(body: Buffer, { boundary, budget }: Boundary): Generator<Buffer> {
+function* splitAt(body: Buffer, boundary: string, budget: Budget): Generator<Buffer> {
   let start: number | undefined;
-  for (const { line, next, isClosing } of boundaryLines(body, { boundary, budget })) {
+  for (const { line, next, isClosing } of boundaryLines(body, boundary, budget)) {
     if (start !== undefined) yield body.subarray(start, Math.max(start, beforeNewline(body, line)));
     start = next;
     if (isClosing) return;
@@ -98,13 +89,7 @@ function* splitAt(body: Buffer, { boundary, budget }: Boundary): Generator<Buffe
   if (start !== undefined) yield body.subarray(start);
 }
 
-interface BoundaryLine {
-  readonly line: number;
-  readonly next: number;
-  readonly isClosing: boolean;
-}
-
-function* boundaryLines(body: Buffer, { boundary, budget }: Boundary): Generator<BoundaryLine> {
+function* boundaryLines(body: Buffer, boundary: string, budget: Budget) {
   for (const line of linesWith(body, `--${boundary}`)) {
     const end = body.indexOf(NEWLINE, line.end);
     const next = end < 0 ? body.length : end + 1;

@@ -10,7 +10,7 @@ const MAX_READ_ON_BYTES = 1024 * 1024;
  * documents in it. Its bytes are collected while they are read, and packed only when there is a document.
  */
 export class Part {
-  /** Of the part in the input: the numbers of the parts that lead to it, `2.1`. */
+  /** The place of the part in the input: the numbers of the parts that lead to it, `2.1`. */
   readonly path: string;
   #chunks: Uint8Array[] = [];
   #isWhole = false;

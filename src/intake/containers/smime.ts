@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
 
-/** Tags of BER (X.690), those of values that are made of others with that bit. */
+/** Tags of BER (X.690). Values that are made of others have the bit 0x20 in theirs. */
 const TAG = { octets: 0x04, octetsInParts: 0x24, sequence: 0x30, explicit: 0xa0 } as const;
 const END_OF_CONTENTS = 0x00;
 /** Values within values of unknown length that are skipped. Certificates and algorithms have fewer. */
@@ -116,7 +116,7 @@ class Ber {
     return copy.subarray(0, size);
   }
 
-  /** Of a value that is there as a whole. */
+  /** Throws unless the value, or the beginning of one of unknown length, is there as a whole. */
   #header(): Header {
     this.#budget.spend('match');
     const header = readHeader(this.#bytes, this.#at);

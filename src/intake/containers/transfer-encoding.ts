@@ -20,20 +20,12 @@ const DECODERS: ReadonlyMap<string, () => Decode> = new Map([
 ]);
 
 /** A part's body (RFC 2045, section 6), decoded slice by slice. With an unknown encoding it stays as it is. */
-export function decodeBody(
-  body: Uint8Array,
-  { encoding, budget }: { encoding: string; budget: Budget },
-): Content {
+export function decodeBody(body: Uint8Array, encoding: string, budget: Budget): Content {
   const decoder = DECODERS.get(encoding.toLowerCase());
-  return decoder === undefined
-    ? toContent(body)
-    : decodeSlices(body, { decode: decoder(), budget });
+  return decoder === undefined ? toContent(body) : decodeSlices(body, decoder(), budget);
 }
 
-async function* decodeSlices(
-  body: Uint8Array,
-  { decode, budget }: { decode: Decode; budget: Budget },
-): Content {
+async function* decodeSlices(body: Uint8Array, decode: Decode, budget: Budget): Content {
   for (let at = 0; at < body.length; at += SLICE_BYTES) {
     const encoded = body.subarray(at, at + SLICE_BYTES);
     budget.spend('decodedByte', encoded.length);

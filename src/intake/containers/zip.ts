@@ -27,7 +27,7 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
     budget.addMember();
     const name = nameOf(entry);
     if (isDirectory(entry, name) || IS_CLUTTER.test(name)) continue;
-    const content = unpack(entry, { budget, locate: () => locate(entry) });
+    const content = unpack(entry, budget, locate);
     yield { name: toDisplayName(name, `member ${index}`), content, isQuiet: false, isPart };
   }
 
@@ -45,16 +45,15 @@ const nameOf = (entry: Entry): string => String(entry.fileName);
 const isDirectory = (entry: Entry, name: string): boolean =>
   name.endsWith('/') && entry.uncompressedSize === 0;
 
-interface Unpacking {
-  readonly budget: Budget;
-  readonly locate: () => Promise<Uint8Array>;
-}
-
-async function* unpack(entry: Entry, { budget, locate }: Unpacking): Content {
+async function* unpack(
+  entry: Entry,
+  budget: Budget,
+  locate: (entry: Entry) => Promise<Uint8Array>,
+): Content {
   if (entry.isEncrypted()) throw new Refusal('bad_archive', 'The zip member is encrypted.');
   let crc = 0;
   let size = 0;
-  for await (const chunk of decompress(entry, { bytes: await locate(), budget })) {
+  for await (const chunk of decompress(entry, await locate(entry), budget)) {
     crc = crc32(chunk, crc);
     size += chunk.length;
     yield chunk;
@@ -63,10 +62,7 @@ async function* unpack(entry: Entry, { budget, locate }: Unpacking): Content {
     throw new Refusal('bad_archive', 'The zip member is damaged: its checksum or size is wrong.');
 }
 
-function decompress(
-  { compressionMethod }: Entry,
-  { bytes, budget }: { bytes: Uint8Array; budget: Budget },
-): Content {
+function decompress({ compressionMethod }: Entry, bytes: Uint8Array, budget: Budget): Content {
   if (compressionMethod === DEFLATED) return inflate(bytes, { budget });
   if (compressionMethod !== STORED)
     throw new Refusal('bad_archive', `Zip compression method ${compressionMethod} is not known.`);

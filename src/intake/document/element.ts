@@ -53,7 +53,7 @@ export class Element implements XmlLocation {
     this.#isCut ||= text.slice(room).trim() !== '';
   }
 
-  /** Of a repeated element the first is kept; of a list, as many as the limit allows. */
+  /** The first of a repeated element is kept, and as many of a list as the limit allows. */
   addChild(child: Element): void {
     this.#children ??= new Map();
     const siblings = this.#children.get(child.name);

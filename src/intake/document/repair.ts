@@ -74,11 +74,12 @@ export class TextRepair {
     const isPlain = !allowed.includes('&') && !allowed.includes('<!');
     if (isPlain && this.#terminator === null) return allowed;
     return allowed.replace(MARKUP, (found: string, code: string | undefined, at: number) =>
-      this.#repairMarkup(found, { code, text: allowed, at }),
+      this.#repairMarkup(found, code, { text: allowed, at }),
     );
   }
 
-  #repairMarkup(found: string, markup: Markup): string {
+  /** `code` is the text between `&#` and `;` of a character reference. */
+  #repairMarkup(found: string, code: string | undefined, at: Found): string {
     this.tokens += 1;
     if (this.#terminator !== null) {
       if (found === this.#terminator) this.#terminator = null;
@@ -86,11 +87,11 @@ export class TextRepair {
     }
     this.#terminator = OPAQUE[found] ?? null;
     if (found === '&') {
-      this.#warn('bare_ampersand', markup);
+      this.#warn('bare_ampersand', at);
       return '&amp;';
     }
-    if (markup.code === undefined || isAllowed(markup.code)) return found;
-    this.#warn('forbidden_characters', markup);
+    if (code === undefined || isAllowed(code)) return found;
+    this.#warn('forbidden_characters', at);
     return REPLACEMENT;
   }
 
@@ -102,11 +103,6 @@ export class TextRepair {
 interface Found {
   readonly text: string;
   readonly at: number;
-}
-
-interface Markup extends Found {
-  /** The text between `&#` and `;` of a character reference. */
-  readonly code: string | undefined;
 }
 
 /** Whether a character reference (`38`, `x26`) names a character that XML allows. */

@@ -9,17 +9,15 @@ export interface Shape {
   readonly isList: boolean;
 }
 
-const leaf = (maxChars: number): Shape => ({
+/** A name, a number or a keyword of the standards. */
+export const LEAF: Shape = {
   children: new Map(),
   isLeaf: true,
-  maxChars,
+  maxChars: MAX_NAME_CHARS,
   isList: false,
-});
-
-/** A name, a number or a keyword of the standards. */
-export const LEAF: Shape = leaf(MAX_NAME_CHARS);
+};
 /** Text written by a person. */
-const TEXT: Shape = leaf(MAX_TEXT_CHARS);
+const TEXT: Shape = { ...LEAF, maxChars: MAX_TEXT_CHARS };
 
 const parent = (children: Readonly<Record<string, Shape>>): Shape => ({
   children: new Map(Object.entries(children)),

@@ -48,12 +48,11 @@ export class ReportTree {
     const closed = this.#open.pop();
     const parent = this.#open.at(-1);
     if (closed === undefined || parent === undefined) return;
-    if (parent === this.root && closed.name === 'record') this.#handOn(closed);
-    else parent.addChild(closed);
-  }
-
-  #handOn(record: Element): void {
+    if (parent !== this.root || closed.name !== 'record') {
+      parent.addChild(closed);
+      return;
+    }
     this.recordCount += 1;
-    this.#onRecord(record);
+    this.#onRecord(closed);
   }
 }

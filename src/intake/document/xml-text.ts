@@ -26,7 +26,7 @@ export class XmlText {
   readonly #repair: TextRepair;
   #isProlog = true;
 
-  constructor(parser: XmlParser, { head, log }: { head: Uint8Array; log: WarningLog }) {
+  constructor(parser: XmlParser, head: Uint8Array, log: WarningLog) {
     this.#parser = parser;
     this.#log = log;
     this.#decoder = createDecoder(head, log);

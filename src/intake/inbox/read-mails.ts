@@ -66,17 +66,12 @@ export async function readMails(
   return { ...sumUp([...readings.values()]), unverified, ...failed };
 }
 
-interface Loaded {
-  readonly mail: ClaimedMail;
-  readonly bytes: Uint8Array;
-}
-
 /**
  * All bytes are in memory before the first mail is read: a fault of the database is not a fault of a mail. A mail
  * whose bytes are not there is left out. The first fault is returned.
  */
 async function loadMails(db: Db, mails: readonly ClaimedMail[]) {
-  const loaded: Loaded[] = [];
+  const loaded: { readonly mail: ClaimedMail; readonly bytes: Uint8Array }[] = [];
   let fault: { readonly error: unknown } | undefined;
   const small = await readSmall(db, mails);
   for (const mail of mails) {
@@ -92,17 +87,11 @@ async function loadMails(db: Db, mails: readonly ClaimedMail[]) {
 /** How long DNS may have no answer for a mail. Then nothing says who sent it. */
 const MAX_UNANSWERED_MS = 30 * 60_000;
 
-interface VerifiedMail {
-  readonly mail: ClaimedMail;
-  /** undefined when it is verified another time. */
-  readonly input: Input | undefined;
-}
-
-/** All at once: none waits for another one's DNS. */
+/** Verifies all at once: none waits for another one's DNS. Without an input, a mail is verified another time. */
 function verifyMails(
-  loaded: readonly Loaded[],
+  loaded: Awaited<ReturnType<typeof loadMails>>['loaded'],
   { now, verify }: Pick<ReadMailsDeps, 'now' | 'verify'>,
-): Promise<VerifiedMail[]> {
+): Promise<{ readonly mail: ClaimedMail; readonly input: Input | undefined }[]> {
   return Promise.all(
     loaded.map(async ({ mail, bytes }) => {
       const { received_at: receivedAt, sha256 } = mail;

@@ -29,7 +29,7 @@ const POLL_MS = 5_000;
 const GATHER_MS = 200;
 /** The pause after a fault of our own: without it, all mails would use up their tries at once. */
 const REST_MS = 10_000;
-/** When mails are tried again for which DNS had no answer. Those of a sender whose DNS is down are read together. */
+/** When mails are tried again for which DNS had no answer: all those of a sender whose DNS is down together. */
 const UNVERIFIED_PAUSE_MS = 300_000;
 const TIDY_MS = 3_600_000;
 const TRIM_MS = 60_000;
@@ -46,12 +46,6 @@ interface ReadDeps extends Pick<IngestDeps, 'db' | 'now' | 'keptFrom'> {
   readonly observe?: ReadMailsDeps['observe'];
 }
 
-interface InboxWorkerDeps extends ReadDeps {
-  readonly claimMs?: number;
-  readonly pollMs?: number;
-  readonly restMs?: number;
-}
-
 export interface InboxWorker {
   /** Looks at once for a mail that was just stored. */
   wake(): void;
@@ -60,7 +54,13 @@ export interface InboxWorker {
 }
 
 /** Reads the mails of the inbox, a few at a time. Any number of workers can share one inbox. */
-export function startInboxWorker(deps: InboxWorkerDeps): InboxWorker {
+export function startInboxWorker(
+  deps: ReadDeps & {
+    readonly claimMs?: number;
+    readonly pollMs?: number;
+    readonly restMs?: number;
+  },
+): InboxWorker {
   const { db, parser, logError, pollMs = POLL_MS, restMs = REST_MS } = deps;
   const holder: Holder = { id: randomUUID(), claimMs: deps.claimMs ?? CLAIM_MS };
   const stopping = new AbortController();

@@ -35,21 +35,16 @@ async function toTarget(link: string): Promise<string> {
 
 async function* listFolder(folder: string, depth: number): AsyncGenerator<string> {
   const entries = depth > 0 ? await listEntries(folder) : undefined;
-  if (entries === undefined) yield folder;
-  for (const name of entries?.names ?? []) {
+  if (entries === undefined) return yield folder;
+  for (const name of entries.names) {
     const path = join(folder, name);
-    if (entries?.folders.has(name)) yield* listFolder(path, depth - 1);
+    if (entries.folders.has(name)) yield* listFolder(path, depth - 1);
     else yield path;
   }
 }
 
-interface Entries {
-  readonly names: readonly string[];
-  readonly folders: ReadonlySet<string>;
-}
-
 /** Names only, because a folder may have a million of them. undefined when the folder cannot be read. */
-async function listEntries(folder: string): Promise<Entries | undefined> {
+async function listEntries(folder: string) {
   const names: string[] = [];
   const folders = new Set<string>();
   try {
@@ -77,7 +72,7 @@ export async function readFile(path: string): Promise<Input> {
     return { name: path, bytes: readRegular(path) };
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw isMisnamed(path, error) ? notUtf8() : unreadable(error);
+    throw unreadable(isMisnamed(path, error) ? 'its name is not valid UTF-8' : error);
   }
 }
 
@@ -88,7 +83,8 @@ function readRegular(path: string): Buffer {
     requireFile(stats);
     if (isPseudo(file, stats))
       throw unreadable('it is in a file system of the kernel, which has no real files');
-    if (stats.size > MAX_INPUT_BYTES) throw tooLarge();
+    if (stats.size > MAX_INPUT_BYTES)
+      throw new Refusal('too_large', `The file is larger than ${toSizeText(MAX_INPUT_BYTES)}.`);
     return readBytes(file, stats.size);
   } finally {
     closeSync(file);
@@ -129,13 +125,7 @@ export async function readInput(name: string, stream: AsyncIterable<Uint8Array>)
 const isMisnamed = (path: string, error: unknown): boolean =>
   path.includes('\uFFFD') && (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-const notUtf8 = (): Refusal => unreadable('its name is not valid UTF-8');
-
-const tooLarge = (): Refusal =>
-  new Refusal('too_large', `The file is larger than ${toSizeText(MAX_INPUT_BYTES)}.`);
-
-const unreadable = (why: unknown): Refusal =>
-  new Refusal(
-    'unreadable',
-    `It cannot be read: ${typeof why === 'string' ? why : describeSystemError(why)}.`,
-  );
+function unreadable(why: unknown): Refusal {
+  const reason = typeof why === 'string' ? why : describeSystemError(why);
+  return new Refusal('unreadable', `It cannot be read: ${reason}.`);
+}

@@ -6,7 +6,7 @@ import { serialize } from 'node:v8';
 import { Failure } from '../../domain/failure.ts';
 import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
 import { maxCpuMs } from '../budget.ts';
-import type { IntakeDocument } from '../intake-document.ts';
+import { type IntakeDocument, toRejected } from '../intake-document.ts';
 import type { ParseOptions, Parser } from './parser.ts';
 import { READY, type Reply, type Request, toReceived } from './parser-messages.ts';
 
@@ -103,7 +103,7 @@ async function* parseSurviving(
     if (end === undefined) return;
     if (isNew && !exchange.hasStarted) throw toNotStarted(end);
     if (isNew || end.signal === TOOK_TOO_LONG)
-      return yield toRejected(toRefusal(end, bytes), reports);
+      return yield toRejected(toEnd(toRefusal(end, bytes), reports));
   }
 }
 
@@ -135,10 +135,6 @@ function toRefusal({ signal }: End, { length }: Uint8Array): Refusal {
   if (signal !== TOOK_TOO_LONG) return FAILED;
   const seconds = Math.round(maxCpuMs(length) / 1000);
   return new Refusal('unreadable', `Reading it was given up after ${seconds} s of CPU time.`);
-}
-
-function toRejected(refusal: Refusal, reports: number): IntakeDocument {
-  return { kind: 'rejected', member: [], path: '', refusal: toEnd(refusal, reports) };
 }
 
 class Exchange {

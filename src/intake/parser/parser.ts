@@ -5,7 +5,7 @@ import type { IntakeDocument } from '../intake-document.ts';
 export interface ParseOptions {
   /** The time of receipt, in milliseconds. */
   readonly nowMs: number;
-  /** To be given up with `too_costly` at a share of the budget. */
+  /** Reading is given up with `too_costly` at a share of the budget. */
   readonly isBrief?: boolean | undefined;
 }
 

@@ -45,20 +45,20 @@ export async function readFeedback(
     const record = toRecord(element);
     budget.spend('record');
     if (record === undefined) return;
-    tally = addSafely(tally, { record, element });
+    tally = addSafely(tally, record, element);
     largest.add(record);
     onRecord?.(record);
   });
   const parser = new XmlParser(tree, log);
-  const reading = { parser, log, budget, largest };
-  const { sha256: payloadSha256, size } = await readXml(content, reading);
+  const reading = { parser, largest };
+  const { sha256: payloadSha256, size } = await readXml(content, reading, { log, budget });
   const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log), tally };
   const held = size > MAX_HELD_BYTES ? copy(parts) : parts;
-  const kept = keepRecords(held, { ...largest.end(), log, budget });
+  const kept = keepRecords(held, largest.end(), { log, budget });
   return { ...held, ...kept, warnings: log.toList(), payloadSha256 };
 }
 
-/** Texts of the tree are slices of the document, and keep it in memory: of a larger document they are copied. */
+/** Texts of the tree are slices of the document, and keep it in memory, so those of a larger one are copied. */
 const MAX_HELD_BYTES = 64 * 1024;
 
 function copy<T>(value: T): T {
@@ -73,18 +73,14 @@ function toNamespace({ namespace }: XmlParser, log: WarningLog): string | null {
 
 type Parts = Omit<AggregateReport, 'content' | 'sources' | 'warnings' | 'payloadSha256'>;
 
-interface Records {
-  /** Of the records with the most messages, which come first. */
-  readonly texts: readonly string[];
-  readonly records: readonly KeptRecord[];
-  readonly log: WarningLog;
-  readonly budget: Budget;
-}
-
-/** Spends the report's size from the budget. While there is no room, the half with fewer messages is left out. */
+/**
+ * Spends the report's size from the budget. While there is no room, the half with fewer messages is left out: the records
+ * with the most come first.
+ */
 function keepRecords(
   parts: Parts,
-  { texts, records: all, log, budget }: Records,
+  { texts, records: all }: { texts: readonly string[]; records: readonly KeptRecord[] },
+  { log, budget }: Pick<FeedbackOptions, 'log' | 'budget'>,
 ): Pick<AggregateReport, 'content' | 'sources'> {
   for (let count = texts.length; ; count = Math.floor(count / 2)) {
     const kept = texts.slice(0, count);
@@ -98,12 +94,7 @@ function keepRecords(
   }
 }
 
-interface RecordRead {
-  readonly record: ReportRecord;
-  readonly element: Element;
-}
-
-function addSafely(before: Tally, { record, element }: RecordRead): Tally {
+function addSafely(before: Tally, record: ReportRecord, element: Element): Tally {
   const tally = addToTally(before, record);
   if (tally.totalMessages <= MAX_REPORT_MESSAGES) return tally;
   const message = `The report counts more than ${MAX_REPORT_MESSAGES} messages.`;
@@ -122,23 +113,17 @@ function toParts(
   };
 }
 
-interface Reading {
-  readonly parser: XmlParser;
-  readonly largest: LargestRecords;
-  readonly log: WarningLog;
-  readonly budget: Budget;
-}
-
 /** Half of a SHA-256: that another document has the same takes 2^128 tries. All of it took 16 bytes more a report. */
 const HASH_CHARS = 32;
 
 /** Returns the hash (hex) and the number of the document's bytes. */
 async function readXml(
   content: Content,
-  { parser, largest, log, budget }: Reading,
-): Promise<{ readonly sha256: string; readonly size: number }> {
+  { parser, largest }: { parser: XmlParser; largest: LargestRecords },
+  { log, budget }: Pick<FeedbackOptions, 'log' | 'budget'>,
+) {
   const { head, whole } = await peek(content);
-  const text = new XmlText(parser, { head, log });
+  const text = new XmlText(parser, head, log);
   const hash = createHash('sha256');
   let size = 0;
   let broken: Refusal | undefined;

@@ -15,25 +15,18 @@ const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 
 /** `report_metadata`. Throws when the time is missing or too far in the future, and when the id is too long. */
 export function toMetadata(metadata: Element, nowMs: number): ReportMetadata {
-  const { begin, end } = toDateRange(metadata, nowMs);
   return {
     orgName: toOrgName(metadata),
     email: toEmail(metadata),
     extraContactInfo: metadata.value('extra_contact_info'),
     reportId: toReportId(metadata),
-    begin,
-    end,
+    ...toDateRange(metadata, nowMs),
     errors: toErrors(metadata),
     generator: metadata.value('generator'),
   };
 }
 
-interface DateRange {
-  readonly begin: number;
-  readonly end: number;
-}
-
-function toDateRange(metadata: Element, nowMs: number): DateRange {
+function toDateRange(metadata: Element, nowMs: number) {
   const range = findDateRange(metadata);
   const begin = toSeconds(range, 'begin');
   const end = toSeconds(range, 'end');
@@ -92,12 +85,8 @@ function toReportId(metadata: Element): string | null {
   const id = metadata.value('report_id');
   if (id === null) metadata.warn('missing_report_id');
   if ((id?.length ?? 0) <= MAX_REPORT_ID_CHARS) return id;
-  const where = renderLocation(metadata.child('report_id'));
-  throw new Refusal(
-    'bad_field',
-    `The report id is longer than ${MAX_REPORT_ID_CHARS} characters.`,
-    where,
-  );
+  const message = `The report id is longer than ${MAX_REPORT_ID_CHARS} characters.`;
+  throw new Refusal('bad_field', message, renderLocation(metadata.child('report_id')));
 }
 
 function toErrors(metadata: Element): string[] {

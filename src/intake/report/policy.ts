@@ -15,15 +15,15 @@ const WHOLE_NUMBER = /^\d{1,9}$/;
 export function toPolicyPublished(policy: Element): PolicyPublished {
   return {
     domain: toDomain(policy),
-    p: toWord(policy, { name: 'p', known: POLICY }),
-    sp: toWord(policy, { name: 'sp', known: POLICY }),
-    np: toWord(policy, { name: 'np', known: POLICY }),
-    adkim: toWord(policy, { name: 'adkim', known: ALIGNMENT }),
-    aspf: toWord(policy, { name: 'aspf', known: ALIGNMENT }),
+    p: toWord(policy, 'p', POLICY),
+    sp: toWord(policy, 'sp', POLICY),
+    np: toWord(policy, 'np', POLICY),
+    adkim: toWord(policy, 'adkim', ALIGNMENT),
+    aspf: toWord(policy, 'aspf', ALIGNMENT),
     pct: toPct(policy),
-    fo: toWord(policy, { name: 'fo', known: FAILURE_OPTIONS }),
-    testing: toWord(policy, { name: 'testing', known: YES_OR_NO }),
-    discoveryMethod: toWord(policy, { name: 'discovery_method', known: DISCOVERY }),
+    fo: toWord(policy, 'fo', FAILURE_OPTIONS),
+    testing: toWord(policy, 'testing', YES_OR_NO),
+    discoveryMethod: toWord(policy, 'discovery_method', DISCOVERY),
   };
 }
 
@@ -39,7 +39,7 @@ function toDomain(policy: Element): string {
 }
 
 /** A known word in lower case; an unknown word as sent. */
-function toWord(policy: Element, { name, known }: { name: string; known: RegExp }): string | null {
+function toWord(policy: Element, name: string, known: RegExp): string | null {
   const text = policy.value(name);
   if (text === null || known.test(text)) return text?.toLowerCase() ?? null;
   policy.child(name).warn('unknown_policy_word');

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** Rejects with a `code`, as Node's resolver does. */
 export type AskDns = (name: string, type: string) => Promise<unknown[]>;
 
@@ -31,20 +29,15 @@ export function createQuestions(ask: AskDns, deadlineMs: number = DEADLINE_MS) {
 }
 
 async function inTime<T>(answer: Promise<T>, endAt: number): Promise<T> {
-  const done = new AbortController();
-  const late = sleep(Math.max(0, endAt - performance.now()), undefined, { signal: done.signal });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const leftMs = Math.max(0, endAt - performance.now());
+  const timer = setTimeout(() => reject(toError('ETIMEOUT')), leftMs);
   try {
-    return await Promise.race([
-      answer,
-      late.then(() => {
-        throw toError('ETIMEOUT');
-      }),
-    ]);
+    return await Promise.race([answer, late]);
   } finally {
+    clearTimeout(timer);
     // The answer may come later: who keeps it has it for the next mail.
     answer.catch(() => undefined);
-    late.catch(() => undefined);
-    done.abort();
   }
 }
 

@@ -1,15 +1,11 @@
 import type { ARCData, DKIMVerifyResult } from 'mailauth';
 import { parseDomainName } from '../../domain/domain-name.ts';
 
-interface TrustedOptions {
-  readonly resolver: (name: string, type: string) => Promise<string[]>;
-}
-
 /** The names that servers of the operator's found to have signed or sent the mail: in their own field, or under their seal. */
 export async function listTrustedResults(
   { headers, arc: chain }: DKIMVerifyResult,
   servers: readonly string[],
-  options: TrustedOptions,
+  options: { readonly resolver: (name: string, type: string) => Promise<string[]> },
 ): Promise<string[]> {
   const isTrusted = (name: unknown) => servers.includes(`${name}`.toLowerCase());
   // A server writes above what came to it: a field further down may be the sender's.
@@ -33,7 +29,7 @@ const COMMENT = /\((?:[^()\\]|\\.)*\)/gs;
 const PASSED = /^\s*(?:dkim|spf)\s*=\s*pass\s/i;
 const PROPERTY = /\s(?:header\.d|header\.i|smtp\.mailfrom)\s*=\s*(\S+)/i;
 
-/** Authentication-Results (RFC 8601, 2.2). Of a field with quoted text or nested comments, which may be the sender's, nothing. */
+/** Authentication-Results (RFC 8601, 2.2). A field with quoted text or nested comments, which may be the sender's, names nobody. */
 function parseResults(text: string, beginning = /^/): { server: string; names: string[] } {
   const value = text.slice(text.indexOf(':') + 1).replace(COMMENT, ' ');
   const [server = '', ...results] = value.replace(beginning, '').split(';');

@@ -13,18 +13,13 @@ const MAX_SEALS = 6;
 
 const SIGNATURE = /^(?:dkim-signature|arc-message-signature)[ \t]*:/gim;
 const SEAL = /^arc-seal[ \t]*:/gim;
-
 const RESULTS = /^authentication-results[ \t]*:/gim;
 
-interface Verifiable {
-  /** With CR LF at the ends of lines, as they were signed. */
-  readonly bytes: Buffer;
-  /** Whether a field of the header may say who sent the mail. */
-  readonly isSigned: boolean;
-}
-
-/** undefined for a mail that is beyond the bounds. */
-export function toVerifiable(mail: Uint8Array): Verifiable | undefined {
+/**
+ * The mail with CR LF at the ends of lines, as it was signed, and whether a field of its header may say who sent it.
+ * undefined for a mail that is beyond the bounds.
+ */
+export function toVerifiable(mail: Uint8Array) {
   if (mail.length > MAX_BYTES) return undefined;
   const bytes = toCrLf(Buffer.from(mail.buffer, mail.byteOffset, mail.length));
   if (bytes === undefined) return undefined;

@@ -1,3 +1,4 @@
+import type { DKIMVerifyResult } from 'mailauth';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import type { Envelope } from '../../domain/incoming.ts';
@@ -53,7 +54,9 @@ export function createVerifier({ ask, deadlineMs, ...deps }: VerifierDeps): Veri
     if (client === undefined && !verifiable.isSigned) return [];
     const questions = createQuestions(ask, deadlineMs);
     const names = await findNames(verifiable.bytes, {
-      ...{ envelope: mail.envelope, client, resolver: questions.resolve },
+      envelope: mail.envelope,
+      client,
+      resolver: questions.resolve,
       curTime: new Date(mail.receivedAt),
       // Anybody can write the operator's results into a mail that did not pass the operator's server.
       trustedServers: client === undefined ? deps.trustedServers : [],
@@ -78,16 +81,8 @@ interface CheckOptions {
   readonly curTime: Date;
 }
 
-interface Signers {
-  /** Whether a name has the owner of the mail's From. */
-  readonly isAligned: (name: string) => boolean;
-  readonly names: readonly string[];
-}
-
-async function findSigners(
-  bytes: Buffer,
-  { trustedServers, resolver, curTime }: CheckOptions,
-): Promise<Signers> {
+/** The names that signed the mail, and whether a name has the owner of the mail's From. */
+async function findSigners(bytes: Buffer, { trustedServers, resolver, curTime }: CheckOptions) {
   const { dkimVerify } = (await import('mailauth/lib/dkim/verify.js')).default;
   const options = { resolver, curTime, minBitLength: MIN_KEY_BITS };
   const found = await dkimVerify(bytes, { ...options, rejectRsaSha1: true });
@@ -104,14 +99,11 @@ async function findSigners(
   return { isAligned, names: [...new Set(trusted.filter(isAligned))] };
 }
 
-/** Of several From fields, the signed one is not the one that people see. */
+/** Nothing is aligned with several From fields: the signed one is not the one that people see. */
 async function toIsAligned({
   headerFrom,
   fromFields,
-}: {
-  readonly headerFrom: readonly string[];
-  readonly fromFields: number;
-}): Promise<Signers['isAligned']> {
+}: DKIMVerifyResult): Promise<(name: string) => boolean> {
   const [address = ''] = headerFrom;
   const from = parseDomainName(address.slice(address.lastIndexOf('@') + 1));
   if (fromFields !== 1 || headerFrom.length !== 1 || from === undefined) return () => false;

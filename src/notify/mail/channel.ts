@@ -2,7 +2,7 @@ import { ignoreNotFound } from '../../domain/failure.ts';
 import { END_OF_TIME, later } from '../../domain/instant.ts';
 import { toUnsubscribeToken } from '../../domain/mail-choice.ts';
 import { findDomainName } from '../../store/domains/domains.ts';
-import type { DueDelivery, Outcome } from '../../store/notify/claims.ts';
+import type { DeliveryOutcome, DueDelivery } from '../../store/notify/claims.ts';
 import {
   confirmAddress,
   findPersonMail,
@@ -19,9 +19,7 @@ import { renderLetter } from './letter.ts';
 import { findRefusal, type Mailer } from './mailer.ts';
 import { findDailyTime, msUntilDaily, planMail, planOther } from './pace.ts';
 
-interface MailDeps extends LetterDeps {
-  readonly mailer: Pick<Mailer, 'send' | 'close'>;
-}
+type MailDeps = LetterDeps & { readonly mailer: Pick<Mailer, 'send' | 'close'> };
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -36,7 +34,10 @@ const MAX_AGE_MS = 5 * 24 * HOUR;
 /** Tells people by mail. The deliveries of one person come together, so several can be one mail. */
 export function createMailChannel(deps: MailDeps): Channel {
   return {
-    ...{ name: 'mail', atOnce: 200, waitsMs: WAITS_MS, close: deps.mailer.close },
+    name: 'mail',
+    atOnce: 200,
+    waitsMs: WAITS_MS,
+    close: deps.mailer.close,
     deliver: async (batch) => {
       const person = await findPersonMail(deps.store.db, batch.receiverId).catch(ignoreNotFound);
       if (person !== undefined) await new MailBatch(deps, batch, person).deliver();
@@ -88,7 +89,7 @@ class MailBatch {
     await this.#record(dropped, { kind: 'delivered', answer });
   }
 
-  async #record(deliveries: readonly DueDelivery[] = [], outcome: Outcome): Promise<void> {
+  async #record(deliveries: readonly DueDelivery[] = [], outcome: DeliveryOutcome): Promise<void> {
     if (deliveries.length > 0)
       await this.#batch.record(new Map(deliveries.map((one) => [one, outcome])));
   }
@@ -147,7 +148,7 @@ class MailBatch {
     const started = performance.now();
     const outcome = await this.#try(sending);
     await this.#record(deliveries, { ...outcome, tookMs: performance.now() - started });
-    // After that: a process that dies between sending and recording sends again.
+    // The outcome is recorded first: a process that dies before sends again.
     if (outcome.kind === 'delivered' && this.#person.refusals > 0)
       await confirmAddress(this.#deps.store.db, this.#person.personId);
     if (this.#isEnded) return;
@@ -155,7 +156,7 @@ class MailBatch {
     this.#pace = pace;
   }
 
-  async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<Outcome> {
+  async #try({ letter, id, inReplyTo, subscription }: Sending): Promise<DeliveryOutcome> {
     const { mailer, store, baseUrl } = this.#deps;
     const { email: to, personId, linkKey } = this.#person;
     const token = subscription && toUnsubscribeToken(subscription, personId, linkKey);

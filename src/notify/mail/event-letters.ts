@@ -22,13 +22,9 @@ export interface LetterDeps {
   readonly now: () => Instant;
   /** The first active domains of an account, and how many it has: what needs a person first comes first. */
   readonly listWork: (
-    query: WorkQuery,
+    accountId: string,
+    limit: number,
   ) => Promise<{ readonly domains: readonly Work[]; readonly total: number }>;
-}
-
-export interface WorkQuery {
-  readonly accountId: string;
-  readonly limit: number;
 }
 
 /** A letter, and what its mail needs besides. */
@@ -62,7 +58,7 @@ async function findSummary(
 ): Promise<Letter | undefined> {
   if (!hasSummary) return undefined;
   const { monday } = JSON.parse(data) as { monday: Day };
-  const work = await listWork({ accountId, limit: MAX_DOMAINS });
+  const work = await listWork(accountId, MAX_DOMAINS);
   const domains: DomainWeek[] = [];
   for (const domain of work.domains)
     domains.push({ ...domain, ...(await readWeek(store.reader, domain.id, monday)) });

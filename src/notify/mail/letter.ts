@@ -33,7 +33,7 @@ export function renderLetter({ subject, blocks, reason }: Letter, links: readonl
     // nodemailer leaves what looks like an encoded word (RFC 2047) for the reader to decode.
     subject: toSafeText(subject, MAX_SUBJECT).replaceAll('=?', '= ?'),
     text: `${blocks.map(toText).join('\n\n')}\n\n-- \n${footer.map(toText).join('\n')}\n`,
-    html: String(renderPage({ subject, blocks, footer })),
+    html: String(renderPage({ subject, blocks }, footer)),
   };
 }
 
@@ -48,7 +48,7 @@ function toLine(text: string): string {
   return toSafeText(text, MAX_PARAGRAPH);
 }
 
-/** Without the styles it reads in its order. Clients that know no dark mode show dark text on white. */
+/** Without these styles the letter reads in its order. Clients that know no dark mode show dark text on white. */
 const STYLE = raw(`
 :root { color-scheme: light dark; }
 body { margin: 0; padding: 24px 16px; background: #fff; color: #1c2530;
@@ -65,11 +65,7 @@ footer p { margin: 4px 0; } footer .button { padding: 0; border: 0; }
 }
 `);
 
-interface Page extends Pick<Letter, 'subject' | 'blocks'> {
-  readonly footer: readonly Block[];
-}
-
-function renderPage({ subject, blocks, footer }: Page): Html {
+function renderPage({ subject, blocks }: Omit<Letter, 'reason'>, footer: readonly Block[]): Html {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark"><title>${toSafeText(subject, MAX_SUBJECT)}</title>

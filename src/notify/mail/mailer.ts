@@ -17,7 +17,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Without the host. The same in each try: a person's mailbox can recognise a mail that comes twice. */
+  /** The message id without the host, the same in each try: a person's mailbox can recognise a mail that comes twice. */
   readonly id: string;
   /** The id of the mail that this one continues. */
   readonly inReplyTo?: string | undefined;
@@ -69,17 +69,24 @@ async function openTransport(server: MailServer): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   const { host, port, security, user, password } = server;
   return createTransport({
-    ...{ pool: true, host, port, maxConnections: MAX_CONNECTIONS },
-    ...{ secure: security === 'tls', requireTLS: security === 'starttls' },
+    pool: true,
+    host,
+    port,
+    maxConnections: MAX_CONNECTIONS,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
     // A server on this machine often has a certificate that nobody signed.
     ignoreTLS: security === 'none',
     ...(user !== undefined && { auth: { user, pass: password?.() ?? '' } }),
     // What is tried again is the caller's to say: a second try here could be a second mail.
     maxRequeues: 0,
-    ...{ connectionTimeout: 15_000, greetingTimeout: 15_000, socketTimeout: MAX_MS },
+    connectionTimeout: 15_000,
+    greetingTimeout: 15_000,
+    socketTimeout: MAX_MS,
     // Before the server does so, as that would fail the next mail.
     idleTimeout: 20_000,
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
 }
 
@@ -88,19 +95,18 @@ function toMessage(from: MailServer['from'], mail: Mail) {
   const host = from.address.slice(from.address.lastIndexOf('@') + 1);
   const toMessageId = (of: string) => `<${of}@${host}>`;
   return {
-    ...{ from, to: { name: '', address: to }, subject, text, html },
+    from,
+    to: { name: '', address: to },
+    subject,
+    text,
+    html,
     envelope: { from: from.address, to: [to] },
     messageId: toMessageId(id),
-    ...(inReplyTo && {
-      inReplyTo: toMessageId(inReplyTo),
-      references: toMessageId(inReplyTo),
-    }),
+    ...(inReplyTo && { inReplyTo: toMessageId(inReplyTo), references: toMessageId(inReplyTo) }),
     headers: {
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
-      ...(unsubscribe && {
-        'List-Unsubscribe': { prepared: true, value: `<${unsubscribe}>` },
-      }),
+      ...(unsubscribe && { 'List-Unsubscribe': { prepared: true, value: `<${unsubscribe}>` } }),
       // One click needs HTTPS (RFC 8058, 3.1).
       ...(unsubscribe?.startsWith('https:') && {
         'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',

@@ -3,27 +3,24 @@ import type { Pace } from '../../store/people/person-mail.ts';
 
 /* When mails go: nobody gets more than they can read, and nothing is left out. */
 
-/** Of all kinds together. */
+/** The most mails of all kinds together. */
 const MAX_A_DAY = 50;
 /** The last five are for links that somebody waits for: nobody can use them up with news, such as forged alerts. */
 const MAX_NEWS = MAX_A_DAY - 5;
-/** In BURST_MS, one mail for each change. Ten at once, and what comes besides, are one mail with all of them. */
+/** So many mails in BURST_MS are for one change each. Ten at once, and what comes besides, are one mail with all of them. */
 const MAX_BURST = 9;
 const BURST_MS = 10 * 60_000;
 /** The daily mail and the summary go at this hour, UTC. */
 const DAILY_HOUR = 7;
 
-interface Wait {
-  readonly kind: 'wait';
-  readonly ms: number;
-}
-
-type Plan =
-  | { readonly kind: 'single' | 'list'; readonly isLastToday: boolean; readonly pace: Pace }
-  | Wait;
+type Wait = { readonly kind: 'wait'; readonly ms: number };
 
 /** What becomes of the first of the changes that wait for a person who is told at once. */
-export function planMail(pace: Pace, waiting: number, now: Instant): Plan {
+export function planMail(
+  pace: Pace,
+  waiting: number,
+  now: Instant,
+): { readonly kind: 'single' | 'list'; readonly isLastToday: boolean; readonly pace: Pace } | Wait {
   const plan = planOther(pace, { isLink: false, now });
   if (plan.kind === 'wait') return plan;
   const sent = plan.pace.sent - 1;
@@ -58,7 +55,7 @@ export function findDailyTime(now: Instant): Instant {
   return time <= now ? time : later(time, -DAY_MS);
 }
 
-/** For something that happened after that time. */
+/** The time to the next daily mails, which have what happened after `findDailyTime`. */
 export function msUntilDaily(now: Instant): number {
   return msUntil(later(findDailyTime(now), DAY_MS), now);
 }

@@ -83,14 +83,8 @@ export function toDeletionLetter(notice: Notice, frame: Frame): Letter {
   };
 }
 
-interface DisabledWebhook {
-  readonly webhook_id: string;
-  readonly url: string;
-  readonly reason: OffReason;
-}
-
 export function toWebhookLetter(
-  { webhook_id, url, reason }: DisabledWebhook,
+  { webhook_id, url, reason }: { webhook_id: string; url: string; reason: OffReason },
   frame: Frame,
 ): Letter {
   const link = `${frame.baseUrl}/settings/integrations/webhooks/${webhook_id}`;

@@ -6,9 +6,6 @@ import { findDomainName } from '../../store/domains/domains.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
 
-type Schemas = components['schemas'];
-type Data = Schemas['AlertEvent' | 'ReportEvent']['data'];
-
 type Event = Pick<DueDelivery, 'account_id' | 'type' | 'at' | 'data'>;
 
 export interface BodyDeps {
@@ -16,7 +13,7 @@ export interface BodyDeps {
   readonly baseUrl: string | undefined;
 }
 
-/** As Standard Webhooks describes it. The data is JSON already, and is sent as it was stored. */
+/** The body that Standard Webhooks describes. The data is JSON already, and is sent as it was stored. */
 export async function renderBody(deps: BodyDeps, format: Format, event: Event): Promise<string> {
   if (format === 'slack') return await toSlackBody(deps, event);
   const { type, at, data } = event;
@@ -26,7 +23,7 @@ export async function renderBody(deps: BodyDeps, format: Format, event: Event): 
 /** A sentence with a link, for chats. */
 async function toSlackBody({ db, baseUrl }: BodyDeps, event: Event): Promise<string> {
   if (event.type === 'webhook.test') return toText('This is a test of Plumbline’s webhook.');
-  const data: Data = JSON.parse(event.data);
+  const data: components['schemas']['AlertEvent' | 'ReportEvent']['data'] = JSON.parse(event.data);
   const found = await findDomainName(db, { domainId: data.domain_id, accountId: event.account_id });
   const name = formatDomainName(found ?? 'a domain that was removed');
   const text =

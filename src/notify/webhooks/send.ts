@@ -9,13 +9,13 @@ import {
   findRefusal,
   type JudgeAddress,
 } from '../../domain/webhooks/address.ts';
-import type { Outcome } from '../../store/notify/claims.ts';
+import type { DeliveryOutcome } from '../../store/notify/claims.ts';
 
-/** For connecting and answering together. */
+/** The time for connecting and answering together. */
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 500;
-/** After that the event is deleted. */
+/** The event is deleted after this time. */
 const MAX_RETRY_AFTER_MS = KEPT_DAYS * DAY_MS;
 
 /** Rejects when nobody answers, with the reason. */
@@ -42,31 +42,37 @@ export async function send(
   deps: SendDeps,
   message: Message,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const begunAt = performance.now();
   const timeout = AbortSignal.timeout(deps.timeoutMs ?? TIMEOUT_MS);
   const url = new URL(message.url);
   const judge = createJudge(deps.allowed);
   const agent = new Agent({ connect: { lookup: createLookUp(url, deps.lookUp, judge) } });
   const outcome = await post(url, message, {
-    ...{ judge, now: deps.now, dispatcher: agent },
+    judge,
+    now: deps.now,
+    dispatcher: agent,
     signal: AbortSignal.any([signal, timeout]),
   }).catch((error: unknown) => ({ kind: 'failed' as const, answer: describe(error) }));
   await agent.destroy();
   return { ...outcome, tookMs: performance.now() - begunAt };
 }
 
-interface PostDeps extends Pick<SendDeps, 'now'> {
-  readonly judge: JudgeAddress;
-  readonly dispatcher: Dispatcher;
-  readonly signal: AbortSignal;
-}
-
 async function post(
   url: URL,
   { body, ...message }: Message,
-  { judge, now, dispatcher, signal }: PostDeps,
-): Promise<Outcome> {
+  {
+    judge,
+    now,
+    dispatcher,
+    signal,
+  }: {
+    readonly judge: JudgeAddress;
+    readonly now: SendDeps['now'];
+    readonly dispatcher: Dispatcher;
+    readonly signal: AbortSignal;
+  },
+): Promise<DeliveryOutcome> {
   const literal = findLiteralAddress(url);
   const refusal = literal && findRefusal(url, literal, judge);
   if (refusal) throw refusal;
@@ -129,7 +135,7 @@ function toOutcome(
   status: number,
   retryAfter: string | string[] | undefined,
   { answer, now }: { readonly answer: string; readonly now: Date },
-): Outcome {
+): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, answer };
   // 410: it wants no more.
   if (status === 410) return { kind: 'refused', status, answer };
@@ -144,7 +150,7 @@ function parseRetryAfter(text: string, now: Date): number {
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** For the owner of the endpoint. The reason that the library wraps says more than its own message. */
+/** A text for the owner of the endpoint. The reason that the library wraps says more than its own message. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'It did not answer in time.';

@@ -6,7 +6,7 @@ import {
   toFirstRecord,
 } from '../../domain/dns/records-to-publish.ts';
 import { toHost } from '../../domain/dns/report-addresses.ts';
-import type { Finding } from '../../domain/dns/report-route.ts';
+import type { RouteFinding } from '../../domain/dns/report-route.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import {
@@ -81,7 +81,7 @@ function renderCheck(check: RouteCheck | undefined, now: Date): Html {
     <ul class="findings">${check.findings.map(renderFinding)}</ul>`;
 }
 
-function renderFinding({ ok, text }: Finding): Html {
+function renderFinding({ ok, text }: RouteFinding): Html {
   return html`<li>
     <span class="badge ${ok ? 'good' : 'warn'}">${ok ? 'Right' : 'Wrong'}</span>
     <div>${text}</div>

@@ -1,6 +1,6 @@
 import { RECORD_TYPES, type RecordType } from '../../domain/dns/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
-import type { Finding } from '../../domain/dns/report-route.ts';
+import type { RouteFinding } from '../../domain/dns/report-route.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
@@ -116,7 +116,7 @@ const MAX_CHARACTERS = 1_000;
 
 export interface RouteCheck {
   readonly checkedAt: Instant;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly RouteFinding[];
 }
 
 export async function findRouteCheck(

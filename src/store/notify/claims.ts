@@ -83,7 +83,7 @@ export function listDue(db: Queries, claim: Claim, limit: number) {
 }
 
 /** What became of one try. */
-export interface Outcome {
+export interface DeliveryOutcome {
   /**
    * `failed` is tried again, `refused` never. A `postponed` one was not tried: the channel waits until its time comes.
    */
@@ -104,7 +104,7 @@ export interface Outcome {
 export async function recordOutcomes(
   db: Db,
   { receiverId }: Claim,
-  outcomes: ReadonlyMap<DueDelivery, Outcome>,
+  outcomes: ReadonlyMap<DueDelivery, DeliveryOutcome>,
   waitsMs: readonly number[],
 ): Promise<void> {
   await db.write(async (tx) => {
@@ -125,7 +125,7 @@ interface Try {
 }
 
 function toRow(
-  { kind, atLeastMs = 0, tookMs, status = null, answer = null }: Outcome,
+  { kind, atLeastMs = 0, tookMs, status = null, answer = null }: DeliveryOutcome,
   { nowMs, tries, waitMs }: Try,
 ) {
   if (kind === 'postponed') return { due_at_ms: nowMs + Math.round(atLeastMs) };

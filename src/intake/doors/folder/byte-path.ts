@@ -7,12 +7,12 @@ export function toBytePath(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** For the functions of node:fs. */
+/** The bytes, as the functions of node:fs take them. */
 export function toSystemPath(path: string): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
-/** For people: bytes that are not UTF-8 are replaced by U+FFFD. */
+/** The text for people. Bytes that are not UTF-8 are replaced by U+FFFD. */
 export function toPathText(path: string): string {
   return toSystemPath(path).toString();
 }

@@ -30,11 +30,11 @@ export interface OpenFile {
   readonly close: () => Promise<void>;
 }
 
-/** By the thread pool: a server of files may not answer for a long time, and all else goes on. */
+/** These use the thread pool: a server of files may not answer for a long time, and all else goes on. */
 export const pooledFiles: Files = { lstat, open, link, rename, unlink };
 
 /**
- * At once: a call by the thread pool costs several times as much CPU, and a mail needs ten.
+ * These wait for the disk: a call by the thread pool costs several times as much CPU, and a mail needs ten.
  *
  * @internal Tests move files by both.
  */
@@ -64,7 +64,7 @@ const LOCAL: ReadonlySet<number> = new Set([
   0x794c7630, // overlayfs
 ]);
 
-/** For the files of a folder. */
+/** Decides how the files of a folder are called. */
 export async function chooseFiles(folder: Buffer): Promise<Files> {
   const isLocal = process.platform === 'linux' && LOCAL.has((await statfs(folder)).type);
   return isLocal ? directFiles : pooledFiles;

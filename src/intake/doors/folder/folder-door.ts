@@ -18,7 +18,9 @@ export function watchFolder(options: WatchOptions): { readonly stop: () => Promi
   const { signal } = stopping;
   const watch: Watch = {
     ...options,
-    ...{ door: `folder:${options.path}`, signal, pollMs: options.pollMs ?? POLL_MS },
+    door: `folder:${options.path}`,
+    signal,
+    pollMs: options.pollMs ?? POLL_MS,
     left: new LeftFiles(options.warn),
   };
   const turn = createTurn(watch);
@@ -88,7 +90,7 @@ async function findPlace(path: string): Promise<FolderPlace | undefined> {
   return { path: toBytePath(path), kind: 'drop' };
 }
 
-/** What keeps the door from working is logged when it begins. Of single files, the log has each one already. */
+/** What keeps the door from working is logged when it begins. Single files are in the log already. */
 function createNoting({ noteDoor, door, warn, path, pollMs, left }: Watch) {
   let known: string | undefined;
   let noted: { readonly text?: string | undefined; readonly atMs: number } = { atMs: -pollMs };

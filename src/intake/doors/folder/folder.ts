@@ -161,7 +161,7 @@ export class Folder {
     }
   }
 
-  /** By the clock of the file system. When it is ahead of ours, the file has to be in the same state for the time. */
+  /** Judges by the clock of the file system. When it is ahead of ours, the file has to be in the same state for the time. */
   #isSettled(file: WatchedFile, known: KnownFile): boolean {
     const nowMs = performance.now();
     const restMs = SETTLED_MS - Math.max(toAgeMs(file), nowMs - known.sinceMs);

@@ -16,7 +16,7 @@ export interface KnownFile {
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Of the files of a folder, by their names: in which state they are known, and when they are looked at again. */
+/** The files of a folder by their names, with the state in which they are known and when they are looked at again. */
 export class KnownFiles {
   readonly #pollMs: number;
   /** In the order in which they were found. */
@@ -49,7 +49,7 @@ export class KnownFiles {
     }
   }
 
-  /** Those that were found last come first, so that one does not wait for thousands. */
+  /** Names that were found last come first, so that one does not wait for thousands. */
   takeDue(count: number): string[] {
     const names = this.#due.splice(-count);
     for (const name of names) this.rest(name);
@@ -71,7 +71,7 @@ export class KnownFiles {
     if (known?.state === state) known.isDone = true;
   }
 
-  /** At random, so that files that were read together are not all looked at again together. */
+  /** The time is random, so that files that were read together are not all looked at again together. */
   rest(name: string): void {
     const restMs = Math.max(this.#pollMs, this.#files.size * LOOK_MS_PER_FILE);
     this.#lookAt(name, performance.now() + restMs * (0.5 + Math.random()));

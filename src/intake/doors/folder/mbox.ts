@@ -26,19 +26,13 @@ const WINDOW_BYTES = 1024 * 1024;
 /** More than a "From " line and the name of a header field have, with the blank line before them. */
 const CONTEXT_BYTES = 2_048;
 
-/** A state of the file that was read, and where its last message begins. */
-interface Known {
-  readonly file: WatchedFile;
-  readonly lastStart: number;
-}
-
 /**
  * Delivers the messages of a mailbox file, which is never changed. While the file only grows, what was delivered is
  * not read again, except the last message, which may have been incomplete. A message is known by its bytes, so the
  * same mailbox read from its beginning gives nothing new.
  */
 export function createMailboxReading(watch: Watch): () => Promise<void> {
-  let known: Known | undefined;
+  let known: { readonly file: WatchedFile; readonly lastStart: number } | undefined;
   return async () => {
     const file = await findFile(pooledFiles, toBytePath(await realpath(watch.path)));
     if (file === undefined || toAgeMs(file) < SETTLED_MS || (await isLocked(file.path))) return;

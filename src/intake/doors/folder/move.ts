@@ -15,13 +15,13 @@ export type FolderKind = 'drop' | 'maildir';
 export interface Moves {
   /** Returns whether the file was moved. Throws Changed, or the error of the system. */
   readonly move: (file: WatchedFile, result: MailResult) => Promise<boolean>;
-  /** After the last one. */
+  /** To be called after the last move. */
   readonly end: () => Promise<void>;
 }
 
 /**
- * Moves files whose results are known, and never onto another file. Of a drop folder, files go to its folders
- * `Processed` and `Rejected`. Of a Maildir, mails with a report go from `new` to `cur`, and all others stay as they
+ * Moves files whose results are known, and never onto another file. Files of a drop folder go to its folders
+ * `Processed` and `Rejected`. Mails of a Maildir with a report go from `new` to `cur`, and all others stay as they
  * are: they are other people's. It is for one group of files: where they go is made and looked at once.
  */
 export function createMoves(files: Files, kind: FolderKind): Moves {
@@ -58,7 +58,7 @@ function toTarget(kind: FolderKind, { path }: WatchedFile, result: MailResult): 
 const RENEW_MS = 1_000;
 
 /**
- * Where files are moved to. Its names are taken by hard links to one empty file, which each move then replaces: of an
+ * Where files are moved to. Its names are taken by hard links to one empty file, which each move then replaces: with an
  * empty file for each, ext4 looks through all that were deleted in the last minutes when it makes the next.
  */
 class TargetFolder {
@@ -104,17 +104,14 @@ async function makeFolder(files: Files, folder: string): Promise<void> {
   if (!(await isFolder(files, folder))) throw new Error(`${toPathText(folder)} is not a folder`);
 }
 
+/** Returns whether the name was free. */
 type TakeName = (path: string) => Promise<boolean>;
 
-interface Move {
-  readonly path: string;
-  readonly target: string;
-  /** Whether the name was free. */
-  readonly take: TakeName;
-}
-
 /** Returns where the file is now. */
-async function moveToFree(files: Files, { path, target, take }: Move): Promise<string> {
+async function moveToFree(
+  files: Files,
+  { path, target, take }: { path: string; target: string; take: TakeName },
+): Promise<string> {
   const free = await takeFree(files, target, take);
   try {
     await files.rename(toSystemPath(path), toSystemPath(free));

@@ -60,7 +60,7 @@ export class LeftFiles {
   }
 }
 
-/** As the end of a sentence, without a full stop. */
+/** The end of a sentence, without a full stop. */
 export function toReason(error: unknown): string {
   const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
   if (isSystem) return describeSystemError(error);

@@ -49,7 +49,7 @@ export function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): Watc
   return { path, size, mtimeMs, ctimeMs, state, key: `file ${state} ${path}` };
 }
 
-/** For how long nothing has written to the file, or moved it, by the clock of its file system. */
+/** How long nothing has written to the file, or moved it, by the clock of its file system. */
 export function toAgeMs({ mtimeMs, ctimeMs }: WatchedFile): number {
   return Date.now() - Math.max(mtimeMs, ctimeMs);
 }

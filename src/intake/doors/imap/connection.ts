@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
 import { DoorFault, type ImapError, toSaid } from './fault.ts';
-import { fileMails, type Outcome } from './filing.ts';
+import { type FiledResult, fileMails } from './filing.ts';
 import type { ImapDeps, ImapLimits, MailboxOptions } from './options.ts';
 import { toPaths } from './paths.ts';
 import { createClient, ImapSession } from './session.ts';
 
-/** Of the answer for one mail, without its text. */
+/** The length of the answer for one mail, without its text. */
 const LINE_BYTES = 256;
 /** Servers say a wrong size of mails at times. */
 const SIZE_FACTOR = 2;
@@ -26,16 +26,14 @@ interface UidRange {
   readonly to?: number;
 }
 
-interface ConnectDeps {
-  readonly limits: ImapLimits;
-  readonly readSecrets: ImapDeps['readSecrets'];
-  readonly signal: AbortSignal;
-}
-
 /** Connects, opens the mailbox, and works with it. Throws when the connection ends. */
 export async function withConnection(
   options: MailboxOptions,
-  { limits, readSecrets, signal }: ConnectDeps,
+  {
+    limits,
+    readSecrets,
+    signal,
+  }: Pick<ImapDeps, 'readSecrets'> & { readonly limits: ImapLimits; readonly signal: AbortSignal },
   work: (connection: MailboxConnection) => Promise<void>,
 ): Promise<void> {
   const client = createClient(options, limits, await readSecrets());
@@ -195,12 +193,12 @@ export class MailboxConnection {
     });
   }
 
-  /** As `fileMails`. */
-  async file(outcome: Outcome, uids: readonly number[]): Promise<readonly number[]> {
-    return await fileMails(this.#session, this.#done, { outcome, uids });
+  /** See `fileMails`. */
+  async file(result: FiledResult, uids: readonly number[]): Promise<readonly number[]> {
+    return await fileMails(this.#session, this.#done, { result, uids });
   }
 
-  /** Those of the mails that are in the mailbox. */
+  /** Returns which of the mails are in the mailbox. */
   async listPresent(uids: readonly number[]): Promise<number[]> {
     if (uids.length === 0) return [];
     const present = new Set<number>();
@@ -238,7 +236,7 @@ export class MailboxConnection {
 }
 
 /**
- * Without the last mails that have no size: a server tells of the flags of mails that came after it began to answer,
+ * Leaves out the last mails if they have no size: a server tells of the flags of mails that came after it began to answer,
  * and others may have come before them.
  */
 function dropUnasked(mails: readonly ListedMail[]): readonly ListedMail[] {

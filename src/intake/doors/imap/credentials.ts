@@ -43,7 +43,7 @@ async function readSecretFile(file: string, name: string): Promise<string> {
   }
 }
 
-/** Without a shell: nothing in the text is expanded, and quotes have no meaning. */
+/** Runs the program without a shell: nothing in the text is expanded, and quotes have no meaning. */
 async function runTokenCommand(command: string, stopping?: AbortSignal): Promise<string> {
   const [program = '', ...args] = command.split(/\s+/).filter((word) => word !== '');
   const tooLong = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
@@ -56,21 +56,19 @@ async function runTokenCommand(command: string, stopping?: AbortSignal): Promise
   });
 }
 
-interface Ended {
-  readonly output: string;
-  /** Why the output does not count. */
-  readonly why?: string;
-}
-
-/** What the program writes to standard error goes nowhere: it may be a secret. */
-function run(program: string, args: readonly string[], signal: AbortSignal): Promise<Ended> {
+/**
+ * What the program prints, and why that does not count. What it writes to standard error goes nowhere: it may be a secret.
+ */
+function run(program: string, args: readonly string[], signal: AbortSignal) {
   const child = spawn(program, args, {
-    ...{ signal, killSignal: 'SIGKILL', windowsHide: true },
+    signal,
+    killSignal: 'SIGKILL',
+    windowsHide: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let output = '';
-  return new Promise<Ended>((resolve) => {
-    const end = (why?: string) => resolve({ output, ...(why !== undefined && { why }) });
+  return new Promise<{ output: string; why: string | undefined }>((resolve) => {
+    const end = (why?: string) => resolve({ output, why });
     child.stdout.setEncoding('latin1').on('data', (text: string) => {
       output += text;
       if (output.length <= MAX_TOKEN_BYTES) return;

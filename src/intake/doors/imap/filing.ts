@@ -7,28 +7,28 @@ const FOLDERS = { processed: 'Processed', rejected: 'Rejected' } as const;
 /** How mails are flagged that are not moved: rejected ones stand out. */
 const FLAGS = { processed: ['\\Seen'], rejected: ['\\Seen', '\\Flagged'] };
 
-export type Outcome = keyof typeof FOLDERS;
+export type FiledResult = keyof typeof FOLDERS;
 
 /**
- * Moves or flags mails with a known outcome. Returns those that the server may not have moved although it says so: when
+ * Moves or flags mails whose result is known. Returns those that the server may not have moved although it says so: when
  * a connection that was lost moves some of them at the same time, Dovecot says OK and moves none. The answer of a move
  * names the mails (COPYUID, RFC 6851, section 4.3). Throws a FilingFault when the server refuses to.
  */
 export async function fileMails(
   session: ImapSession,
   done: MailboxOptions['done'],
-  { outcome, uids }: { readonly outcome: Outcome; readonly uids: readonly number[] },
+  { result, uids }: { readonly result: FiledResult; readonly uids: readonly number[] },
 ): Promise<readonly number[]> {
   if (done === 'leave' || uids.length === 0) return [];
-  if (done === 'move') return await move(session, outcome, uids);
-  const refusal = await flag(session, uids, FLAGS[outcome]);
+  if (done === 'move') return await move(session, result, uids);
+  const refusal = await flag(session, uids, FLAGS[result]);
   if (refusal !== undefined) throw toFault('flag mails', refusal);
   return [];
 }
 
-/** With a refusal, in the server's words. */
-export function toMoveFault(outcome: Outcome, refusal: Refusal = {}): FilingFault {
-  return toFault(`move mails to ${FOLDERS[outcome]}`, refusal);
+/** The fault has a refusal in the server's words. */
+export function toMoveFault(result: FiledResult, refusal: Refusal = {}): FilingFault {
+  return toFault(`move mails to ${FOLDERS[result]}`, refusal);
 }
 
 function toFault(what: string, { responseText }: Refusal): FilingFault {
@@ -48,11 +48,11 @@ function flag(
 /** The folder is made when it is needed. Not every server says that it is missing. */
 async function move(
   session: ImapSession,
-  outcome: Outcome,
+  result: FiledResult,
   uids: readonly number[],
 ): Promise<readonly number[]> {
   const { client } = session;
-  const folder = FOLDERS[outcome];
+  const folder = FOLDERS[result];
   const [path = folder] = toPaths(folder, client.namespaces);
   const named = new Set<number>();
   const moveOnce = () =>
@@ -62,7 +62,7 @@ async function move(
       return answer;
     });
   // A server that refuses this moves mails nevertheless.
-  if (outcome === 'processed') await flag(session, uids, FLAGS.processed);
+  if (result === 'processed') await flag(session, uids, FLAGS.processed);
   let refusal = await moveOnce();
   if (refusal !== undefined) {
     const notMade = await session.attempt(async () => (await client.mailboxCreate(path)).created);
@@ -70,6 +70,6 @@ async function move(
     if (notMade === undefined) refusal = await moveOnce();
     else if (isMissing && notMade.responseText !== undefined) refusal = notMade;
   }
-  if (refusal !== undefined) throw toMoveFault(outcome, refusal);
+  if (refusal !== undefined) throw toMoveFault(result, refusal);
   return uids.filter((uid) => !named.has(uid));
 }

@@ -1,6 +1,6 @@
 import type { MailboxConnection } from './connection.ts';
 import { FilingFault } from './fault.ts';
-import { type Outcome, toMoveFault } from './filing.ts';
+import { type FiledResult, toMoveFault } from './filing.ts';
 import { IMAP_DOOR, type ImapDeps, type ImapLimits } from './options.ts';
 
 /** When so many mails are refused one after the other, all are. */
@@ -16,7 +16,7 @@ interface FilingDeps extends Pick<ImapDeps, 'log'> {
 export class MailboxFiling {
   readonly #name: string;
   readonly #deps: FilingDeps;
-  readonly #unconfirmed = new Map<number, Outcome>();
+  readonly #unconfirmed = new Map<number, FiledResult>();
   #falseMoves = 0;
   #againAtMs = 0;
   /** Why mails are not filed, for people. */
@@ -47,13 +47,13 @@ export class MailboxFiling {
   /** Returns whether the server does it. After a refusal it is not asked until `fault` is taken back. */
   async file(
     connection: MailboxConnection,
-    outcome: Outcome,
+    result: FiledResult,
     uids: readonly number[],
   ): Promise<boolean> {
     if (this.fault !== undefined) return false;
     const unasked = uids.filter((uid) => !this.mayBeThere(uid));
     if (unasked.length === 0) return true;
-    const fault = await this.#try(connection, outcome, unasked);
+    const fault = await this.#try(connection, result, unasked);
     if (fault !== undefined) this.#refuse(fault);
     return fault === undefined;
   }
@@ -80,14 +80,14 @@ export class MailboxFiling {
   /** When only some of the mails are refused, those stay for good: they must not stop the others for ever. */
   async #try(
     connection: MailboxConnection,
-    outcome: Outcome,
+    result: FiledResult,
     uids: readonly number[],
   ): Promise<FilingFault | undefined> {
-    const whole = await this.#tryOnce(connection, outcome, uids);
+    const whole = await this.#tryOnce(connection, result, uids);
     if (whole === undefined || uids.length === 1) return whole;
     const refused = new Map<number, FilingFault>();
     for (const [i, uid] of uids.entries()) {
-      const fault = await this.#tryOnce(connection, outcome, [uid]);
+      const fault = await this.#tryOnce(connection, result, [uid]);
       if (fault !== undefined) refused.set(uid, fault);
       if (refused.size === MAX_REFUSED && i + 1 === MAX_REFUSED) return whole;
     }
@@ -99,12 +99,12 @@ export class MailboxFiling {
 
   async #tryOnce(
     connection: MailboxConnection,
-    outcome: Outcome,
+    result: FiledResult,
     uids: readonly number[],
   ): Promise<FilingFault | undefined> {
     try {
-      const unnamed = await connection.file(outcome, uids);
-      for (const uid of unnamed) this.#unconfirmed.set(uid, outcome);
+      const unnamed = await connection.file(result, uids);
+      for (const uid of unnamed) this.#unconfirmed.set(uid, result);
       return undefined;
     } catch (error) {
       if (error instanceof FilingFault) return error;

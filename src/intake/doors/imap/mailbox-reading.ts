@@ -33,17 +33,16 @@ export class MailboxReading {
   readonly #fullName: string;
   #connection: MailboxConnection | undefined;
   #checkpoint: Checkpoint | undefined;
-  readonly #pending: PendingMails;
+  readonly #pending = new PendingMails();
   /** Mails from this UID on are to be listed and filed: an earlier process left them, or the server refused to file. */
   #unfiledFrom = Number.POSITIVE_INFINITY;
   readonly #filing: MailboxFiling;
-  /** Of pending mails that are to be filed. */
+  /** The results of pending mails that are to be filed. */
   #results: Results = new Map();
   #askAtMs = 0;
 
   constructor({ user, host, port, mailbox }: MailboxOptions, deps: MailboxReadingDeps) {
     this.#deps = deps;
-    this.#pending = new PendingMails(deps.limits);
     this.#name = mailbox;
     this.#filing = new MailboxFiling(mailbox, deps);
     this.#fullName = `${user}@${host}:${port}/${mailbox}`;
@@ -79,7 +78,7 @@ export class MailboxReading {
       }
   }
 
-  isFull = (): boolean => this.#pending.isFull();
+  isFull = (): boolean => this.#pending.isFull(this.#deps.limits);
 
   async #readBatch(batch: readonly ListedMail[]): Promise<void> {
     const { fetches, signal } = this.#deps;
@@ -150,7 +149,7 @@ export class MailboxReading {
     }).catch((error: unknown) => {
       throw new StoreFault(error);
     });
-    this.#pending.add(uid, source.length);
+    this.#pending.set(uid, source.length);
   }
 
   #toKey = (uid: number): string => `imap:${this.#fullName}:${this.#known.uidValidity}:${uid}`;
@@ -187,7 +186,7 @@ export class MailboxReading {
     const range = { from: this.#unfiledFrom, to: this.#known.read };
     this.#filing.fault = undefined;
     for await (const { mails, to } of this.#open.listWindows(range)) {
-      for (const { uid, size } of mails) this.#pending.add(uid, size);
+      for (const { uid, size } of mails) this.#pending.set(uid, size);
       this.#unfiledFrom = to + 1;
       await this.#file(await this.#findResults(mails.map(({ uid }) => uid)));
       if (this.#filing.fault !== undefined) return;

@@ -75,15 +75,15 @@ export const IMAP_LIMITS = {
   /** Silence of the server within a command, and a command without an end. */
   socketMs: 120_000,
   commandMs: 300_000,
-  /** Of CPU without a mail that is read or filed. An honest server's answers take less than a hundredth. */
+  /** CPU time without a mail that is read or filed. An honest server's answers take less than a hundredth. */
   maxCpuMs: 20_000,
   /** How long a command in progress may take when the process stops. */
   stopMs: 4_000,
-  /** After a refusal to move or flag mails, the next try. */
+  /** The wait before the next try, after a refusal to move or flag mails. */
   refileMs: 300_000,
   /** The first wait before connecting again. It doubles with every failure. */
   firstRetryMs: 1_000,
-  /** After a fault that lasts: servers lock out whoever tries wrong credentials too often. */
+  /** The first wait after a fault that lasts: servers lock out whoever tries wrong credentials too often. */
   lastingRetryMs: 30_000,
   maxRetryMs: 300_000,
 } as const;

@@ -23,9 +23,9 @@ export function createClient(
     host,
     port,
     secure: security === 'tls',
-    ...(security === 'tls' ? {} : { doSTARTTLS: security === 'starttls' }),
+    ...(security !== 'tls' && { doSTARTTLS: security === 'starttls' }),
     auth: { user, ...credentials },
-    tls: { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
+    tls: { minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
     clientInfo: { name: 'Plumbline', version, vendor: '', 'support-url': '' },
     logger: false,
     emitLogs: true,
@@ -107,7 +107,7 @@ export class ImapSession {
   }
 
   /**
-   * Of a connection that has ended, imapflow gives no mails and no error: it must not count as an empty mailbox. Its
+   * A connection that has ended must not count as an empty mailbox: imapflow then gives no mails and no error. Its
    * state changes when the server says BYE, some time before the connection is closed.
    */
   requireOpen(): void {

@@ -18,7 +18,7 @@ export interface Certificate {
 /** How often the files are looked at. Whoever renews a certificate does so days before the old one ends. */
 const LOOK_MS = 60_000;
 
-/** Throws a CertificateFault when a file cannot be read or used, or when the two do not belong together. */
+/** Throws an Error that says why a file cannot be used, or that the two do not belong together. */
 export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
   const { certFile, keyFile } = files;
   const [cert, key] = await Promise.all([readPem(certFile), readPem(keyFile)]);
@@ -26,22 +26,19 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   const cure = 'An encrypted one has to be stored without its password: openssl pkey -in … -out ….';
   const own = parse(() => createPrivateKey(key), `${keyFile} is no private key in PEM. ${cure}`);
   if (!first.checkPrivateKey(own))
-    throw new CertificateFault(
+    throw new Error(
       `${keyFile} is not the key of ${certFile}, whose first certificate has to be the server's own.`,
     );
   parse(() => createSecureContext({ cert, key }), `TLS does not work with ${certFile}.`);
   return { cert, key };
 }
 
-/** The files of the certificate cannot be used; the message says which one, and why. */
-class CertificateFault extends Error {}
-
 /** OpenSSL's own message says what it did, not what is wrong with the file. */
 function parse<T>(read: () => T, text: string): T {
   try {
     return read();
   } catch (cause) {
-    throw new CertificateFault(text, { cause });
+    throw new Error(text, { cause });
   }
 }
 
@@ -49,7 +46,7 @@ async function readPem(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new CertificateFault(`${file} cannot be read: ${describeSystemError(error)}.`);
+    throw new Error(`${file} cannot be read: ${describeSystemError(error)}.`);
   }
 }
 
@@ -63,17 +60,14 @@ export function findExpiry({ cert }: Certificate, file: string, now: Date): stri
   return undefined;
 }
 
-interface WatchOptions {
-  readonly onRenewed: (certificate: Certificate) => void;
-  /** The files cannot be used: the former certificate stays. */
-  readonly onFault: (error: Error) => void;
-  readonly lookMs?: number;
-}
-
-/** Half of a renewal (new certificate, old key) is a fault that ends by itself. Returns what stops the watching. */
+/**
+ * Calls `onFault` when the files cannot be used: the former certificate then stays. Half of a renewal (new certificate,
+ * old key) is a fault that ends by itself. Returns what stops the watching.
+ */
 export function watchCertificate(
   files: CertificateFiles,
-  { onRenewed, onFault, lookMs = LOOK_MS }: WatchOptions,
+  on: { renewed: (certificate: Certificate) => void; fault: (error: Error) => void },
+  lookMs = LOOK_MS,
 ): () => void {
   let known: string | undefined;
   const look = async () => {
@@ -81,7 +75,7 @@ export function watchCertificate(
     const isFirst = known === undefined;
     if (seen === known) return;
     known = seen;
-    if (!isFirst) await readCertificate(files).then(onRenewed, onFault);
+    if (!isFirst) await readCertificate(files).then(on.renewed, on.fault);
   };
   void look();
   const timer = setInterval(() => void look(), lookMs).unref();

@@ -58,7 +58,7 @@ class DoorConnection extends SMTPConnection {
     return parser;
   }
 
-  /** Without waiting for the client to close its side, too. */
+  /** Does not wait for the client to close its side, too. */
   override _refuse(...args: Parameters<SMTPConnection['_refuse']>): void {
     super._refuse(...args);
     this._socket.destroySoon();

@@ -35,29 +35,20 @@ export class Handlers {
   /** When each fault was logged. */
   readonly #logged = new Map<string, number>();
 
-  constructor(
-    { name, recipients }: { name: string; recipients: readonly string[] },
-    deps: HandlersDeps,
-  ) {
-    const { findAccountByToken, limits } = deps;
+  constructor(options: Parameters<typeof createRecipients>[0], deps: HandlersDeps) {
     this.#deps = deps;
-    this.#findRecipient = createRecipients({
-      addresses: recipients,
-      host: name,
-      findAccountByToken,
-    });
-    this.#receiving = new Receiving(limits, () => performance.now());
+    this.#findRecipient = createRecipients(options, deps.findAccountByToken);
+    this.#receiving = new Receiving(deps.limits, () => performance.now());
   }
 
   toOptions() {
     return {
-      onConnect: (session, callback) => void this.#open(session).then(() => callback(), callback),
-      onMailFrom: (_address, session, callback) =>
-        void this.#begin(session).then(() => callback(), callback),
+      onConnect: (session, callback) => void settle(this.#open(session), callback),
+      onMailFrom: (_address, session, callback) => void settle(this.#begin(session), callback),
       onRcptTo: ({ address }, session, callback) =>
-        void this.#addRecipient(address, session).then(() => callback(), callback),
+        void settle(this.#addRecipient(address, session), callback),
       onData: (stream, session, callback) => {
-        const done = this.#receive(stream, session).then(() => callback(), callback);
+        const done = settle(this.#receive(stream, session), callback);
         this.#storing.add(done);
         void done.finally(() => this.#storing.delete(done));
       },
@@ -195,6 +186,10 @@ export class Handlers {
     if (session === undefined) throw new Reply(421, 'The connection is closed');
     return session;
   }
+}
+
+function settle(work: Promise<void>, callback: (error?: Error) => void): Promise<void> {
+  return work.then(() => callback(), callback);
 }
 
 const LOGGED_RECIPIENTS = 5;

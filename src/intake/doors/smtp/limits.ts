@@ -8,7 +8,7 @@ export const SMTP_LIMITS = {
   maxDrainedMessages: 2,
   /** Messages that are being received at the same time. Each may hold two parts of 256 KiB in memory. */
   maxReceiving: 40,
-  /** Of them, from one address (of IPv6, one /64): as many as Postfix sends by default, so that they share a commit. */
+  /** The part of one address (or IPv6 /64): as many as Postfix sends by default, so that they share a commit. */
   maxReceivingPerAddress: 20,
   /** How long a message waits for a place before it is put off: mail servers come back after minutes. */
   waitMs: 15_000,

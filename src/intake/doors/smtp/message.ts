@@ -96,21 +96,17 @@ const LF = 0x0a;
  * message with another sender.
  */
 class LineBreaks {
-  #afterCr = false;
+  endsWithCr = false;
 
   /** Whether the chunk, after those before it, has a bare CR or LF. The last byte is judged with the next chunk. */
   hasBare(chunk: Uint8Array): boolean {
-    let afterCr = this.#afterCr;
+    let afterCr = this.endsWithCr;
     for (let i = 0; i < chunk.length; i += 1) {
       const byte = chunk[i];
       if (afterCr !== (byte === LF)) return true;
       afterCr = byte === CR;
     }
-    this.#afterCr = afterCr;
+    this.endsWithCr = afterCr;
     return false;
-  }
-
-  get endsWithCr(): boolean {
-    return this.#afterCr;
   }
 }

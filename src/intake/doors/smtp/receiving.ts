@@ -2,17 +2,12 @@ import type { SmtpLimits } from './limits.ts';
 import type { Message } from './message.ts';
 import { noRoom } from './reply.ts';
 
-interface Sender {
-  /** As `Sessions` counts them. */
+/** Who sends a message. */
+interface Client {
+  /** What limits count it under (`Session`). */
   readonly address: string;
   readonly isTrusted: boolean;
   readonly disconnect: () => void;
-}
-
-interface Waiting {
-  readonly message: Message;
-  readonly sender: Sender;
-  readonly wake: () => void;
 }
 
 /** The messages that are being received. Their number bounds the memory of the door. */
@@ -20,9 +15,9 @@ export class Receiving {
   readonly #limits: SmtpLimits;
   readonly #nowMs: () => number;
   /** Oldest first. */
-  readonly #messages = new Map<Message, Sender>();
+  readonly #messages = new Map<Message, Client>();
   /** Longest first. A connection has one at most. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<{ message: Message; client: Client; wake: () => void }>();
 
   constructor(limits: SmtpLimits, nowMs: () => number) {
     this.#limits = limits;
@@ -30,26 +25,26 @@ export class Receiving {
   }
 
   /** Waits for a place; throws a Reply when there is none in time. The client's bytes wait in its connection. */
-  async add(message: Message, sender: Sender): Promise<void> {
-    if (this.#take(message, sender)) return;
+  async add(message: Message, client: Client): Promise<void> {
+    if (this.#take(message, client)) return;
     const { promise, resolve: wake } = Promise.withResolvers<void>();
-    const waiting = { message, sender, wake };
+    const waiting = { message, client, wake };
     this.#waiting.add(waiting);
     const timer = setTimeout(wake, this.#limits.waitMs);
     await promise;
     clearTimeout(timer);
     this.#waiting.delete(waiting);
-    if (!this.#messages.has(message) && !this.#take(message, sender)) throw noRoom();
+    if (!this.#messages.has(message) && !this.#take(message, client)) throw noRoom();
   }
 
   /** A place that those who wait do not take is free for the next message that begins. */
   delete(message: Message): void {
     this.#messages.delete(message);
-    for (const { message: next, sender, wake } of this.#waiting)
-      if (!this.#messages.has(next) && this.#take(next, sender)) wake();
+    for (const { message: next, client, wake } of this.#waiting)
+      if (!this.#messages.has(next) && this.#take(next, client)) wake();
   }
 
-  /** Those who wait are refused. */
+  /** Refuses the messages that wait. */
   stop(): void {
     for (const { wake } of this.#waiting) wake();
   }
@@ -59,49 +54,40 @@ export class Receiving {
    * oldest message, if it has more than this one would have, or if the message is slow. Otherwise a few clients that
    * send a byte a minute would keep all others out.
    */
-  #take(message: Message, sender: Sender): boolean {
+  #take(message: Message, client: Client): boolean {
     const counts = this.#count();
-    const own = counts.get(sender.address) ?? 0;
+    const own = counts.get(client.address) ?? 0;
     if (own >= this.#limits.maxReceivingPerAddress) return false;
     if (this.#messages.size >= this.#limits.maxReceiving && !this.#endOne(counts, own))
       return false;
-    this.#messages.set(message, sender);
+    this.#messages.set(message, client);
     return true;
   }
 
   #endOne(counts: ReadonlyMap<string, number>, own: number): boolean {
     const most = Math.max(...counts.values());
-    const oldest = this.#findOldest(
-      ({ address, isTrusted }) => !isTrusted && counts.get(address) === most,
-    );
-    if (oldest === undefined || (most <= own + 1 && !this.#isSlow(oldest))) return false;
-    this.#end(oldest);
+    // A message that is complete is being stored, and is not cut off.
+    const oldest = this.#messages
+      .entries()
+      .find(
+        ([message, { address, isTrusted }]) =>
+          !message.isComplete && !isTrusted && counts.get(address) === most,
+      );
+    if (oldest === undefined) return false;
+    const [message, client] = oldest;
+    const isSlow = this.#nowMs() - message.startedAtMs >= this.#limits.slowMs;
+    if (most <= own + 1 && !isSlow) return false;
+    message.refuse(noRoom());
+    this.#messages.delete(message);
+    client.disconnect();
     return true;
   }
 
-  /** Without those of trusted addresses, which have no limit and lose no place. */
+  /** Leaves out trusted addresses, which have no limit and lose no place. */
   #count(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const { address, isTrusted } of this.#messages.values())
       if (!isTrusted) counts.set(address, (counts.get(address) ?? 0) + 1);
     return counts;
-  }
-
-  /** Of those that are not complete: a message that is being stored is not cut off. */
-  #findOldest(isMeant: (sender: Sender) => boolean): Message | undefined {
-    for (const [message, sender] of this.#messages)
-      if (!message.isComplete && isMeant(sender)) return message;
-    return undefined;
-  }
-
-  #isSlow(message: Message): boolean {
-    return this.#nowMs() - message.startedAtMs >= this.#limits.slowMs;
-  }
-
-  #end(message: Message): void {
-    const sender = this.#messages.get(message);
-    message.refuse(noRoom());
-    this.#messages.delete(message);
-    sender?.disconnect();
   }
 }

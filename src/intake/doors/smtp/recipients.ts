@@ -2,22 +2,18 @@ import { domainToASCII } from 'node:url';
 import { isMailToken } from '../../../domain/access/mail-token.ts';
 import { Reply } from './reply.ts';
 
-interface RecipientsOptions {
-  readonly addresses: readonly string[];
-  /** The host of the accounts' own addresses, `<token>@<host>`. */
-  readonly host: string;
-  readonly findAccountByToken: (token: string) => Promise<string | undefined>;
-}
-
 export interface Recipient {
   /** The account whose own address it is. */
   readonly accountId: string | undefined;
 }
 
-/** Accepts the configured addresses and those of accounts. Throws a Reply, 550, for every other. */
-export function createRecipients({ addresses, host, findAccountByToken }: RecipientsOptions) {
-  const known = new Set(addresses.map(toCanonical));
-  const ourHost = toCanonicalHost(host);
+/** Accepts the configured addresses and accounts' own, `<token>@<name>`. Throws a Reply, 550, for every other. */
+export function createRecipients(
+  { name, recipients }: { readonly name: string; readonly recipients: readonly string[] },
+  findAccountByToken: (token: string) => Promise<string | undefined>,
+) {
+  const known = new Set(recipients.map(toCanonical));
+  const ourHost = toCanonicalHost(name);
   return async (address: string): Promise<Recipient> => {
     const canonical = toCanonical(address);
     if (known.has(canonical)) return { accountId: undefined };

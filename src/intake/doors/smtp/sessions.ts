@@ -23,6 +23,15 @@ export interface Session {
   readonly deadline: NodeJS.Timeout;
 }
 
+const NEW_SESSION = {
+  commands: 0,
+  messages: 0,
+  unknownRecipients: 0,
+  accountId: undefined,
+  isReceiving: false,
+  isStoring: false,
+};
+
 interface SessionsDeps {
   readonly isTrusted: (address: string) => boolean;
   readonly disconnect: (id: string, reply: Reply) => void;
@@ -55,11 +64,8 @@ export class Sessions {
     if (this.#connections.size >= this.#limits.maxConnections) this.#endSilent();
     this.#connections.open(id, remoteAddress, { isTrusted });
     const deadline = setTimeout(() => this.#end(id), this.#limits.sessionMs).unref();
-    const counts = { commands: 0, messages: 0, unknownRecipients: 0 };
-    this.#sessions.set(id, {
-      ...{ address: toClientNetwork(remoteAddress), isTrusted, ...counts },
-      ...{ accountId: undefined, isReceiving: false, isStoring: false, deadline },
-    });
+    const address = toClientNetwork(remoteAddress);
+    this.#sessions.set(id, { ...NEW_SESSION, address, isTrusted, deadline });
   }
 
   #checkAddress(remoteAddress: string): void {

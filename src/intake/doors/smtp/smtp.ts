@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
 import { createNetworks } from '../../../domain/network-address.ts';
 import {
+  type Certificate,
   type CertificateFiles,
   findExpiry,
   readCertificate,
@@ -62,18 +63,14 @@ export async function startSmtp(options: SmtpOptions, deps: SmtpDeps): Promise<R
   await listen(server, options);
   server.on('error', (error) => deps.log.debug({ err: error }, 'smtp: a connection failed'));
   const { certificate: files, certificateLookMs: lookMs } = options;
-  const stopWatching =
-    files &&
-    watchCertificate(files, {
-      ...(lookMs !== undefined && { lookMs }),
-      onRenewed: (renewed) => {
-        certificate = renewed;
-        server.updateSecureContext(renewed);
-        deps.log.info('smtp: the certificate was renewed');
-      },
-      onFault: ({ message }) =>
-        deps.log.error({ door: 'smtp' }, `smtp: the former certificate is used: ${message}`),
-    });
+  const use = (renewed: Certificate) => {
+    certificate = renewed;
+    server.updateSecureContext(renewed);
+    deps.log.info('smtp: the certificate was renewed');
+  };
+  const logFault = ({ message }: Error) =>
+    deps.log.error({ door: 'smtp' }, `smtp: the former certificate is used: ${message}`);
+  const stopWatching = files && watchCertificate(files, { renewed: use, fault: logFault }, lookMs);
   return {
     port: (server.server.address() as AddressInfo).port,
     findFault: () => certificate && findExpiry(certificate, files?.certFile ?? '', deps.now()),
