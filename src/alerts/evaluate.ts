@@ -4,13 +4,13 @@ import type { KnownAlert } from '../domain/alerts/facts.ts';
 import type { Resolution } from '../domain/alerts/resolution.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
-import { findFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
+import { findFacts, readFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import { listWatchedDomainIds } from '../store/domains/domains.ts';
 import type { Tx } from '../store/engine/database.ts';
 import { toReader } from '../store/engine/reader.ts';
 import type { Store } from '../store/engine/store.ts';
-import { lockDomain } from '../store/reports/reported-domains.ts';
+import { lockDomain } from '../store/lists/heads.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 
 export interface EvaluateDeps {
@@ -79,12 +79,12 @@ async function evaluateDomain(
   domainId: string,
 ): Promise<Changed> {
   const query = { domainId, now: toInstant(now()), thresholds };
-  const seen = await findFacts(store.reader, query);
+  const { domain: seen } = await readFacts(store, query);
   if (seen === undefined || decide(seen.views, thresholds).length === 0)
     return { fired: 0, resolved: 0 };
   return await store.db.write(async (tx) => {
     await lockDomain(tx, domainId);
-    const domain = await findFacts(toReader(tx), query);
+    const { domain } = await findFacts(toReader(tx), query);
     if (domain === undefined) return { fired: 0, resolved: 0 };
     return await carryOut(tx, domain, decide(domain.views, thresholds));
   });

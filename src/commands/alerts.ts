@@ -72,7 +72,8 @@ export function evaluateNow(store: Store, domainIds: readonly string[]): Promise
 async function explain(reader: Reader, { id: domainId, name, status }: DomainRow, rule: AlertRule) {
   const { type } = rule;
   const thresholds = readConfig(process.env).alertThresholds;
-  const domain = await findFacts(reader, { domainId, now: toInstant(new Date()), thresholds });
+  const now = toInstant(new Date());
+  const { domain } = await findFacts(reader, { domainId, now, thresholds, withReceipts: true });
   const open =
     domain?.views[0].alerts.some((alert) => alert.type === type && alert.isOpen) ?? false;
   const explanation =

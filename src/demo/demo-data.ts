@@ -7,12 +7,12 @@ import { ingest } from '../intake/ingest.ts';
 import { localParser } from '../intake/parser/parser.ts';
 import { insertAccount, listAccounts } from '../store/accounts/accounts.ts';
 import { insertApiKey } from '../store/accounts/api-keys.ts';
+import { updateMark } from '../store/days/marks.ts';
 import { listUnclaimed } from '../store/domains/domain-reports.ts';
 import { insertDomain } from '../store/domains/domains.ts';
 import type { Db } from '../store/engine/database.ts';
 import { openStore } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
-import { updateMark } from '../store/sources/marks.ts';
 import { type DemoDay, demoDays, toFirstDay } from './reports.ts';
 import { DOMAINS, MARKS } from './traffic.ts';
 

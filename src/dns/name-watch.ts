@@ -1,7 +1,7 @@
 import { toInstant } from '../domain/instant.ts';
+import { listUnnamed, type SourceName, updateNames } from '../store/days/names.ts';
 import { listWatchedDomainIds } from '../store/domains/domains.ts';
 import type { Store } from '../store/engine/store.ts';
-import { listUnnamed, type SourceName, updateNames } from '../store/sources/names.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUpName } from './reverse-lookup.ts';
 
@@ -59,7 +59,7 @@ async function nameDomain(
   { domainId, limit, mayGoOn }: { domainId: string; limit: number } & Pick<ShardRun, 'mayGoOn'>,
 ): Promise<number | undefined> {
   const at = toInstant(now());
-  const addresses = await listUnnamed(store.reader, { domainId, now: at, limit });
+  const addresses = await listUnnamed(store, { domainId, now: at, limit });
   for (let from = 0; from < addresses.length; from += TOGETHER) {
     if (!(await mayGoOn())) return undefined;
     const some = addresses.slice(from, from + TOGETHER);

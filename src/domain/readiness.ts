@@ -40,17 +40,31 @@ export interface MailOfStanding extends Counts {
 
 export type MailByStanding = Readonly<Record<Standing, MailOfStanding>>;
 
-/** The messages in `all` that belong to no source pass, or are undecided. */
-export function judgeMail(sources: readonly JudgedSource[], all: Counts): MailByStanding {
-  const sums = {
-    ...{ passing: toSum(), own: toSum(), undecided: toSum() },
-    ...{ forwarded: toSum(), stranger: toSum(), foreign: toSum() },
-  };
+/** What sources sent, by their standing. */
+export function sumByStanding(sources: Iterable<JudgedSource>): MailByStanding {
+  const sums = toSums();
   for (const source of sources) {
     const sum = sums[toStanding(source)];
     addTo(sum, source);
     sum.sources += 1;
   }
+  return sums;
+}
+
+const toSums = () => ({
+  ...{ passing: toSum(), own: toSum(), undecided: toSum() },
+  ...{ forwarded: toSum(), stranger: toSum(), foreign: toSum() },
+});
+
+/** All mail: what some sources sent and what the others did. The messages in `all` of no source pass, or are undecided. */
+export function judgeMail(parts: readonly MailByStanding[], all: Counts): MailByStanding {
+  const sums = toSums();
+  for (const part of parts)
+    for (const [standing, mail] of Object.entries(part)) {
+      const sum = sums[standing as Standing];
+      addTo(sum, mail);
+      sum.sources += mail.sources;
+    }
   const rest = subtract(all, addUp(Object.values(sums)));
   addTo(sums.passing, { messages: rest.aligned, aligned: rest.aligned });
   addTo(sums.undecided, { messages: rest.messages - rest.aligned, aligned: 0 });

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Store } from '../store/engine/store.ts';
-import { repairDays } from '../store/sources/recount.ts';
 import { createAuthentication } from './authenticate.ts';
 import { openContract } from './contract.ts';
 import type { ContractDocument } from './contract-document.ts';
@@ -11,7 +10,7 @@ import type { Given } from './operation.ts';
 import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
-interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'services' | 'keptSums'> {
+interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'services' | 'days'> {
   readonly store: Store;
   readonly requestsPerIp: number;
   readonly requestsPerKey: number;
@@ -31,10 +30,8 @@ export async function createExternalApi(deps: ApiDeps) {
   const validate = await openContract(deps.document);
   const { sendList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
-  const repair: Given['repair'] = (damaged) =>
-    void repairDays(store.db, damaged).catch((error) => logError(error));
-  const { now, networks, services, keptSums } = deps;
-  const given = { now, networks, services, keptSums, repair };
+  const { now, networks, services, days } = deps;
+  const given = { now, networks, services, days };
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const answer = async (req: ApiRequest, res: ServerResponse): Promise<void> => {

@@ -3,17 +3,15 @@ import { addDays, type DayRange, daysBetween, isDay, toDay, toInstant } from '..
 import { remember } from '../domain/remember.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
 import { addSafely } from '../domain/safe-sum.ts';
-import { toAddressKey } from '../domain/sources/address-key.ts';
 import type { Counted } from '../domain/sources/evidence.ts';
 import type { Network } from '../domain/sources/network.ts';
-import type { SourceSum } from '../store/sources/days.ts';
-import { readSources } from '../store/sources/list.ts';
-import { findSourcesState, type SourcesState } from '../store/sources/summed-range.ts';
+import { findSourcesState, type SourcesState } from '../store/days/source-list.ts';
+import type { SourceSum } from '../store/days/summed-range.ts';
 import { hashVersion } from './computed-version.ts';
 import type { Handler, NameService } from './operation.ts';
 
 export const listSources = (({ accountId, path, query }, given) => {
-  const { now, networks, services, keptSums, repair } = given;
+  const { now, networks, services, days } = given;
   const { from, until, order, ...page } = query;
   const { domain_id: domainId } = path;
   const scope = { accountId, domainId };
@@ -30,22 +28,16 @@ export const listSources = (({ accountId, path, query }, given) => {
         const state = await findSourcesState(reader, scope);
         return state && (await toVersion(state));
       },
-      readPage: async (reader, page) => {
-        const wanted = { range, order, failingOnly: false, ...page };
-        const found = await readSources(reader, scope, wanted, keptSums);
-        repair({ domainId, days: found.damaged });
+      readPage: async (_reader, page) => {
+        const wanted = { scope, range, order, failingOnly: false, withPatterns: true, ...page };
+        const found = await days.listSources(wanted);
         const nameService = await services.loadNamer(found.domain);
         const parse = remember(parsePattern);
-        const patterns = await found.sumPatterns();
         return {
           version: await toVersion(found),
           items: found.sources.map((source) => ({
             ...toItem(source),
-            ...toMail(source, {
-              nameService,
-              parse,
-              patterns: patterns.get(toAddressKey(source.address)),
-            }),
+            ...toMail(source, { nameService, parse }),
             mark: found.marks.get(source.address)?.mark ?? null,
             network: networks?.find(source.address) ?? NO_NETWORK,
           })),
@@ -84,11 +76,10 @@ function toItem(source: SourceSum) {
 interface Mail {
   readonly nameService: NameService;
   readonly parse: typeof parsePattern;
-  readonly patterns: ReadonlyMap<string, number> | undefined;
 }
 
 /** What reporters said of a source's mail. Names in DNS are left out: no change of the list's version would tell of theirs. */
-function toMail({ messages }: SourceSum, { nameService, parse, patterns = new Map() }: Mail) {
+function toMail({ messages, patterns }: SourceSum, { nameService, parse }: Mail) {
   const results = [...patterns].map(([text, messages]) => ({ seen: parse(text), messages }));
   const { name, kind, by, domain } = nameService({ results, name: undefined }) ?? NO_SERVICE;
   return {

@@ -2,12 +2,11 @@ import type { operations } from '../../generated/v1.d.ts';
 import type { Cursor, Start } from '../domain/cursor.ts';
 import type { Networks } from '../domain/sources/network.ts';
 import type { NamedService, NameEvidence } from '../domain/sources/service-name.ts';
+import type { DaysReads } from '../store/days/reads.ts';
 import type { JsonText } from '../store/engine/dialect.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Page, PagedList } from '../store/lists/page.ts';
-import type { repairDays } from '../store/sources/recount.ts';
-import type { KeptSums } from '../store/sources/summed-range.ts';
 
 export type OperationId = keyof operations;
 
@@ -41,10 +40,8 @@ export interface GivenServices {
 export interface Given {
   readonly now: () => Date;
   readonly networks?: Networks | undefined;
-  readonly keptSums?: KeptSums | undefined;
   readonly services: GivenServices;
-  /** Has the sources of damaged days counted again. The answer does not wait for it. */
-  readonly repair: (damaged: Parameters<typeof repairDays>[1]) => void;
+  readonly days: DaysReads;
 }
 
 /** Names the list that a request asks for, and the page; or the one thing that it asks for. */

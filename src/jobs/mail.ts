@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
+import { createDaysReads, type DaysReads } from '../store/days/reads.ts';
 import { insertSummaries } from '../store/notify/summaries.ts';
 import { updateMailServer } from '../store/people/person-mail.ts';
 import type { ShardRun } from '../store/work/shards.ts';
@@ -9,6 +10,10 @@ import { type OutboxDeps, startOutbox } from './outbox.ts';
 import type { Running } from './running.ts';
 
 type MailServer = NonNullable<Config['mailServer']>;
+
+interface WorkDeps {
+  readonly days: DaysReads;
+}
 
 interface MailDeps extends OutboxDeps, ReportAddresses {
   /** Where links in mails lead. */
@@ -29,12 +34,15 @@ async function openMail(server: MailServer, deps: MailDeps) {
   const { store, baseUrl } = deps;
   await updateMailServer(store.db, server.host);
   const mailer = createMailer(server);
+  const logError = (error: unknown) =>
+    deps.log.error({ err: error }, 'the sources of days could not be stored');
+  const days = createDaysReads(store, { logError });
   return createMailChannel({
     store,
     mailer,
     baseUrl,
     now,
-    listWork: (accountId, limit) => listWork(deps, accountId, limit),
+    listWork: (accountId, limit) => listWork({ ...deps, days }, accountId, limit),
   });
 }
 
@@ -44,7 +52,7 @@ async function openMail(server: MailServer, deps: MailDeps) {
  * @internal
  */
 export async function listWork(
-  { store, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses,
+  { store, days, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses & WorkDeps,
   accountId: string,
   limit: number,
 ) {
@@ -54,7 +62,7 @@ export async function listWork(
   const [address] = await listReportAddresses(store.db, accountId, addresses);
   const { items, alerts, range } = await findWork(store.reader, { accountId, now: new Date() });
   const first = { accountId, range, items: items.slice(0, limit) };
-  const settled = await settleWork({ store }, first);
+  const settled = await settleWork({ store, days }, first);
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
   const domains = settled.sort(byRank).map(({ id, name, step }) => {
     const { text, code = '' } = describeStep(step, { id, name, address });

@@ -2,12 +2,12 @@ import type { Config } from '../config/config.ts';
 import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
 import type { Day } from '../domain/instant.ts';
 import { toFirstKept } from '../domain/retention.ts';
-import { measureOldSources, pruneSources } from '../store/days/old-sources.ts';
 import type { Db } from '../store/engine/database.ts';
 import { giveBackSpace } from '../store/engine/given-back.ts';
 import { countOldAudit, deleteOldAudit } from '../store/events/audit.ts';
 import { measureOldOriginals, pruneOriginals } from '../store/reports/aging/old-originals.ts';
 import { measurePrunable, pruneReports } from '../store/reports/aging/old-reports.ts';
+import { measureOldSources, pruneSources } from '../store/reports/aging/old-sources.ts';
 
 interface RetentionDeps {
   readonly db: Db;

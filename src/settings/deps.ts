@@ -4,9 +4,8 @@ import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { RouteFacts, RouteFinding } from '../domain/dns/report-route.ts';
 import type { Networks } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
+import type { DaysReads } from '../store/days/reads.ts';
 import type { Store } from '../store/engine/store.ts';
-import type { KeptSums } from '../store/sources/summed-range.ts';
-import type { KeptSenders } from './senders.ts';
 
 export type PageHandler = (deps: SettingsDeps, req: Request, res: Response) => Promise<void>;
 
@@ -21,10 +20,8 @@ export interface SettingsDeps extends ReportAddresses {
   ) => Promise<readonly RouteFinding[]>;
   /** From a file of the operator's, or Plumbline's own. */
   readonly networks?: Networks | undefined;
-  /** What ranges of days add up to, shared with the API. */
-  readonly keptSums?: KeptSums;
-  /** Who sends, of the lists of sources; made with the pages. */
-  readonly keptSenders?: KeptSenders;
+  /** Reads sources. */
+  readonly days: DaysReads;
   /** Whether the worker looks up the names of sources. */
   readonly dnsChecks?: boolean;
   /** The OpenID provider for single sign-on; needs `baseUrl`. */

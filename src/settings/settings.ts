@@ -30,7 +30,6 @@ import * as sources from './pages/sources/sources.ts';
 import * as webhook from './pages/webhooks/webhook.ts';
 import * as webhooks from './pages/webhooks/webhooks.ts';
 import { parseForm } from './request.ts';
-import { createKeptSenders } from './senders.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { sendLink, showForgotten } from './sign-in/forgotten.ts';
 import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
@@ -145,8 +144,7 @@ const OF_OWNERS: readonly Route[] = [
 ];
 
 /** Everything under `/settings`: pages rendered on the server that work without JavaScript. */
-export function createSettings(given: SettingsDeps): Router {
-  const deps = { ...given, keptSenders: createKeptSenders() };
+export function createSettings(deps: SettingsDeps): Router {
   const router = Router({ caseSensitive: true });
   const limits = createLimits(deps);
   const addRoutes = (routes: readonly Route[]) => {

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { anMmdb } from '../../scripts/mmdb.ts';
+import { updateNames } from '../../src/store/days/names.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { updateNames } from '../../src/store/sources/names.ts';
 import {
   aBareAccount,
   aDomain,

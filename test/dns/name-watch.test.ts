@@ -1,9 +1,16 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nameShard } from '../../src/dns/name-watch.ts';
 import type { LookUpName } from '../../src/dns/reverse-lookup.ts';
+import { findNames } from '../../src/store/days/names.ts';
 import { updateDomainStatus } from '../../src/store/domains/domains.ts';
-import { findNames } from '../../src/store/sources/names.ts';
-import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import {
+  aBareAccount,
+  aDomain,
+  aRecord,
+  aReportOf,
+  receive,
+  recordsOf,
+} from '../support/builders.ts';
 import { allShardRuns } from '../support/shard-runs.ts';
 import { openTestStore } from '../support/store.ts';
 
@@ -22,8 +29,12 @@ async function aNamedWorld(answers: Record<string, string | null | undefined> = 
     return answers[address];
   };
   const sent = async (begin: string, sources: readonly (readonly [string, number, number])[]) => {
-    const all = sources.map(([address, messages, aligned]) => ({ address, messages, aligned }));
-    await receive(store.db, [{ ...aReport({ begin }), sources: all }]);
+    await receive(store.db, [
+      aReportOf(
+        sources.flatMap((one) => recordsOf(...one)),
+        { begin },
+      ),
+    ]);
   };
   const round = async ({ steps, random }: { steps?: number; random?: number } = {}) => {
     const given = {
@@ -128,8 +139,8 @@ describe('looking up the names of sources', () => {
     };
     for (let i = 1; withTwo() === undefined; i += 1) {
       const { id, name } = await aDomain(store.db, accountId);
-      const sources = [{ address: `192.0.2.${i}`, messages: 1, aligned: 0 }];
-      await receive(store.db, [{ ...aReport({ domain: name }), sources }]);
+      const records = [aRecord({ sourceIp: `192.0.2.${i}` })];
+      await receive(store.db, [aReportOf(records, { domain: name })]);
       addresses.set(id, `192.0.2.${i}`);
     }
     const two = withTwo()?.map((id) => addresses.get(id));
@@ -174,10 +185,8 @@ describe('looking up the names of sources', () => {
   test('goes on after an error with one domain, which is logged', async () => {
     const { sent, round, store, logged, asked } = await aNamedWorld();
     await aDomain(store.db, await aBareAccount(store.db), { name: 'other.example' });
-    const fails = { ...aReport({ domain: 'other.example' }) };
-    await receive(store.db, [
-      { ...fails, sources: [{ address: '192.0.2.9', messages: 1, aligned: 0 }] },
-    ]);
+    const fails = [aRecord({ sourceIp: '192.0.2.9' })];
+    await receive(store.db, [aReportOf(fails, { domain: 'other.example' })]);
     await sent('2026-03-14T00:00:00Z', [['192.0.2.1', 1, 1]]);
     const push = asked.push.bind(asked);
     asked.push = (...all) => {

@@ -6,6 +6,7 @@ import {
   type JudgedSource,
   judgeMail,
   listObstacles,
+  sumByStanding,
   toOwnCounts,
 } from '../../src/domain/readiness.ts';
 import type { Mark } from '../../src/domain/sources/source.ts';
@@ -32,7 +33,7 @@ const judged = (messages: number, verdict: Verdict | undefined): JudgedSource =>
 });
 
 function judge(sources: readonly JudgedSource[], all = addUp(sources)) {
-  const mail = judgeMail(sources, all);
+  const mail = judgeMail([sumByStanding(sources)], all);
   const strangers = findStrangers(all, mail);
   const facts = { ...FACTS, counts: toOwnCounts(all, mail), strangers };
   const obstacles = listObstacles(facts, mail).map(({ kind }) => kind);

@@ -2,25 +2,20 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { insertDomain, updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { settleAlert } from '../../src/store/alerts/alerts.ts';
+import { addDomain, insertDomain, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { operator } from '../../src/store/events/audit.ts';
 import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
-import { joinDomains } from '../../src/store/reports/listing.ts';
+import { finishListings } from '../../src/store/reports/listing.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
-import {
-  aDomain,
-  anAccount,
-  anAlert,
-  aReport,
-  NOW,
-  receive,
-  resolveAlert,
-} from '../support/builders.ts';
+import { aDomain, anAccount, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { failingDb } from '../support/failing-db.ts';
+import { FeedCopy } from '../support/feed-copy.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aDatabase, backUp } from '../support/store.ts';
 import type { Change, Work } from './writer-process.ts';
@@ -40,14 +35,16 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('correct' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove report' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove domain' as const), which }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('join' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('list' as const), which }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('write at once' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('pause' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('resume' as const), which }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('fire' as const), which }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('resolve' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('update' as const), which }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('ask' as const), which }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('ask for changes' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('back up' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const), which }) },
 );
@@ -83,8 +80,8 @@ class Copy {
   }
 }
 
-/** Reports that join in one transaction: a domain with more waits for the step `join`. */
-const JOIN_AT_ONCE = 2;
+/** Reports that come to the account's list, or leave it, in one transaction of the step `list`. */
+const LISTED_AT_ONCE = 2;
 
 /** Statements after which a process is killed. */
 const KILLED_AFTER = [12, 24, 36];
@@ -96,6 +93,7 @@ class World {
   readonly #accountId: string;
   readonly #domains: readonly { readonly id: string; readonly name: string }[];
   readonly copies: readonly Copy[];
+  readonly feed = new FeedCopy();
   #api: Api;
   #other: Store;
   #restore: (() => Promise<void>) | undefined;
@@ -117,7 +115,6 @@ class World {
       ...own.domains.map(
         ({ id }) => new Copy(`/v1/external/domains/${id}/reports?limit=2&received_after=`),
       ),
-      new Copy('/v1/external/reports?limit=2&received_after='),
       new Copy('/v1/external/alerts?limit=2&changed_after='),
     ];
   }
@@ -155,21 +152,23 @@ class World {
       correct: () => this.#correct(db, domain.name),
       'remove report': async () => report && (await removeReport(db, report.id, NOW)),
       'remove domain': () => this.#removeOrAdd(db, domain),
-      join: () => joinDomains(db, async () => which > 5, JOIN_AT_ONCE),
+      list: () => finishListings(db, async () => which > 5, LISTED_AT_ONCE),
       'write at once': () => this.#writeAtOnce(which),
       prune: () => this.#prune(db, day.slice(0, 10)),
       pause: () => this.#setStatus(db, domain.id, 'paused'),
       resume: () => this.#setStatus(db, domain.id, 'active'),
       fire: () => this.#fire(db, domain.id),
-      resolve: () => this.#resolve(db, which),
+      resolve: () => this.#settle(db, which, { resolved_at: NOW }),
+      update: () => this.#settle(db, which, { context: `{"figure":${this.#count}}` }),
       ask: async () => await this.copies[which % this.copies.length]?.ask(this.get),
+      'ask for changes': () => this.feed.ask(this.get, which + 1),
       'back up': () => this.#reopen(() => this.#backUp()),
       restore: () => this.#reopen(async () => await this.#restore?.()),
     };
     await steps[kind]().catch(forgiveKilling);
   }
 
-  /** Two processes store reports and fire alerts. */
+  /** Two processes store reports, fire alerts, pause and resume. */
   async #writeAtOnce(which: number): Promise<void> {
     const owned = [];
     for (const domain of this.#domains)
@@ -178,6 +177,7 @@ class World {
     const alerts = owned.flatMap((_, domain): Change[] => [
       { kind: 'fire', domain },
       { kind: 'resolve', nth: which },
+      { kind: 'status', domain, status: which % 3 === 0 ? 'paused' : 'active' },
     ]);
     const reports = { domains: this.#domains, changes: [report, report] };
     const fired = { domains: owned, changes: alerts };
@@ -188,9 +188,9 @@ class World {
     await write(this.#writers[0] as ChildProcess, { ...work, ...fired });
   }
 
-  /** Domains that are joining have joined, and nothing is left of what was killed. */
+  /** All reports are listed as their domain is, also those of whom a process was killed. */
   async settle(): Promise<void> {
-    await joinDomains(this.#api.db, async () => true, JOIN_AT_ONCE);
+    await finishListings(this.#api.db, async () => true, LISTED_AT_ONCE);
   }
 
   async #backUp(): Promise<void> {
@@ -220,8 +220,10 @@ class World {
 
   async #removeOrAdd(db: Store['db'], { id, name }: { id: string; name: string }): Promise<void> {
     if (await this.#isOwned(db, id)) return void (await removeDomain(db, id));
-    const [accountId, joinAtOnce] = [this.#accountId, JOIN_AT_ONCE];
-    await insertDomain(db, { accountId, name, now: NOW, joinAtOnce });
+    const added = { accountId: this.#accountId, name, now: NOW };
+    if (this.#count % 2 === 0) return void (await insertDomain(db, added));
+    // Its reports come by the step `list`.
+    await db.write((tx) => addDomain(tx, added, operator(NOW)));
   }
 
   async #prune(db: Store['db'], before: string): Promise<void> {
@@ -239,11 +241,15 @@ class World {
     await anAlert(db, { accountId: this.#accountId, domainId }, { type: `alert.${this.#count}` });
   }
 
-  async #resolve(db: Store['db'], which: number): Promise<void> {
+  async #settle(
+    db: Store['db'],
+    which: number,
+    change: Parameters<typeof settleAlert>[2],
+  ): Promise<void> {
     const open = db.selectFrom('alert').select('id').where('resolved_at', 'is', null);
     const alerts = await open.orderBy('id').execute();
     const alert = alerts[which % Math.max(1, alerts.length)];
-    if (alert !== undefined) await resolveAlert(db, alert.id, NOW);
+    if (alert !== undefined) await db.write((tx) => settleAlert(tx, alert.id, change));
   }
 
   async #isOwned(db: Store['db'], id: string): Promise<boolean> {
@@ -251,11 +257,10 @@ class World {
     return (await owned.where('id', '=', id).execute()).length > 0;
   }
 
-  /** What the copies have to be, in their order. */
+  /** What the copies of lists have to be, in their order. */
   async readLists(): Promise<Map<string, unknown>[]> {
     const lists = [
       ...this.#domains.map(({ id }) => `/v1/external/domains/${id}/reports`),
-      '/v1/external/reports',
       '/v1/external/alerts',
     ];
     return await Promise.all(lists.map((list) => this.#readWhole(list)));
@@ -309,6 +314,8 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
     for (const taken of steps) await world.take(taken);
     await world.settle();
     for (const copy of world.copies) while (await copy.ask(world.get));
+    await world.feed.finish(world.get, 3);
+    await world.feed.hold(world.get, (report) => !isOld(report, world.prunedBefore));
     const lists = await world.readLists();
     for (const [i, { items }] of world.copies.entries())
       expect(withoutOld(items, world.prunedBefore)).toEqual(
@@ -329,9 +336,13 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
 
 /**
  * Without what may have gone by age: nothing tells a client that it went, or came back with a backup from before. A client
- * deletes it by date.
+ * deletes it by date. Nor does a list tell of new figures of an alert.
  */
 function withoutOld(items: ReadonlyMap<string, unknown>, before: string): Map<string, unknown> {
-  const isOld = (item: unknown) => ((item as { begin_date?: string }).begin_date ?? '~') < before;
-  return new Map([...items].filter(([, item]) => !isOld(item)));
+  const known = [...items].filter(([, item]) => !isOld(item, before));
+  return new Map(known.map(([id, item]) => [id, { ...(item as object), context: undefined }]));
+}
+
+function isOld(item: unknown, before: string): boolean {
+  return ((item as { begin_date?: string }).begin_date ?? '~') < before;
 }

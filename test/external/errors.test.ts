@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
+import { runHere } from '../../src/store/engine/aside.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
@@ -304,7 +305,8 @@ describe('500', () => {
     let reads = 0;
     const reader = breakable(store.reader, () => ++reads > readsBefore, error);
     const ids = { domain_id: domain.id, report_id: toReportId(report) };
-    return { ...(await serveApi({ store: { ...store, reader } })), ...account, ids };
+    const broken = { ...store, reader, aside: runHere(reader) };
+    return { ...(await serveApi({ store: broken })), ...account, ids };
   }
 
   const loggedErrors = ({ logged }: Pick<Api, 'logged'>) =>

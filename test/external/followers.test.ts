@@ -6,6 +6,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import { type Answer, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, type TestAccount } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
+import { FeedCopy } from '../support/feed-copy.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aDatabase } from '../support/store.ts';
 import type { Change, Work } from './writer-process.ts';
@@ -26,6 +27,14 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('fire' as const), domain: fc.nat(1) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('resolve' as const), nth: fc.nat(9) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('status' as const),
+      domain: fc.nat(1),
+      status: fc.constantFrom('active' as const, 'paused' as const),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(6) }) },
 );
 
@@ -72,10 +81,6 @@ class Follower {
     );
     return body.data.length > 0;
   }
-
-  async finish(): Promise<void> {
-    while (await this.ask());
-  }
 }
 
 async function startWriters(path: string): Promise<[ChildProcess, ChildProcess]> {
@@ -107,15 +112,18 @@ test(`${HISTORIES} random histories of two processes that write: followers miss 
     const get: Get = (at) => api.get(at, { key: account.key });
     const lists = [
       ...domains.map(({ id }) => `/v1/external/domains/${id}/reports?received_after=`),
-      '/v1/external/reports?received_after=',
       '/v1/external/alerts?changed_after=',
       `/v1/external/alerts?domain_id=${domains[0]?.id}&changed_after=`,
     ];
     const toPath = (list: string, i: number) => list.replace('?', `?limit=${limits[i]}&`);
     const followers = lists.map((list, i) => new Follower(get, toPath(list, i)));
-    const late = await followWhile(writeAll(writers, { account, domains, changes }), () =>
-      startFollowing(get, lists, followers),
-    );
+    const feed = new FeedCopy();
+    const late = await followWhile(writeAll(writers, { account, domains, changes }), async () => {
+      const late = await followFromNow(get, lists);
+      const asking = { ask: () => feed.ask(get, limits.at(-1)) };
+      return { late, all: [...followers, ...late.followers, asking] };
+    });
+    await holdFeed(feed, get);
 
     for (const [i, list] of lists.entries()) {
       const everything = await readWhole(get, list);
@@ -147,15 +155,10 @@ async function writeAll(
 
 type Late = Awaited<ReturnType<typeof followFromNow>>;
 
-async function startFollowing(get: Get, lists: readonly string[], early: readonly Follower[]) {
-  const late = await followFromNow(get, lists);
-  return { late, all: [...early, ...late.followers] };
-}
-
 /** Lets all followers ask in turn while something is written, and then until nothing is new. */
 async function followWhile(
   writing: Promise<void>,
-  start: () => Promise<{ late: Late; all: readonly Follower[] }>,
+  start: () => Promise<{ late: Late; all: readonly Pick<Follower, 'ask'>[] }>,
 ): Promise<Late> {
   let isOver = false;
   const written = writing.finally(() => {
@@ -164,7 +167,7 @@ async function followWhile(
   const { late, all } = await start();
   while (!isOver) for (const follower of all) await follower.ask();
   await written;
-  for (const follower of all) await follower.finish();
+  for (const follower of all) while (await follower.ask());
   return late;
 }
 
@@ -186,6 +189,16 @@ async function readWhole(get: Get, list: string): Promise<Item[]> {
   const { body } = await get(path);
   expect(body.data).toHaveLength(body.total);
   return body.data;
+}
+
+/** The copy that was kept while something was written, and one of afterwards, which meets everything once. */
+async function holdFeed(kept: FeedCopy, get: Get): Promise<void> {
+  await kept.hold(get);
+  const fresh = new FeedCopy();
+  await fresh.finish(get, 3);
+  await fresh.hold(get);
+  const met = fresh.met.flatMap(({ report, alert }) => report?.id ?? alert?.id ?? []);
+  expect(met.sort()).toEqual([...fresh.reports.keys(), ...fresh.alerts.keys()].sort());
 }
 
 function hold(isAlerts: boolean, met: readonly Item[], everything: readonly Item[]): void {

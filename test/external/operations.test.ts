@@ -12,6 +12,7 @@ import {
   type Resource,
   withDeclaredFields,
 } from '../../src/external/operation.ts';
+import type { DaysReads } from '../../src/store/days/reads.ts';
 import { createReader, runPlan } from '../../src/store/engine/reader.ts';
 import type { PagedList } from '../../src/store/lists/page.ts';
 import { operations } from '../support/contract-document.ts';
@@ -101,7 +102,7 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
         const call = { accountId: 'a', path: {}, query: page };
         const request = handle(
           { ...call, [place]: { ...call[place as 'query'], ...values } },
-          { now: () => new Date(), repair: () => undefined, services },
+          { now: () => new Date(), days: {} as DaysReads, services },
         );
         if ('feed' in request) return request.feed.cursor;
         const list = 'list' in request ? request.list : request;

@@ -1,7 +1,9 @@
 /** Carries out changes in a database, one transaction each. It is a process of its own for tests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import type { DomainStatus } from '../../src/store/tables.ts';
 import { aReport, NOW, receive } from '../support/builders.ts';
 
 export type Change =
@@ -10,6 +12,7 @@ export type Change =
   | { readonly kind: 'fire'; readonly domain: number }
   /** Resolves one of the open alerts that this process has fired. */
   | { readonly kind: 'resolve'; readonly nth: number }
+  | { readonly kind: 'status'; readonly domain: number; readonly status: DomainStatus }
   | { readonly kind: 'wait'; readonly ms: number };
 
 export interface Work {
@@ -40,6 +43,8 @@ async function carryOut(db: Db, { accountId, domains }: Work, change: Change): P
     const id = await db.write((tx) => fireAlert(tx, alert));
     if (id !== undefined) open.push(id);
   }
+  if (change.kind === 'status' && domain !== undefined)
+    await updateDomainStatus(db, domain.id, change.status);
   if (change.kind === 'resolve' && open.length > 0) {
     const [id] = open.splice(change.nth % open.length, 1) as [string];
     await db.write((tx) => settleAlert(tx, id, { resolved_at: NOW }));

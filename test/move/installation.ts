@@ -4,6 +4,8 @@ import { hashSecret } from '../../src/domain/access/secret.ts';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
 import { deleteApiKey } from '../../src/store/accounts/api-keys.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
+import { updateMark } from '../../src/store/days/marks.ts';
+import { updateNames } from '../../src/store/days/names.ts';
 import { claimOrPropose } from '../../src/store/domains/proposals.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { operator } from '../../src/store/events/audit.ts';
@@ -16,8 +18,6 @@ import { insertLeftOut, updateMailServer } from '../../src/store/people/person-m
 import { confirmSecondFactor, startSecondFactor } from '../../src/store/people/second-factors.ts';
 import { insertSession } from '../../src/store/people/sessions.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
-import { updateMark } from '../../src/store/sources/marks.ts';
-import { updateNames } from '../../src/store/sources/names.ts';
 import {
   aDomain,
   aKey,
@@ -58,13 +58,6 @@ export async function fillInstallation(db: Db): Promise<Installation> {
   return { account, domain };
 }
 
-const PATTERNS = [{ pattern: JSON.stringify([ODD, 1, 0, null, null, null]), messages: 3 }];
-
-const SOURCES = [
-  { address: '192.0.2.1', messages: 4, aligned: 4, spfAligned: 4, patterns: PATTERNS },
-  { address: '2001:db8::1', messages: Number.MAX_SAFE_INTEGER, aligned: 0 },
-];
-
 async function fillReports(db: Db): Promise<void> {
   const ofDay = (day: number) => `2026-03-${String(day).padStart(2, '0')}T00:00:00Z`;
   const reports = Array.from({ length: 70 }, (_, i) =>
@@ -75,10 +68,8 @@ async function fillReports(db: Db): Promise<void> {
   const toStranger = () => aReport({ domain: 'unclaimed.example' });
   for (const authenticated of [ODD, '']) await receive(db, [toStranger()], NOW, { authenticated });
   const sent = { reportId: ODD, totalMessages: Number.MAX_SAFE_INTEGER, alignedMessages: 4 };
-  const first = { ...aReport({ ...sent, payload: 'first' }), sources: SOURCES };
-  const second = { ...aReport({ ...sent, payload: 'second' }), sources: SOURCES.slice(1) };
-  await receive(db, [first]);
-  await receive(db, [second]);
+  await receive(db, [aReport({ ...sent, payload: 'first' })]);
+  await receive(db, [aReport({ ...sent, payload: 'second' })]);
   await preferConflict(db, 1);
   await removeNewest(db);
   await receiveInputs(db, [aLargeSource(), aRejected()], NOW);

@@ -18,7 +18,6 @@ const IMPORTS = `
     metadata: { ...given.metadata, reportId: String(reportId), begin, end: begin + 86399 },
     policyPublished: { ...given.policyPublished, domain },
     payloadSha256: String(reportId).padStart(64, '0'),
-    sources: [{ address: '192.0.2.' + reportId % 250, messages: 10, aligned: 7 }],
   });
   const store = async (name, reports) => {
     const documents = reports.map((content) => ({ member: [], content }));

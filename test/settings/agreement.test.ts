@@ -5,7 +5,7 @@ import { addDays } from '../../src/domain/instant.ts';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { STANDING_NAMES, STANDINGS } from '../../src/settings/pages/readiness-view.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
-import { updateMark } from '../../src/store/sources/marks.ts';
+import { updateMark } from '../../src/store/days/marks.ts';
 import type { Api } from '../support/api.ts';
 import {
   aDomain,

@@ -51,7 +51,11 @@ async function readFigures(id: string) {
   const { text } = await browser.get(`/settings/domains/${id}?days=30`);
   const page = toReadable(text);
   const find = (pattern: RegExp) => pattern.exec(page)?.slice(1);
-  const facts = await findFacts(api.store.reader, { domainId: id, now: NOW, thresholds });
+  const { domain: facts } = await findFacts(api.store.reader, {
+    domainId: id,
+    now: NOW,
+    thresholds,
+  });
   const said = facts === undefined ? [] : explainRule(regression, facts.views[0], thresholds);
   const explained =
     /on 2026-03-14 ([\d.]+) % of (\d+) messages passed, ([\d.]+) points under the ([\d.]+) %/;

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
+import { updateMark } from '../../src/store/days/marks.ts';
 import { updateDomainStatus } from '../../src/store/domains/domains.ts';
-import { updateMark } from '../../src/store/sources/marks.ts';
 import type { Api } from '../support/api.ts';
 import {
   aDomain,

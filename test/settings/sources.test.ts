@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { anMmdb } from '../../scripts/mmdb.ts';
 import { readRange } from '../../src/settings/frame/range.ts';
 import { renderFilters } from '../../src/settings/pages/sources/list-filters.ts';
-import { updateNames } from '../../src/store/sources/names.ts';
+import { updateNames } from '../../src/store/days/names.ts';
 import { type Api, startApi } from '../support/api.ts';
 import {
   aBareAccount,
@@ -627,7 +627,7 @@ describe('a long range', () => {
   }
 
   test.each(['', `/${MAILER}`])(
-    'of sources%s has those of a damaged day again when it is looked at twice',
+    'of sources%s has those of a day whose cache is damaged',
     async (to) => {
       const { domain, see } = await aLongRange();
       const before = await see(to);
@@ -642,7 +642,6 @@ describe('a long range', () => {
         const domains = tx.updateTable('domain').set({ reports_version: 'other' });
         await domains.where('id', '=', domain.id).execute();
       });
-      expect(await see(to)).not.toBe(before);
       expect(await see(to)).toBe(before);
     },
   );

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { anMmdb } from '../../scripts/mmdb.ts';
 import { addDays } from '../../src/domain/instant.ts';
+import { updateNames } from '../../src/store/days/names.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { updateNames } from '../../src/store/sources/names.ts';
 import { serveApi } from '../support/api.ts';
 import {
   aBareAccount,

@@ -12,11 +12,8 @@ const SECRET = new Set<keyof Tables>([
   ...(['session', 'one_time_link', 'pending_sign_in', 'second_factor', 'recovery_code'] as const),
 ]);
 
-/** Counted from the other rows. */
-const COUNTED = new Set<keyof Tables>([
-  ...(['domain_day', 'alert_day', 'domain_receipt'] as const),
-  ...(['list_day', 'list_gap', 'list_point', 'account_arrival'] as const),
-]);
+/** Counted from the other rows, and the order in which they changed. */
+const COUNTED = new Set<keyof Tables>(['domain_day', 'list_day', 'change']);
 
 const SECRET_COLUMNS = [
   ...['sha256', 'password_hash', 'sealed_secret', 'old_sealed_secret', 'link_key'],

@@ -4,7 +4,7 @@ import { Refusal } from '../../src/domain/reports/refusal.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { insertReceived, type ReceivedDocument } from '../../src/store/reports/receive.ts';
 import { putBrake } from '../support/brake.ts';
-import { aReport, NOW } from '../support/builders.ts';
+import { aRecord, aReport, aReportOf, NOW } from '../support/builders.ts';
 import { listSources } from '../support/day-sources.ts';
 import { aStore } from '../support/store.ts';
 
@@ -123,8 +123,7 @@ test('a document that cannot be stored is rejected, and all others are stored', 
 test('sums stop at 2^53 - 1, within a transaction and over several', async () => {
   const { db } = await aStore();
   const most = Number.MAX_SAFE_INTEGER;
-  const sources = [{ address: '192.0.2.1', messages: most, aligned: most }];
-  const report = () => ({ ...aReport({ totalMessages: most, alignedMessages: most }), sources });
+  const report = () => aReportOf([aRecord({ sourceIp: '192.0.2.1', count: most, dkim: 'pass' })]);
   for (const _ of [1, 2]) await insertReceived(db, documentsOf([report(), report()]), NOW);
   const [day] = await db.selectFrom('domain_day').selectAll().execute();
   const [source] = await listSources(db);

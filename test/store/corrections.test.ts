@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { toBytes } from '../../src/domain/hex.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
-import { addReport, type DaySources } from '../../src/domain/sources/day-sources.ts';
-import { packSources } from '../../src/domain/sources/packed-sources.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
@@ -177,19 +175,6 @@ describe('a report that is removed', () => {
     await receive(db, [huge, ...others]);
     await removeReport(db, toReportId(huge), NOW);
     expect(await dayOf(db)).toMatchObject([{ reports: 2, messages: 7 }]);
-  });
-
-  test('never leaves an address with more aligned messages than messages', async () => {
-    const { db } = await aStore();
-    const later = aContent('later', { reportId: 'two', sources: [from('192.0.2.1', 5, 5)] });
-    await receive(db, [later, FORGED]);
-    // As if the address had been dropped and counted from zero.
-    const sources: DaySources = new Map();
-    addReport(sources, { reporter: null, sources: [from('192.0.2.1', 42, 5)] });
-    const cut = { sources: packSources(sources) };
-    await db.write((tx) => tx.updateTable('domain_day').set(cut).execute());
-    await removeReport(db, ID, NOW);
-    expect(await sourcesOf(db)).toEqual([from('192.0.2.1', 2, 2)]);
   });
 });
 

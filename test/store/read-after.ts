@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Start } from '../../src/domain/cursor.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
   type FollowedList,
@@ -7,30 +8,16 @@ import {
 } from '../../src/store/lists/followed.ts';
 import { parseItems } from '../../src/store/lists/page.ts';
 
-/** The ids of a page behind a position, and how many there are. */
+/** The ids of a page behind a cursor, how many there are, and the cursor behind the page; `expired` for a bad cursor. */
 export async function readAfter(
-  { reader, db }: Store,
+  { reader }: Pick<Store, 'reader'>,
   list: FollowedList<{ id: string }>,
-  { after = 0, limit = 200, offset = 0 } = {},
+  { start = 'start' as Start, limit = 200, offset = 0 } = {},
 ) {
-  const points = await db
-    .selectFrom('list_point')
-    .select(['position', 'nonce'])
-    .where('list_id', '=', list.id)
-    .unionAll(
-      db.selectFrom('report').select(['position', 'nonce']).where('domain_id', '=', list.id),
-    )
-    .execute();
-  const [covering] = points
-    .filter(({ position }) => position >= after)
-    .sort((a, b) => a.position - b.position);
-  const [{ generation = 0 } = {}] = await reader.readAll(list.head);
-  const point = { position: after, nonce: covering?.nonce ?? '' };
-  const start = { ...point, generation, newest: point };
   const head = await findFollowedHead(reader, list, start);
-  if (typeof head === 'string') throw new Error(head);
+  if (typeof head === 'string') return head;
   const page = await readFollowedPage(reader, list, { start, page: { limit, offset }, head });
   if (typeof page === 'string') throw new Error(page);
   expect(head).toMatchObject({ total: page.total, version: page.version });
-  return { ids: parseItems(page).map(({ id }) => id), total: page.total, point: page.point };
+  return { ids: parseItems(page).map(({ id }) => id), total: page.total, cursor: page.cursor };
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
+import { updateMark } from '../../src/store/days/marks.ts';
 import { domainsOf, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { listAudit } from '../../src/store/events/audit.ts';
@@ -13,7 +14,6 @@ import {
 import type { Head } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
-import { updateMark } from '../../src/store/sources/marks.ts';
 import {
   aBareAccount,
   aDomain,

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readMarks, updateMark } from '../../src/store/days/marks.ts';
 import { listAudit } from '../../src/store/events/audit.ts';
-import { readMarks, updateMark } from '../../src/store/sources/marks.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
 import { openTestStore } from '../support/store.ts';
 

@@ -1,14 +1,22 @@
-import { expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { newestReports } from '../../src/store/alerts/receipts.ts';
+import { daysOf } from '../../src/store/days/day-sources.ts';
+import { allNames, namesOf } from '../../src/store/days/names.ts';
+import { latestDays } from '../../src/store/days/views.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
-import { daysOf } from '../../src/store/sources/days.ts';
-import { allNames, namesOf } from '../../src/store/sources/names.ts';
 import { explain } from '../support/plans.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 
-/** The steps of SQLite's plan for a query. */
+const UUID = '00000000-0000-4000-8000-000000000000';
+
+/** The steps of the plan for a query. Of empty tables PostgreSQL would scan all. */
 async function planOf(query: BoundQuery<unknown>): Promise<readonly string[]> {
   const { db } = await aStore();
-  return await db.write((tx) => explain(tx, query));
+  return await db.write(async (tx) => {
+    if (IS_POSTGRES) await sql`set local enable_seqscan = off`.execute(tx);
+    return await explain(tx, query);
+  });
 }
 
 test.skipIf(IS_POSTGRES)('the sources of a range are read from its days only', async () => {
@@ -24,4 +32,24 @@ test.skipIf(IS_POSTGRES)('names of addresses are found by their key', async () =
   expect(await planOf(allNames({ domainId: 'a' }))).toEqual([
     expect.stringMatching(/^SEARCH source_name USING .*\(domain_id=\?\)$/),
   ]);
+});
+
+describe('what alerts ask of the rows', () => {
+  const days = { domainId: UUID, from: '2026-01-01', to: '2026-03-14' };
+  const range = { ...days, first: '2026-01-01T00:00:00Z', last: '2026-03-14T23:59:59Z', limit: 43 };
+
+  test.each(['established', 'undisputed'] as const)(
+    'days of the view %s look for doubtful reports in their own index',
+    async (view) => {
+      const plan = (await planOf(latestDays[view](range))).join('\n');
+      expect(plan).toMatch(/report_doubtful/);
+      expect(plan).not.toMatch(/SCAN (?:report|d)\b|Seq Scan/);
+    },
+  );
+
+  test('the newest reports are read in the order of their arrival', async () => {
+    const plan = await planOf(newestReports({ domainId: UUID, before: 9 }));
+    expect(plan.join('\n')).toMatch(/report_arrival/);
+    expect(plan.join('\n')).not.toMatch(/Sort|TEMP B-TREE/);
+  });
 });

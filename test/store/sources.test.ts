@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toAddress } from '../../src/domain/sources/address-key.ts';
+import { updateMark } from '../../src/store/days/marks.ts';
+import { readSource } from '../../src/store/days/source.ts';
+import { listSources, type SourceQuery } from '../../src/store/days/source-list.ts';
 import { findDataDays } from '../../src/store/domains/domain-reports.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { byMessages } from '../../src/store/sources/days.ts';
-import { readSources } from '../../src/store/sources/list.ts';
-import { updateMark } from '../../src/store/sources/marks.ts';
-import { readSource } from '../../src/store/sources/source.ts';
 import {
   aBareAccount,
   aDomain,
@@ -67,21 +65,22 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 const range = { from: '2026-03-10', to: '2026-03-12' };
-const list = (wanted: Partial<Parameters<typeof readSources>[2]> = {}) =>
-  readSources(store.reader, scope, { range, failingOnly: false, limit: 10, offset: 0, ...wanted });
+const list = async (wanted: Partial<SourceQuery> = {}) => {
+  const asked = { scope, range, failingOnly: false, limit: 10, offset: 0, ...wanted };
+  const { counted, ...found } = await listSources(store.reader, asked);
+  return found;
+};
 
 describe('the sources of a domain in a range', () => {
   test('are listed by failed messages, then by messages, with what was aligned and their days', async () => {
     expect(await list()).toEqual({
       version: expect.any(String),
       domain: 'example.com',
-      sumPatterns: expect.any(Function),
-      hasReports: true,
+      days: 2,
       total: 3,
       messages: 68,
       unlisted: 11,
       marks: new Map(),
-      damaged: [],
       sources: [
         row(FORGER, { messages: 7, days: ['2026-03-10', '2026-03-10'] }),
         row(MAILER, {
@@ -97,13 +96,12 @@ describe('the sources of a domain in a range', () => {
   });
 
   test('have what reporters said of them, of a page alone', async () => {
-    const year = { range: { from: '2026-01-01', to: '2026-12-31' }, order: byMessages, limit: 1 };
-    const { sources, sumPatterns } = await list(year);
-    const messages = [...(await sumPatterns())].map(([key, sums]) => ({
-      address: toAddress(key),
-      messages: [...sums.values()].reduce((all, one) => all + one, 0),
-    }));
-    expect(messages).toEqual(sources.map(({ address, messages }) => ({ address, messages })));
+    const year = { from: '2026-01-01', to: '2026-12-31' };
+    const order = 'messages' as const;
+    const { sources } = await list({ range: year, order, limit: 1, withPatterns: true });
+    const said = sources.map(({ patterns }) => [...patterns.values()].reduce((a, b) => a + b, 0));
+    expect(said).toEqual([147]);
+    expect(sources.map(({ messages }) => messages)).toEqual(said);
   });
 
   test('are listed without those of which no message failed, on request', async () => {
@@ -142,20 +140,21 @@ describe('the sources of a domain in a range', () => {
     expect(await list(empty)).toEqual({
       version: expect.any(String),
       domain: 'example.com',
-      sumPatterns: expect.any(Function),
-      hasReports: false,
+      days: 0,
       total: 0,
       messages: 0,
       sources: [],
       unlisted: 0,
       marks: new Map(),
-      damaged: [],
     });
   });
 });
 
 describe('one source in a range', () => {
-  const read = (address: string) => readSource(store.reader, scope, { address, range });
+  const read = async (address: string) => {
+    const { counted, ...found } = await readSource(store.reader, { scope, address, range });
+    return found;
+  };
 
   test('has its days, what reporters said of its messages, and who they are', async () => {
     const { days, results, otherMessages, reporters } = await read(MAILER);
@@ -200,7 +199,7 @@ describe('one source in a range', () => {
   });
 
   test('that sent nothing has no days', async () => {
-    const nothing = { days: [], results: [], otherMessages: 0, reporters: [], damaged: [] };
+    const nothing = { days: [], results: [], otherMessages: 0, reporters: [] };
     for (const address of ['198.51.100.1', 'no address', ''])
       expect(await read(address)).toEqual(nothing);
   });
@@ -217,11 +216,10 @@ test('another account reads nothing: the domain is not found', async () => {
   const other = { ...scope, accountId: await aBareAccount(store.db) };
   const notFound = { code: 'not_found' };
   const { reader } = store;
-  const wanted = { range, failingOnly: false, limit: 1, offset: 0 };
-  await expect(readSources(reader, other, wanted)).rejects.toMatchObject(notFound);
-  await expect(readSource(reader, other, { address: MAILER, range })).rejects.toMatchObject(
-    notFound,
-  );
+  const wanted = { scope: other, range, failingOnly: false, limit: 1, offset: 0 };
+  await expect(listSources(reader, wanted)).rejects.toMatchObject(notFound);
+  const one = { scope: other, address: MAILER, range };
+  await expect(readSource(reader, one)).rejects.toMatchObject(notFound);
   expect(await findDataDays(reader, other)).toEqual({ oldest: null, newest: null });
 });
 
@@ -235,5 +233,6 @@ interface Expected {
 
 function row(address: string, { messages, aligned = 0, dkim = 0, spf = 0, days }: Expected) {
   const [firstDay, lastDay] = days;
-  return { address, messages, aligned, dkimAligned: dkim, spfAligned: spf, firstDay, lastDay };
+  const counts = { messages, aligned, dkimAligned: dkim, spfAligned: spf };
+  return { address, ...counts, firstDay, lastDay, patterns: new Map() };
 }

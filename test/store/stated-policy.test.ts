@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { toPolicyTags } from '../../src/domain/dns/dns-record.ts';
-import { preferAuthenticated } from '../../src/store/corrections/authenticated.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
+import { preferAuthenticated } from '../../src/store/reports/authenticated.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { repair, verify } from '../../src/store/verify/verify.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { receiveInputs } from '../../scripts/receive.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
+import { updateMark } from '../../src/store/days/marks.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { operator } from '../../src/store/events/audit.ts';
 import { insertWebhook } from '../../src/store/notify/webhooks.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
-import { updateMark } from '../../src/store/sources/marks.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aDomain, anAccount, anAlert, aReport, NOW, receive } from './builders.ts';
 import { deliverMail } from './inbox.ts';

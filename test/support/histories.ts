@@ -11,7 +11,7 @@ import { aRecord, aReportOf, NOW, receive, recordsOf } from './builders.ts';
 /** Of two registered domains and one that is not. */
 export const NAMES = ['a.example', 'b.example', 'unclaimed.example'];
 const BEGINS = ['2025-12-31T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-31T23:00:00Z'];
-const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::25'];
+export const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::25'];
 
 /** Few identities and contents, so that duplicates and conflicts occur. */
 const content = fc

@@ -5,6 +5,7 @@ import { createMailChannel } from '../../src/notify/mail/channel.ts';
 import { createMailer } from '../../src/notify/mail/mailer.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { updateMailServer } from '../../src/store/people/person-mail.ts';
+import { readsOf } from './day-sources.ts';
 import { aMailServer } from './mail-server.ts';
 import { deliverAll, forgetWaits } from './outbox.ts';
 
@@ -22,7 +23,7 @@ export async function aMailChannel(
   onTestFinished(mailer.close);
   const channel = createMailChannel({
     ...{ store, mailer, baseUrl: BASE_URL, now },
-    listWork: (...query) => listWork({ store }, ...query),
+    listWork: (...query) => listWork({ store, days: readsOf(store) }, ...query),
   });
   return {
     ...{ channel, received: server.received },

@@ -3,8 +3,8 @@ import type { ChannelName, EventType } from '../../src/domain/events.ts';
 import type { Batch, Channel } from '../../src/notify/outbox.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import type { DeliveryOutcome, DueDelivery } from '../../src/store/notify/claims.ts';
 import { writeDeliveries } from '../../src/store/events/events.ts';
+import type { DeliveryOutcome, DueDelivery } from '../../src/store/notify/claims.ts';
 
 type Db = Store['db'];
 

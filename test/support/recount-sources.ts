@@ -3,14 +3,14 @@ import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts'
 import { addToTally, passesDmarc } from '../../src/domain/reports/alignment.ts';
 import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toPattern } from '../../src/domain/reports/source-pattern.ts';
-import { toAddress } from '../../src/domain/sources/address-key.ts';
+import type { DaySource } from '../../src/domain/sources/day-sources.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { listDays } from './day-sources.ts';
 
 /** Numbers by what they count, as text. */
 type Counts = Map<string, number>;
 
-/** Fails when what a day counts of a source is not what the stored records of the day's reports add up to. */
+/** Fails when a day's sources, kept or counted, are not what the stored records of the day's reports add up to. */
 export async function holdSources(db: Db): Promise<void> {
   const right: Counts = new Map();
   for (const report of await db.selectFrom('report').selectAll().execute()) {
@@ -22,7 +22,8 @@ export async function holdSources(db: Db): Promise<void> {
     const reporter = report.reporter_org ?? (report.reporter_email?.replace(/^.*@/, '') || null);
     for (const record of records) addRecord(right, record, { day, reporter });
   }
-  expect(await countStored(db)).toEqual(right);
+  expect(await countStored(db, 'sources')).toEqual(right);
+  expect(await countStored(db, 'counted')).toEqual(right);
 }
 
 function addRecord(
@@ -46,11 +47,11 @@ function add(counts: Counts, what: string, by: number): void {
   counts.set(what, (counts.get(what) ?? 0) + by);
 }
 
-async function countStored(db: Db): Promise<Counts> {
+async function countStored(db: Db, which: 'sources' | 'counted'): Promise<Counts> {
   const stored: Counts = new Map();
-  for (const { domain_id, day, sources } of await listDays(db))
-    for (const [key, { counts, patterns, reporters }] of sources) {
-      const of = `${domain_id} ${day} ${toAddress(key)}`;
+  for (const { domain_id, day, [which]: sources } of await listDays(db))
+    for (const { address, patterns, reporters, ...counts } of sources as readonly DaySource[]) {
+      const of = `${domain_id} ${day} ${address}`;
       for (const [name, count] of Object.entries(counts)) stored.set(`${of}: ${name}`, count);
       for (const [text, messages] of patterns) stored.set(`${of}: pattern ${text}`, messages);
       for (const [name, { messages, aligned }] of reporters) {

@@ -12,7 +12,7 @@ export function openLogged(
   options: Pick<StoreOptions, 'mustExist'> = {},
 ): Promise<Store> {
   const warn = (error: Error) => log.warn({ err: error }, 'a connection to the database was lost');
-  return openStore(database, { ...databaseOptions, ...options, warn });
+  return openStore(database, { ...databaseOptions, ...options, warn, hasThread: true });
 }
 
 /** Counts, when a port for metrics is configured, and answers on it. A port that another process has is logged, and stops nothing. */

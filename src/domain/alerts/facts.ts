@@ -13,7 +13,7 @@ export interface Facts {
   readonly lastReportAt: Instant | null;
   /** The latest days that have data, oldest first. */
   readonly days: readonly DataDay[];
-  /** The latest days on which reports came in, oldest first. */
+  /** The latest days on which reports came in, oldest first; none while the last report is too new for an alert. */
   readonly receipts: readonly { readonly day: Day; readonly reports: number }[];
   /** Addresses that failed more than the thresholds allow, on days that may still fire or have fired. */
   readonly failingSources: readonly FailingSource[];
@@ -24,8 +24,6 @@ export interface Facts {
 /** The totals of the reports of one day, exact. */
 export interface DataDay extends Counts {
   readonly day: Day;
-  /** Whether a report of the day named a source. */
-  readonly hasSources: boolean;
 }
 
 export interface FailingSource extends Counts {

@@ -39,9 +39,9 @@ function newSources({ failingSources }: Facts, { newSourceDays }: Thresholds): F
   );
 }
 
-/** On a domain's first day with sources, every source would be new. */
+/** On a domain's first day with messages, every source would be new. */
 function hasHistory(day: Day, { days }: Facts): boolean {
-  return days.some((before) => before.day < day && before.hasSources);
+  return days.some((before) => before.day < day && before.messages > 0);
 }
 
 function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrence {

@@ -26,14 +26,14 @@ export type View = (typeof VIEWS)[number];
  * How well a report's sender is known: 0 when nobody authenticated it, 1 for a new reporter, 2 for one that is established,
  * and for a file. Of two contents of a report the one of the better known sender counts.
  */
-export type Standing = 0 | 1 | 2;
+export type Trust = 0 | 1 | 2;
 
-export function toStanding(authenticated: string | null): Standing {
+export function toTrust(authenticated: string | null): Trust {
   if (authenticated === '' || authenticated === DISPUTED) return 0;
   return authenticated?.startsWith(NEW) ? 1 : 2;
 }
 
 /** Whether a view counts a report. */
 export function isInView(view: View, authenticated: string | null): boolean {
-  return view === 'established' ? toStanding(authenticated) === 2 : authenticated !== DISPUTED;
+  return view === 'established' ? toTrust(authenticated) === 2 : authenticated !== DISPUTED;
 }

@@ -89,3 +89,13 @@ function listNamed(
     .flatMap((text) => parseDomainName(text) ?? [])
     .map(toOrganizationalDomain);
 }
+
+interface StoredReporter {
+  readonly reporter_org: string | null;
+  readonly reporter_email: string | null;
+}
+
+/** Its organisation, or else the domain of its e-mail address: some reports name no organisation. */
+export function findReporterName({ reporter_org, reporter_email }: StoredReporter): string | null {
+  return reporter_org ?? (reporter_email?.split('@').at(-1) || null);
+}

@@ -1,119 +1,135 @@
 import type { SourceTally } from '../reports/aggregate-report.ts';
 import { addSafely } from '../safe-sum.ts';
-import { type AddressKey, toAddressKey } from './address-key.ts';
 import type { Counts } from './source.ts';
 
 /*
- * What each address sent in a domain's name on one day, added up over its reports and stored as one value
- * (packed-sources.ts). A day has exact totals of its own; of the addresses the largest are kept, so a count may be too
- * small and is never too large.
+ * What each address sent in a domain's name on one day, added up over its reports. A day has exact totals of its own; of
+ * the addresses the largest are kept, so a count may be too small and is never too large.
  */
 
-export type DaySources = Map<AddressKey, SourceOfDay>;
-
-export interface SourceOfDay {
-  counts: Counts;
+/** What an address sent. */
+export interface DaySource extends Counts {
+  /** In its canonical text. */
+  readonly address: string;
   /** Messages by pattern (reports/source-pattern.ts). Those whose pattern was not kept are missing. */
-  readonly patterns: Map<string, number>;
+  readonly patterns: Iterable<readonly [pattern: string, messages: number]>;
   /** Messages by the name of the reporter, null for one without a name. */
+  readonly reporters: Iterable<readonly [name: string | null, counts: PassCounts]>;
+}
+
+/** Sums that grow, by address. */
+export type SourceSums = Map<string, SourceSum>;
+
+interface SourceSum extends Writable<Counts> {
+  readonly address: string;
+  readonly patterns: Map<string, number>;
   readonly reporters: Map<string | null, PassCounts>;
 }
 
 export type PassCounts = Pick<Counts, 'messages' | 'aligned'>;
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** How many addresses are kept of a day: those with most messages. */
+export const MAX_SOURCES = 1_000;
+/** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
+const MAX_TEXTS = 2_000;
+const MAX_TEXT_CHARS = 200_000;
+/** How many patterns, and reporters, a day keeps of one address. */
+const MAX_OF_SOURCE = 64;
 /** Characters kept of the name of a reporter. */
 const MAX_REPORTER_CHARS = 200;
 
-const NONE: Counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
+interface ReportOfDay {
+  readonly reporter: string | null;
+  readonly sources: readonly SourceTally[];
+}
 
 /** Adds what a report says of its sources. */
-export function addReport(
-  to: DaySources,
-  {
-    reporter,
-    sources,
-  }: { readonly reporter: string | null; readonly sources: readonly SourceTally[] },
+export function addReport(to: SourceSums, { reporter, sources }: ReportOfDay): void {
+  const name = reporter?.slice(0, MAX_REPORTER_CHARS).toWellFormed() || null;
+  for (const { address, messages, aligned, dkimAligned = 0, spfAligned = 0, patterns } of sources)
+    addSource(to, {
+      ...{ address, messages, aligned, dkimAligned, spfAligned },
+      patterns: (patterns ?? []).map(({ pattern, messages }) => [pattern, messages]),
+      reporters: [[name, { messages, aligned }]],
+    });
+}
+
+export function addSource(to: SourceSums, added: DaySource): void {
+  const sum = to.get(added.address) ?? toEmptySum(added.address);
+  to.set(added.address, sum);
+  addCounts(sum, added);
+  addPatterns(sum.patterns, added.patterns);
+  for (const [name, counts] of added.reporters) addPasses(sum.reporters, name, counts);
+}
+
+function toEmptySum(address: string): SourceSum {
+  const counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
+  return { address, ...counts, patterns: new Map(), reporters: new Map() };
+}
+
+export function addCounts(to: Writable<Counts>, added: Counts): void {
+  to.messages = addSafely(to.messages, added.messages);
+  to.aligned = addSafely(to.aligned, added.aligned);
+  to.dkimAligned = addSafely(to.dkimAligned, added.dkimAligned);
+  to.spfAligned = addSafely(to.spfAligned, added.spfAligned);
+}
+
+export function addPatterns(to: Map<string, number>, added: DaySource['patterns']): void {
+  for (const [pattern, messages] of added)
+    to.set(pattern, addSafely(to.get(pattern) ?? 0, messages));
+}
+
+/** Adds what a reporter reported. */
+export function addPasses(
+  to: Map<string | null, PassCounts>,
+  name: string | null,
+  added: PassCounts,
 ): void {
-  const name = reporter === null ? null : toName(reporter);
-  for (const { address, messages, aligned, dkimAligned = 0, spfAligned = 0, patterns } of sources) {
-    const source = findOrAdd(to, toAddressKey(address));
-    source.counts = added(source.counts, { messages, aligned, dkimAligned, spfAligned });
-    for (const { pattern, messages } of patterns ?? []) addPattern(source, pattern, messages);
-    addReporter(source, name, { messages, aligned });
-  }
-}
-
-/** One line: each text of a day is stored as one. */
-function toName(reporter: string): string | null {
-  return reporter.slice(0, MAX_REPORTER_CHARS).toWellFormed().replaceAll('\n', ' ') || null;
-}
-
-export function addDay(to: DaySources, day: DaySources): void {
-  for (const [key, { counts, patterns, reporters }] of day) {
-    const source = findOrAdd(to, key);
-    source.counts = added(source.counts, counts);
-    for (const [pattern, messages] of patterns) addPattern(source, pattern, messages);
-    for (const [name, counted] of reporters) addReporter(source, name, counted);
-  }
-}
-
-/** Takes out what reports added. Addresses that were not kept, and counts that stopped growing, are left at zero. */
-export function subtractDay(from: DaySources, day: DaySources): void {
-  for (const [key, { counts, patterns, reporters }] of day) {
-    const source = from.get(key);
-    if (source === undefined) continue;
-    source.counts = subtracted(source.counts, counts);
-    for (const [pattern, messages] of patterns)
-      source.patterns.set(pattern, (source.patterns.get(pattern) ?? 0) - messages);
-    for (const [name, counted] of reporters)
-      source.reporters.set(name, subtractedPasses(source.reporters.get(name) ?? NONE, counted));
-  }
-}
-
-function findOrAdd(sources: DaySources, key: AddressKey): SourceOfDay {
-  const known = sources.get(key);
-  if (known !== undefined) return known;
-  const source = { counts: NONE, patterns: new Map(), reporters: new Map() };
-  sources.set(key, source);
-  return source;
-}
-
-function addPattern({ patterns }: SourceOfDay, pattern: string, messages: number): void {
-  patterns.set(pattern, addSafely(patterns.get(pattern) ?? 0, messages));
-}
-
-function addReporter({ reporters }: SourceOfDay, name: string | null, by: PassCounts): void {
-  const { messages, aligned } = reporters.get(name) ?? NONE;
-  reporters.set(name, {
-    messages: addSafely(messages, by.messages),
-    aligned: addSafely(aligned, by.aligned),
+  const former = to.get(name);
+  to.set(name, {
+    messages: addSafely(former?.messages ?? 0, added.messages),
+    aligned: addSafely(former?.aligned ?? 0, added.aligned),
   });
 }
 
-function added(a: Counts, b: Counts): Counts {
-  return {
-    messages: addSafely(a.messages, b.messages),
-    aligned: addSafely(a.aligned, b.aligned),
-    dkimAligned: addSafely(a.dkimAligned, b.dkimAligned),
-    spfAligned: addSafely(a.spfAligned, b.spfAligned),
+/** What a day keeps, the largest first. */
+export function keepLargest(sources: SourceSums): DaySource[] {
+  const isKept = limitTexts();
+  const largest = [...sources.values()]
+    .filter(({ messages }) => messages > 0)
+    .sort((a, b) => b.messages - a.messages || (a.address < b.address ? -1 : 1))
+    .slice(0, MAX_SOURCES);
+  return largest.map((source) => {
+    const patterns = listLargest(source.patterns, (messages) => messages);
+    const reporters = listLargest(source.reporters, ({ messages }) => messages);
+    return {
+      ...source,
+      patterns: patterns.filter(([text]) => isKept(text)),
+      reporters: reporters.filter(([name]) => isKept(name ?? '')),
+    };
+  });
+}
+
+/** Whether a text is among those that a day keeps. */
+function limitTexts(): (text: string) => boolean {
+  const kept = new Set<string>();
+  let room = MAX_TEXT_CHARS;
+  return (text) => {
+    if (kept.has(text)) return true;
+    if (kept.size >= MAX_TEXTS || text.length > room) return false;
+    room -= text.length;
+    kept.add(text);
+    return true;
   };
 }
 
-function subtracted(a: Counts, b: Counts): Counts {
-  const { messages, aligned } = subtractedPasses(a, b);
-  return {
-    messages,
-    aligned,
-    dkimAligned: clamp(a.dkimAligned - b.dkimAligned, aligned),
-    spfAligned: clamp(a.spfAligned - b.spfAligned, aligned),
-  };
-}
-
-function subtractedPasses(a: PassCounts, b: PassCounts): PassCounts {
-  const messages = Math.max(0, a.messages - b.messages);
-  return { messages, aligned: clamp(a.aligned - b.aligned, messages) };
-}
-
-function clamp(count: number, max: number): number {
-  return Math.min(Math.max(0, count), max);
+function listLargest<Key, Value>(
+  all: ReadonlyMap<Key, Value>,
+  sizeOf: (value: Value) => number,
+): (readonly [Key, Value])[] {
+  const sorted = [...all].filter(([, value]) => sizeOf(value) > 0);
+  if (sorted.length <= MAX_OF_SOURCE) return sorted;
+  return sorted.sort(([, a], [, b]) => sizeOf(b) - sizeOf(a)).slice(0, MAX_OF_SOURCE);
 }

@@ -3,12 +3,15 @@ import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { remember } from '../remember.ts';
 import { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
-import { type AddressKey, toAddress } from './address-key.ts';
-import type { DaySources, SourceOfDay } from './day-sources.ts';
 import type { GroupName } from './groups.ts';
 
+interface SourceOfDays extends Counts {
+  readonly address: string;
+  readonly patterns: ReadonlyMap<string, number>;
+}
+
 export interface MailOfSomeDays {
-  readonly sources: DaySources;
+  readonly sources: readonly SourceOfDays[];
   /** How many days had reports. */
   readonly days: number;
 }
@@ -51,11 +54,11 @@ export function findCause(
 ): FailureCause | undefined {
   if (before.days === 0) return undefined;
   const toSenders = ({ sources }: MailOfSomeDays) =>
-    Map.groupBy(sources, ([key]) => context.toGroup(toAddress(key)).key);
+    Map.groupBy(sources, ({ address }) => context.toGroup(address).key);
   const former = toSenders(before);
   const senders = [...toSenders(since)].map(([key, sources]) => {
     const known = former.get(key) ?? [];
-    const [was, is] = [countsOf(known), countsOf(sources)];
+    const [was, is] = [addUp(known), addUp(sources)];
     const more = failedOf(is) - (failedOf(was) * since.days) / before.days;
     return { known, sources, was, is, more: Math.max(0, more) };
   });
@@ -65,16 +68,12 @@ export function findCause(
   const { known, sources, was, is } = most;
   if (2 * failedOf(is) < is.messages && !hasDropped(was, is)) return undefined;
   const addresses = sources
-    .filter(([, { counts }]) => failedOf(counts) > 0)
-    .sort(([, a], [, b]) => failedOf(b.counts) - failedOf(a.counts))
-    .map(([key]) => toAddress(key));
+    .filter((source) => failedOf(source) > 0)
+    .sort((a, b) => failedOf(b) - failedOf(a))
+    .map(({ address }) => address);
   const group = context.toGroup(addresses[0] ?? '');
   return { group, addresses, before: was, since: is, ...findSignature(known, sources, context) };
 }
-
-type Sources = readonly (readonly [key: AddressKey, source: SourceOfDay])[];
-
-const countsOf = (sources: Sources) => addUp(sources.map(([, { counts }]) => counts));
 
 function hasDropped(was: Counts, is: Counts): boolean {
   return was.messages > 0 && is.messages > 0 && isDrop(was, is, DROP);
@@ -82,8 +81,8 @@ function hasDropped(was: Counts, is: Counts): boolean {
 
 /** The signature that most messages had before, if at least half of the failures are because it is missing. */
 function findSignature(
-  known: Sources,
-  sources: Sources,
+  known: readonly SourceOfDays[],
+  sources: readonly SourceOfDays[],
   context: CauseContext,
 ): Pick<FailureCause, 'signature'> {
   const [former, latter] = [addUpSigned(known, context), addUpSigned(sources, context)];
@@ -93,18 +92,21 @@ function findSignature(
   const before = { messages: former.messages, aligned };
   const since = { messages: latter.messages, aligned: latter.signed.get(key) ?? 0 };
   const missing = (aligned / before.messages) * since.messages - since.aligned;
-  if (!hasDropped(before, since) || missing < failedOf(countsOf(sources)) / 2) return {};
+  if (!hasDropped(before, since) || missing < failedOf(addUp(sources)) / 2) return {};
   const [domain, selector] = JSON.parse(key);
   return { signature: { domain, selector, before, since } };
 }
 
 /** Messages whose pattern is known, and how many of them each signature of the domain's owner was valid for. */
-function addUpSigned(sources: Sources, { domain, toOrganizationalDomain }: CauseContext) {
+function addUpSigned(
+  sources: readonly SourceOfDays[],
+  { domain, toOrganizationalDomain }: CauseContext,
+) {
   const own = toOrganizationalDomain(domain);
   const parse = remember(parsePattern);
   const signed = new Map<string, number>();
   let all = 0;
-  for (const [, { patterns }] of sources)
+  for (const { patterns } of sources)
     for (const [text, messages] of patterns) {
       all = addSafely(all, messages);
       const valid = parse(text).dkim.filter(

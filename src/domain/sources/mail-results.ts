@@ -2,8 +2,6 @@ import { addTo } from '../alerts/rate.ts';
 import { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
 import type { PassCounts } from './day-sources.ts';
-import type { TakeTexts } from './packed-entry.ts';
-import { eachText } from './packed-sources.ts';
 
 export interface SignatureResults extends PassCounts {
   readonly domain: string | null;
@@ -24,24 +22,7 @@ export interface MailResults {
   readonly reporters: readonly ReporterResults[];
 }
 
-/** Adds up what the packed sources of days say of all addresses. */
-export function createMailResults() {
-  const patterns = new Map<string, number>();
-  const reporters = new Map<string | null, Writable<PassCounts>>();
-  const take: TakeTexts = {
-    takePattern: (pattern, messages) =>
-      void patterns.set(pattern, addSafely(patterns.get(pattern) ?? 0, messages)),
-    takeReporter: (name, messages, aligned) => {
-      const sum = reporters.get(name) ?? { messages: 0, aligned: 0 };
-      addTo(sum, { messages, aligned });
-      reporters.set(name, sum);
-    },
-  };
-  const add = (sources: Uint8Array | null) => eachText(sources, take);
-  return { add, end: () => toMailResults(patterns, reporters) };
-}
-
-function toMailResults(
+export function toMailResults(
   patterns: ReadonlyMap<string, number>,
   reporters: ReadonlyMap<string | null, PassCounts>,
 ): MailResults {

@@ -1,6 +1,5 @@
 import { isIPv4 } from 'node:net';
 import { toSiteNetwork } from '../network-address.ts';
-import { toAddressKey } from './address-key.ts';
 import type { Network } from './network.ts';
 
 /**
@@ -36,7 +35,8 @@ export type Family = keyof typeof KEY_BYTES;
 
 /** What the ranges of the address's family have as its key. */
 export function toRangeKey(address: string): readonly [Family, number] {
-  if (isIPv4(address)) return ['v4', Number(toAddressKey(address)) >>> 0];
+  if (isIPv4(address))
+    return ['v4', address.split('.').reduce((key, byte) => key * 256 + Number(byte), 0)];
   const groups = toSiteNetwork(address).split(':').slice(0, 3);
   return ['v6', groups.reduce((key, group) => key * 65_536 + Number.parseInt(group, 16), 0)];
 }

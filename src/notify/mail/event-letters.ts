@@ -61,7 +61,7 @@ async function findSummary(
   const work = await listWork(accountId, MAX_DOMAINS);
   const domains: DomainWeek[] = [];
   for (const domain of work.domains)
-    domains.push({ ...domain, ...(await readWeek(store.reader, domain.id, monday)) });
+    domains.push({ ...domain, ...(await readWeek(store, { domainId: domain.id, monday })) });
   return toSummaryLetter({ domains, total: work.total, monday, baseUrl, account });
 }
 

@@ -3,7 +3,7 @@ import { createGzip } from 'node:zlib';
 import type { Response } from 'express';
 import { html } from 'hono/html';
 import { insertAudit } from '../../store/events/audit.ts';
-import { exportLines } from '../../store/leaving/account-export.ts';
+import { exportBeside } from '../../store/leaving/account-export.ts';
 import {
   askForDeletion,
   type DeletionRequest,
@@ -25,14 +25,14 @@ const DELETION = `${ACCOUNT}/deletion`;
  * shows that the file is not whole.
  */
 export const exportData: PageHandler = async (deps, req, res) => {
-  const { db, reader } = deps.store;
+  const { db } = deps.store;
   const by = actorOf(req, res, deps);
   const { accountId } = by;
   const { accountName: subject } = visitorOf(res);
   await sendDownload(res, {
     fileName: `plumbline-${by.at.slice(0, 10)}.jsonl.gz`,
     type: 'application/gzip',
-    streams: [Readable.from(exportLines(reader, accountId)), createGzip()],
+    streams: [Readable.from(exportBeside(deps.store, accountId)), createGzip()],
     kind: 'account',
     onStart: () =>
       db.write((tx) => insertAudit(tx, by, { accountId, action: 'account_exported', subject })),

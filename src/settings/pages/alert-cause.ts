@@ -8,7 +8,7 @@ import {
   findCause,
   type SignatureChange,
 } from '../../domain/sources/failure-cause.ts';
-import { readMail } from '../../store/sources/mail.ts';
+import type { DomainOfAccount } from '../../store/lists/heads.ts';
 import type { SettingsDeps } from '../deps.ts';
 import { formatCount, formatDay, type Html, pluralize, renderText } from '../frame/text.ts';
 import { nameSenders } from './sources/service-groups.ts';
@@ -17,7 +17,11 @@ import { MAX_TITLE, renderName, toSourcePath } from './sources/source-labels.ts'
 /** The days before that are compared, and as many since. */
 const DAYS = 30;
 
+/** The sources of the two ranges that are compared, those with most messages: all but those of a flood. */
+const MAX_SOURCES = 5_000;
+
 interface Alerted {
+  readonly scope: DomainOfAccount;
   readonly domain: { readonly id: string; readonly name: string };
   readonly open: readonly { readonly type: string; readonly context: string }[];
 }
@@ -25,18 +29,22 @@ interface Alerted {
 /** Who fails since the pass rate fell, where the mail of the open alert's own days says so. */
 export async function renderCause(
   deps: SettingsDeps,
-  { domain, open }: Alerted,
+  { scope, domain, open }: Alerted,
   window: DayRange,
 ): Promise<Html | ''> {
   const alert = open.find(({ type }) => type === 'alert.alignment_regression');
   const { day } = JSON.parse(alert?.context ?? '{}');
   if (typeof day !== 'string' || !isDay(day) || day > window.to) return '';
-  const read = (range: DayRange) => readMail(deps.store.reader, { domainId: domain.id, range });
+  const largest = { failingOnly: false, order: 'messages', limit: MAX_SOURCES, offset: 0 } as const;
+  const read = (range: DayRange) =>
+    deps.days.listSources({ scope, range, withPatterns: true, ...largest });
   const isLatest = day >= window.from;
   const days = { from: day, to: isLatest ? window.to : addDays(day, DAYS - 1) };
   const before = await read({ from: addDays(day, -DAYS), to: addDays(day, -1) });
   const since = await read(days);
-  const { toGroup } = await nameSenders(deps, domain, since);
+  const patterns = new Map(since.sources.map((source) => [source.address, source.patterns]));
+  const mail = { findPatterns: (address: string) => patterns.get(address), marks: since.marks };
+  const { toGroup } = await nameSenders(deps, domain, mail);
   const toOrganizationalDomain = remember(await loadOwnerDomains());
   const context = { domain: domain.name, toGroup, toOrganizationalDomain };
   const cause = findCause(before, since, context);

@@ -4,7 +4,7 @@ import { addDays, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
 import { formatDay, type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
-import type { Senders } from '../senders.ts';
+import type { Senders } from './sources/service-groups.ts';
 import { toSourcePath } from './sources/source-labels.ts';
 
 /** Ten addresses fit in, and two long records. */

@@ -37,7 +37,6 @@ import {
   renderPassed,
   renderTime,
 } from '../frame/text.ts';
-import type { Senders } from '../senders.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
 import { renderCause } from './alert-cause.ts';
 import { listAddresses, renderAlert } from './alert-view.ts';
@@ -48,6 +47,7 @@ import { countWindow, readOwnMail, toOwnFacts, toStepWindow } from './own-mail.t
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
+import type { Senders } from './sources/service-groups.ts';
 import { renderStoppedSenders } from './sources/stopped-senders.ts';
 import { renderWords } from './words.ts';
 
@@ -68,15 +68,15 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const { domain } = read;
   const all = { ...toFacts(read, range, at), ...countWindow(read.latest, window) };
   const query = { scope, name: domain.name, window, all: all.counts, more: listAlerted(read) };
-  const { summed, stopped, toGroup, mail } = await readOwnMail(deps, query);
+  const { stopped, toGroup, mail } = await readOwnMail(deps, query);
   const facts = toOwnFacts(all, mail);
-  const results = await summed.findResults();
+  const results = await deps.days.readResults({ domainId: domain.id, range: window });
   const failed = all.counts.messages - all.counts.aligned;
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
   const senders = toGroup === undefined ? '' : renderStoppedSenders(stopped, toGroup, domain.id);
-  const cause = await renderCause(deps, read, window);
+  const cause = await renderCause(deps, { ...read, scope }, window);
   const obstacles = listObstacles(facts, mail);
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}

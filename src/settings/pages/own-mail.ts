@@ -6,17 +6,15 @@ import {
   type JudgedSource,
   judgeMail,
   type MailByStanding,
+  sumByStanding,
   toOwnCounts,
 } from '../../domain/readiness.ts';
-import type { KeyedSum } from '../../domain/sources/source-sums.ts';
+import type { SourceSum } from '../../store/days/summed-range.ts';
 import type { DomainOfAccount } from '../../store/lists/heads.ts';
-import { readSummedMail, type SummedMail } from '../../store/sources/mail.ts';
-import { toMarkOf } from '../../store/sources/marks.ts';
 import type { SettingsDeps } from '../deps.ts';
 import type { ChartDay } from '../frame/charts/columns.ts';
-import type { Senders } from '../senders.ts';
-import { loadSenders } from './sources/service-groups.ts';
-import { findStopped, type StoppedSources, toVerdicts } from './sources/stopped-senders.ts';
+import { loadSenders, type Senders } from './sources/service-groups.ts';
+import { MAX_JUDGED, type StoppedSources } from './sources/stopped-senders.ts';
 
 /*
  * Whose the mail of a domain's last month is. The overview and the domain's page ask it here, so that both tell the same
@@ -24,11 +22,13 @@ import { findStopped, type StoppedSources, toVerdicts } from './sources/stopped-
  */
 
 interface JudgedMail {
-  readonly summed: SummedMail;
-  readonly sources: readonly (JudgedSource & Pick<KeyedSum, 'key'>)[];
   readonly stopped: StoppedSources;
-  /** Of the sources of `stopped` and `more`; undefined when there are none. */
+  /** What sources sent that nobody judges. */
+  readonly others: MailByStanding;
+  /** Of the failing sources and `more`; undefined when there are none. */
   readonly toGroup: Senders['toGroup'] | undefined;
+  /** A source with what is known of it. */
+  readonly toJudged: (source: SourceSum) => JudgedSource;
 }
 
 export interface OwnMail extends JudgedMail {
@@ -48,11 +48,13 @@ interface OwnQuery extends JudgedQuery {
   readonly all: Counts;
 }
 
-export type OwnDeps = Pick<SettingsDeps, 'store' | 'networks' | 'keptSums' | 'keptSenders'>;
+export type OwnDeps = Pick<SettingsDeps, 'store' | 'networks' | 'days'>;
 
 export async function readOwnMail(deps: OwnDeps, query: OwnQuery): Promise<OwnMail> {
   const judged = await judgeSources(deps, query);
-  return { ...judged, mail: judgeMail(judged.sources, query.all) };
+  const { stopped, others, toJudged } = judged;
+  const mail = judgeMail([sumByStanding(stopped.failing.map(toJudged)), others], query.all);
+  return { ...judged, mail };
 }
 
 /** The list of sources asks this, too, so that a source has one standing. */
@@ -60,17 +62,17 @@ export async function judgeSources(
   deps: OwnDeps,
   { scope, name, window, more = [] }: JudgedQuery,
 ): Promise<JudgedMail> {
-  const summed = await readSummedMail(deps.store.reader, scope, window, deps.keptSums);
-  const stopped = findStopped(summed.sources);
-  const named = [...stopped.most.map(({ address }) => address), ...more];
-  const query = { domain: { id: scope.domainId, name }, range: window, list: summed };
+  const stopped = await deps.days.readMail({ scope, range: window, limit: MAX_JUDGED });
+  const { failing, others, marks } = stopped;
+  const named = [...failing.map(({ address }) => address), ...more];
+  const query = { domain: { id: scope.domainId, name }, range: window, marks };
   const toGroup = named.length > 0 ? (await loadSenders(deps, query, named)).toGroup : undefined;
-  const verdicts = toVerdicts(stopped, toGroup);
-  const markOf = toMarkOf(summed.marks);
-  const sources = summed.sources.map(({ key, messages, aligned }) => {
-    return { key, messages, aligned, mark: markOf(key), verdict: verdicts.get(key) };
-  });
-  return { summed, stopped, toGroup, sources };
+  const judged = new Set(failing.map(({ address }) => address));
+  const toJudged = ({ address, messages, aligned }: SourceSum) => {
+    const verdict = judged.has(address) ? toGroup?.(address).verdict : undefined;
+    return { messages, aligned, mark: marks.get(address)?.mark, verdict };
+  };
+  return { stopped, others, toGroup, toJudged };
 }
 
 /** The days that the next step depends on: a month that ends with the newest day that has data. */

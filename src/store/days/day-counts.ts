@@ -1,88 +1,84 @@
-import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Day } from '../../domain/instant.ts';
-import type { View } from '../../domain/reports/authentication.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
-import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
-import type { Tables } from '../tables.ts';
+import type { BoundQuery } from '../engine/prepared.ts';
 import { findStatedPolicy } from './stated-policy.ts';
+import { sumOf, toBounds, toCount } from './views.ts';
 
-interface AddedToDay {
+/*
+ * What the reports of a day add up to. The domain is locked, so nobody else changes its days. Whatever changes a day
+ * empties its cache of sources; a reader fills it again (day-sources.ts).
+ */
+
+interface AddedDay extends Counts {
   readonly domainId: string;
   readonly day: Day;
   readonly reports: number;
-  readonly messages: number;
-  readonly aligned: number;
-  /** What the last of the reports states that states one (stated-policy.ts). */
+  /** What its reports of established reporters state (stated-policy.ts); null when none does. */
   readonly policy: string | null;
 }
 
-/** Adds what reports count to their days, whose sources have to be counted again. */
-export function addToDays(added: readonly AddedToDay[]): BoundQuery<unknown>[] {
-  return dayUpserts(added.map(({ domainId, ...day }) => ({ domain_id: domainId, ...day })));
+export function addToDays(added: readonly AddedDay[]): BoundQuery<unknown>[] {
+  return dayUpserts(added.map(({ domainId, ...counts }) => ({ domain_id: domainId, ...counts })));
 }
 
-/** A sum stops at 2^53 − 1, as every count. */
-const MAX = sql.lit(Number.MAX_SAFE_INTEGER);
+interface DayRow extends Omit<AddedDay, 'domainId'> {
+  readonly domain_id: string;
+}
 
-type AddedRow = Omit<Selectable<Tables['domain_day']>, 'sources'>;
+const sumOfBoth = (column: keyof Counts) => {
+  const [stored, added] = [sql.ref(`domain_day.${column}`), sql.ref(`excluded.${column}`)];
+  const max = sql.lit(Number.MAX_SAFE_INTEGER);
+  return sql<number>`case when ${stored} > ${max} - ${added} then ${max} else ${stored} + ${added} end`;
+};
 
 const dayUpserts = prepareRows(
   ['domain_id', 'day', 'reports', 'messages', 'aligned', 'policy'],
-  (db, rows: readonly RowOf<AddedRow>[]) => {
-    const sum = (column: 'messages' | 'aligned') => {
-      const [stored, added] = [sql.ref(`domain_day.${column}`), sql.ref(`excluded.${column}`)];
-      return sql<number>`case when ${stored} > ${MAX} - ${added} then ${MAX} else ${stored} + ${added} end`;
-    };
-    return db
+  (db, rows: readonly RowOf<{ [K in keyof DayRow]: DayRow[K] }>[]) =>
+    db
       .insertInto('domain_day')
       .values(rows)
       .onConflict((oc) =>
         oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
           reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
-          messages: sum('messages'),
-          aligned: sum('aligned'),
+          messages: sumOfBoth('messages'),
+          aligned: sumOfBoth('aligned'),
           policy: eb.fn.coalesce('excluded.policy', 'domain_day.policy'),
           sources: null,
         })),
-      );
-  },
+      ),
 );
 
-/** Counts days again from their reports, after some of these were deleted or are believed otherwise. */
+/** After rows of `report` were deleted or replaced, or their senders became known: their days are counted again. */
 export async function recountDays(tx: Tx, domainId: string, days: Iterable<Day>): Promise<void> {
-  for (const day of days) {
+  for (const day of new Set(days)) {
+    const { reports, ...counts } = await countDay(tx, domainId, day);
     const row = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
     await row.where('day', '=', day).execute();
-    const counted = await countReports(tx, { domainId, day });
-    if (counted.reports === 0) continue;
+    if (reports === 0) continue;
     const policy = (await findStatedPolicy(tx, { domainId, day })) ?? null;
-    await runAllPrepared(tx, addToDays([{ domainId, day, ...counted, policy }]));
+    await tx
+      .insertInto('domain_day')
+      .values({ domain_id: domainId, day, reports, ...counts, policy })
+      .execute();
   }
 }
 
-export type DomainDay = { readonly domainId: string; readonly day: Day };
-
-async function countReports(tx: Tx, { domainId, day }: DomainDay) {
-  const sum = (column: string) =>
-    sql<number>`cast(case when sum(${sql.ref(column)}) > ${MAX} then ${MAX} else coalesce(sum(${sql.ref(column)}), 0) end as bigint)`;
-  return await tx
+async function countDay(
+  tx: Tx,
+  domainId: string,
+  day: Day,
+): Promise<Counts & { readonly reports: number }> {
+  const { first, last } = toBounds(day);
+  const { reports, messages, aligned } = await tx
     .selectFrom('report')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('reports'),
-      sum('total_messages').as('messages'),
-      sum('aligned_messages').as('aligned'),
-    ])
+    .select(({ fn }) => fn.countAll<number>().as('reports'))
+    .select([sumOf('total_messages').as('messages'), sumOf('aligned_messages').as('aligned')])
     .where('domain_id', '=', domainId)
-    .where('begin_date', '>=', `${day}T00:00:00Z`)
-    .where('begin_date', '<=', `${day}T23:59:59Z`)
+    .where('begin_date', '>=', first)
+    .where('begin_date', '<=', last)
     .executeTakeFirstOrThrow();
-}
-
-/** Whether a view counts a row of `report`. */
-export function isCounted(view: View): Expression<SqlBool> {
-  return view === 'established'
-    ? sql<SqlBool>`(authenticated is null or (authenticated not in ('', 'disputed')
-        and authenticated not like 'new %'))`
-    : sql<SqlBool>`(authenticated is null or authenticated <> 'disputed')`;
+  return { reports, messages: toCount(messages), aligned: toCount(aligned) };
 }

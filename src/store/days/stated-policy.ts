@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import type { Queries } from '../engine/database.ts';
-import { type DomainDay, isCounted } from './day-counts.ts';
+import type { DomainDay } from './day-sources.ts';
+import { isCounted, ORDER_OF_ARRIVAL, toBounds } from './views.ts';
 
 /*
  * The policy of a day: that of its last report, in the order of arrival and correction, that states one. Anybody can send
@@ -17,18 +18,19 @@ export async function findStatedPolicy(
   db: Queries,
   { domainId, day }: DomainDay,
 ): Promise<string | null | undefined> {
-  const last = db
+  const { first, last } = toBounds(day);
+  const latest = db
     .selectFrom('report')
     .select('content')
     .where('domain_id', '=', domainId)
-    .where('begin_date', '>=', `${day}T00:00:00Z`)
-    .where('begin_date', '<=', `${day}T23:59:59Z`)
+    .where('begin_date', '>=', first)
+    .where('begin_date', '<=', last)
     .where(isCounted('established'))
-    // Of the day's reports, by the index of days: that of arrival would be read from the newest report of all.
-    .orderBy(sql`seq + 0`, 'desc');
+    // Of the day's reports, by the index of days: that of positions would be read from the newest report of all.
+    .orderBy(sql`${sql.ref(ORDER_OF_ARRIVAL)} + 0`, 'desc');
   // Nearly always, the last one states it.
   for (const limit of [1, MAX_REPORTS]) {
-    const rows = await last.limit(limit).execute();
+    const rows = await latest.limit(limit).execute();
     const stated = rows.map(({ content }) => readPolicy(content)).find((one) => one !== null);
     if (stated !== undefined || rows.length < limit) return stated ?? null;
   }

@@ -4,11 +4,10 @@ import type { Instant } from '../../domain/instant.ts';
 import { deleteAlerts } from '../alerts/alerts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { type Actor, insertAudit, operator } from '../events/audit.ts';
-import { newVersion, touchDomainList } from '../lists/heads.ts';
+import { lockDomain, newVersion, touchDomainList } from '../lists/heads.ts';
 import { deleteDomain } from '../reports/aging/eviction.ts';
 import { deleteOldest } from '../reports/aging/old-reports.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
-import { lockDomain } from '../reports/reported-domains.ts';
 import { type DomainRow, selectDomain, updateDomainStatus } from './domains.ts';
 import { insertIgnored } from './proposals.ts';
 

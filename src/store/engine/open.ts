@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPostgresUrl } from '../../domain/database-address.ts';
 import { isOfConnection, toPostgresError } from './postgres/errors.ts';
+import type { Reader } from './reader.ts';
 import { toSqliteError } from './sqlite/errors.ts';
 import type { Store, StoreOptions } from './store.ts';
 
@@ -15,6 +16,13 @@ export async function openStore(database: string, options: StoreOptions = {}): P
   if (isPostgresUrl(database))
     return (await import('./postgres/open.ts')).openPostgres(database, options);
   return (await import('./sqlite/open.ts')).openSqlite(database, options);
+}
+
+/** A reader with connections of its own, of a database that is open elsewhere in the process. */
+export async function openReader(database: string, password: () => string): Promise<Reader> {
+  if (isPostgresUrl(database))
+    return (await import('./postgres/open.ts')).openPostgresReader(database, password);
+  return (await import('./sqlite/open.ts')).openSqliteReader(database);
 }
 
 /**

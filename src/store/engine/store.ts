@@ -1,3 +1,4 @@
+import type { Aside } from './aside.ts';
 import type { Db } from './database.ts';
 import type { MigrateOptions } from './pending-steps.ts';
 import type { Reader } from './reader.ts';
@@ -7,6 +8,8 @@ import type { MeasureFree } from './space.ts';
 export interface Store {
   readonly db: Db;
   readonly reader: Reader;
+  /** Runs reads that compute for long. */
+  readonly aside: Aside;
   /** Rejects new changes, waits for those in progress, and closes every connection. */
   close(): Promise<void>;
 }
@@ -15,6 +18,8 @@ export interface Store {
 export interface StoreOptions extends MigrateOptions {
   /** A database that is not there is an error; otherwise it is made. */
   readonly mustExist?: boolean;
+  /** Whether reads that compute for long have a thread, because the process answers requests meanwhile. */
+  readonly hasThread?: boolean;
   /** SQLite: none is made while this folder has a backup of one. */
   readonly backupFolder?: string | undefined;
   /** The password when the URL has none, asked for at each new connection. */

@@ -118,10 +118,9 @@ const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
     .selectFrom(sql<ChangeRow>`(${sql.join(parts, sql` union all `)})`.as('changed'))
     .select(['number', 'type', 'domain_id', 'name', 'object'])
     .select(({ fn, selectFrom }) => {
-      const before = selectFrom('change as earlier')
-        .select('earlier.number')
-        .where('earlier.account_seq', '=', accountSeq(db, param))
-        .whereRef('earlier.number', '<', 'changed.number');
+      const first = selectFrom('change as first')
+        .select(({ fn }) => fn.min('first.number').as('number'))
+        .where('first.account_seq', '=', accountSeq(db, param));
       return fn
         .coalesce(
           selectFrom('change')
@@ -129,7 +128,7 @@ const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
             .where('account_seq', '=', accountSeq(db, param))
             .whereRef('change.number', '>=', 'changed.number')
             // Without an earlier one, that of the transaction may have gone.
-            .where(({ exists }) => exists(before))
+            .where('changed.number', '>', first)
             .orderBy('change.number')
             .limit(1),
           'changed.at',

@@ -114,10 +114,10 @@ export async function findResults(
   return found;
 }
 
-type MailStanding = Pick<Tables['inbox_mail'], 'state' | 'result' | 'last_error'>;
+type MailOutcome = Pick<Tables['inbox_mail'], 'state' | 'result' | 'last_error'>;
 
 /** A door leaves a mail that was dropped as it leaves one that is not a report. */
-function toResult({ state, result, last_error }: MailStanding): MailResult {
+function toResult({ state, result, last_error }: MailOutcome): MailResult {
   if (state === 'stuck') return 'stuck';
   if (state !== 'done') return last_error === null ? 'waiting' : 'delayed';
   return result === null || result === 'dropped' ? 'ignored' : result;

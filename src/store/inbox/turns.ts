@@ -41,16 +41,16 @@ export async function takeTurns<Mail extends { readonly sender: string }>(
   mails: readonly Mail[],
 ): Promise<(Mail & Turn)[]> {
   const senders = [...new Set(mails.map(({ sender }) => sender))];
-  const standings = (
+  const latest = (
     await runAllPrepared(
       tx,
       senders.map((sender) => turnsOf({ sender })),
     )
   ).flat();
   const turns = new Map(
-    standings.map(({ reached, last }, i) => [senders[i], Math.max(reached ?? 0, last ?? 0)]),
+    latest.map(({ reached, last }, i) => [senders[i], Math.max(reached ?? 0, last ?? 0)]),
   );
-  const due_at = toInstant(new Date(Number(standings[0]?.now)));
+  const due_at = toInstant(new Date(Number(latest[0]?.now)));
   return mails.map((mail) => {
     const turn = (turns.get(mail.sender) ?? 0) + 1;
     turns.set(mail.sender, turn);

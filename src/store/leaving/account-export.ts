@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { type Param, prepareQuery, type Value } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import type { Store } from '../engine/store.ts';
 import type { Tables } from '../tables.ts';
 
 /*
@@ -108,6 +109,14 @@ export function exportAccount(
 }
 
 const CHARS_AT_ONCE = 64 * 1024;
+
+/** The same as `exportLines`, beside the requests. */
+export function exportBeside(
+  { aside }: Pick<Store, 'aside'>,
+  accountId: string,
+): AsyncGenerator<string> {
+  return aside.iterate(import.meta.url, exportLines, accountId);
+}
 
 /**
  * The whole export in pieces of lines, a few rows at a time while a client takes them. No snapshot is held for a slow

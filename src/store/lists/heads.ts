@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
+import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
 
 /** The state of a list that can be read without reading the list: its length and its version. */
@@ -76,3 +77,9 @@ const domainListUpdate = prepareQuery((db, param: Param<ChangedDomainList>) =>
     }))
     .where('id', '=', param('accountId')),
 );
+
+/** Whoever changes what belongs to a domain holds its row (decision 64). */
+export async function lockDomain(tx: Tx, id: string): Promise<void> {
+  const domain = tx.selectFrom('domain').select('id').where('id', '=', id);
+  await domain.$call(dialectOf(tx).locked).execute();
+}

@@ -28,5 +28,9 @@ export const LISTS = {
       nonce: text(),
     },
     clusteredBy: 'account_seq, number',
+    // With all that the feed reads: SQLite would read the transactions between them instead.
+    keys: [
+      'index change_typed (account_seq, number, type, domain_id, report_id, at) where type is not null',
+    ],
   },
 } as const;

@@ -1,4 +1,3 @@
-import type { View } from '../../domain/reports/authentication.ts';
 import { bytes, count, day, id, instant, number, orNull, seq, text } from './table.ts';
 
 /*
@@ -9,6 +8,9 @@ import { bytes, count, day, id, instant, number, orNull, seq, text } from './tab
 
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
 const LIST = 'domain_id, begin_date, seq';
+
+/** A report of no established reporter, nor of a file (domain/reports/authentication.ts): the condition of an index. */
+export const DOUBTFUL = "(authenticated in ('', 'disputed') or authenticated like 'new %')";
 
 export const REPORTS = {
   /**
@@ -92,6 +94,7 @@ export const REPORTS = {
       'index report_arrival (domain_id, seq)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
+      `index report_doubtful (domain_id, begin_date) where ${DOUBTFUL}`,
     ],
     sqlite: [`index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`],
@@ -155,31 +158,13 @@ export const REPORTS = {
       reports: number(),
       messages: count(),
       aligned: count(),
-      /** What its reports state (documents/stated-policy.ts), as tags of a DMARC record; null when none does. */
+      /** What its reports state (days/stated-policy.ts), as tags of a DMARC record; null when none does. */
       policy: orNull(text()),
-      /** What addresses sent, packed (domain/sources/packed-sources.ts); null when no report of the day named a source. */
+      /** A cache of what addresses sent (domain/sources/stored-sources.ts); null: not counted now. */
       sources: orNull(bytes()),
     },
     keys: ['primary key (domain_id, day)'],
-    // Its packed sources grow with each report.
-    storage: 'fillfactor = 60',
-  },
-
-  /**
-   * A day as alerts look at it: without the reports that a view of them does not count (domain/reports/authentication.ts).
-   * Of each day that has a report that a view does not count, at most two rows, which go with the day.
-   */
-  alert_day: {
-    columns: {
-      domain_id: id('references domain (id)'),
-      day: day(),
-      reports: number(),
-      messages: count(),
-      aligned: count(),
-      view: text<View>(),
-      sources: orNull(bytes()),
-    },
-    keys: ['primary key (domain_id, day, view)'],
+    // Each report changes it.
     storage: 'fillfactor = 60',
   },
 

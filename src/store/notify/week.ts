@@ -1,8 +1,9 @@
 import type { Counts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day } from '../../domain/instant.ts';
+import { type ReadingStore, readStored } from '../days/stored-reads.ts';
+import { type Counted, sumRange } from '../days/summed-range.ts';
 import { sumsOfDomains } from '../domains/worklist.ts';
 import type { Reader } from '../engine/reader.ts';
-import { daysOf, sumSources } from '../sources/days.ts';
 
 export interface Week {
   readonly counts: Counts;
@@ -15,16 +16,31 @@ export interface Week {
 const WEEK = 7;
 const KNOWN_DAYS = 30;
 
+interface WeekQuery {
+  readonly domainId: string;
+  readonly monday: Day;
+}
+
 /** The week before a Monday of a domain. */
-export async function readWeek(reader: Reader, domainId: string, monday: Day): Promise<Week> {
+export function readWeek(store: ReadingStore, query: WeekQuery): Promise<Week> {
+  return readStored(store, import.meta.url, [findWeek, query]);
+}
+
+/** @internal The reader's thread finds it by its name. */
+export async function findWeek(
+  reader: Reader,
+  { domainId, monday }: WeekQuery,
+): Promise<Week & Counted> {
   const [from, to] = [addDays(monday, -WEEK), addDays(monday, -1)];
   const weeks = { ids: JSON.stringify([domainId]), from, to, before: addDays(from, -WEEK) };
   const [sum] = await reader.readAll(sumsOfDomains(weeks));
-  const days = daysOf({ domainId, from: addDays(from, -KNOWN_DAYS), to });
-  const { sums } = await sumSources(await reader.readAll(days));
+  const range = { from: addDays(from, -KNOWN_DAYS), to };
+  const { summed, counted } = await sumRange(reader, { domainId, range });
+  const sources = [...summed.sources.values()];
   return {
     counts: { messages: sum?.messages ?? 0, aligned: sum?.aligned ?? 0 },
     before: { messages: sum?.messagesBefore ?? 0, aligned: sum?.alignedBefore ?? 0 },
-    newSources: sums.filter(({ firstDay }) => firstDay >= from).length,
+    newSources: sources.filter(({ firstDay }) => firstDay >= from).length,
+    counted,
   };
 }

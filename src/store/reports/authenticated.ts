@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { toStanding } from '../../domain/reports/authentication.ts';
+import { toTrust } from '../../domain/reports/authentication.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
@@ -23,7 +23,7 @@ type JudgedContent = Omit<AuthenticatedContent, 'authenticated'> & Pick<ReportRo
 
 /**
  * An authenticated mail had a report that is stored already, or another content of it. When the sender of the stored one is
- * less well known (`toStanding`), this one takes its place. Doing it twice does no harm.
+ * less well known (`toTrust`), this one takes its place. Doing it twice does no harm.
  */
 export async function preferAuthenticated(
   db: Db,
@@ -33,11 +33,11 @@ export async function preferAuthenticated(
   const { id } = content;
   const stored = db.selectFrom('report').select('authenticated').where('id', '=', id);
   const known = await stored.executeTakeFirst();
-  if (known === undefined || toStanding(known.authenticated) === 2) return;
+  if (known === undefined || toTrust(known.authenticated) === 2) return;
   await db.write(async (tx) => {
     const report = await lockReport(tx, { id });
     const [authenticated = null] = await judgeSenders(tx, [content], now);
-    if (toStanding(authenticated) <= toStanding(report.authenticated)) return;
+    if (toTrust(authenticated) <= toTrust(report.authenticated)) return;
     const isSame = toHex(report.payload_sha256) === content.payloadSha256;
     const judged = { ...content, authenticated };
     if (isSame) await noteAuthenticated(tx, report, judged);

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Tx } from '../engine/database.ts';
+import { lockDomain } from '../lists/heads.ts';
 import type { ConflictRow } from './conflicts.ts';
 import type { ReportRow } from './report-row.ts';
-import { lockDomain } from './reported-domains.ts';
 
 /* The rows that corrections read and lock. What is not there throws `not_found`. */
 

@@ -1,7 +1,7 @@
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
-import { toStanding } from '../../domain/reports/authentication.ts';
+import { toTrust } from '../../domain/reports/authentication.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
@@ -152,7 +152,7 @@ const MAX_CONFLICTS = 10;
 
 /** Where mails are not verified, they count as files: those have no room of their own. */
 function toMaxConflicts(authenticated: string | null): number {
-  return MAX_CONFLICTS * (1 + (authenticated === null ? 0 : toStanding(authenticated)));
+  return MAX_CONFLICTS * (1 + (authenticated === null ? 0 : toTrust(authenticated)));
 }
 
 async function findConflictPayloads(

@@ -2,6 +2,7 @@ import type { Day } from '../../domain/instant.ts';
 import type { Sort } from '../../domain/sort.ts';
 import type { RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import type { Store } from '../engine/store.ts';
 import { toPattern } from '../lists/search.ts';
 import { reportList } from '../lists/timeline.ts';
 import {
@@ -95,22 +96,33 @@ function* planKeyed(query: ReportPageQuery): Plan<PageRows> {
   return { reports, ...edges, hasNextPage: false };
 }
 
-/** All reports of a list, in its order and read in parts. A sorted list has the latest only. */
-export async function* readReports(
+type WholeQuery = Omit<ReportPageQuery, 'start' | 'limit'>;
+
+/** All reports of a list, in its order and in parts, read beside the requests. A sorted list has the latest only. */
+export function readParts(
+  { aside }: Pick<Store, 'aside'>,
+  query: WholeQuery,
+): AsyncGenerator<readonly ListedReport[]> {
+  return aside.iterate(import.meta.url, iterateParts, query);
+}
+
+/** @internal The reader's thread finds it by its name. */
+export async function* iterateParts(
   reader: Reader,
-  query: Omit<ReportPageQuery, 'start' | 'limit'>,
-): AsyncGenerator<ListedReport> {
+  query: WholeQuery,
+): AsyncGenerator<readonly ListedReport[]> {
   const { sort } = query;
   if (sort !== undefined) {
     const whole = { ...query, limit: MAX_SEARCHED, sort: { ...sort, page: 1 } };
-    yield* (await reader.readPlan(() => planSorted(whole))).reports;
+    const { reports } = await reader.readPlan(() => planSorted(whole));
+    for (let i = 0; i < reports.length; i += PER_PART) yield reports.slice(i, i + PER_PART);
     return;
   }
   let start: ReportPageQuery['start'];
   do {
     const part = { ...query, limit: PER_PART, start };
     const { reports, end } = await reader.readPlan(() => planRows(part, false));
-    yield* reports;
+    yield reports;
     start = end && { direction: 'older', key: end };
   } while (start !== undefined);
 }

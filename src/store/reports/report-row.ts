@@ -42,10 +42,3 @@ export function toNewRow({ seq, account_seq, number, nonce, ...row }: ReportRow)
 
 /** A report's day is the one on which its window begins. */
 export const dayOf = ({ begin_date }: Pick<ParsedRow, 'begin_date'>) => toDay(begin_date);
-
-type Named = Pick<ParsedRow, 'reporter_org' | 'reporter_email'>;
-
-/** Its organisation, or else the domain of its e-mail address: some reports name no organisation. */
-export function findReporterName({ reporter_org, reporter_email }: Named): string | null {
-  return reporter_org ?? (reporter_email?.split('@').at(-1) || null);
-}

@@ -110,8 +110,3 @@ const lockedDomains = prepareQuery((db, param: Param<{ names: string }>) =>
     .orderBy('name')
     .$call(dialectOf(db).locked),
 );
-
-export async function lockDomain(tx: Tx, id: string): Promise<void> {
-  const domain = tx.selectFrom('domain').select('id').where('id', '=', id);
-  await domain.$call(dialectOf(tx).locked).execute();
-}

@@ -2,7 +2,7 @@ import { toCursor } from '../../domain/cursor.ts';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
-import { isInView } from '../../domain/reports/authentication.ts';
+import { toTrust } from '../../domain/reports/authentication.ts';
 import { addToDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
@@ -75,7 +75,7 @@ function toDays(reports: readonly NewReport[]) {
 
 /** Anybody can send a mail that states a policy: only established reporters and files are believed. */
 function findStated({ row, policyPublished }: NewReport): string | null {
-  return isInView('established', row.authenticated) ? toPolicyTags(policyPublished) : null;
+  return toTrust(row.authenticated) === 2 ? toPolicyTags(policyPublished) : null;
 }
 
 function toHeadUpdate([domain, reports]: ByDomain) {

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { packSources, unpackSources } from '../../domain/sources/stored-sources.ts';
+import { countDay, type DomainDay, daysOf } from '../days/day-sources.ts';
 import { findStatedPolicy } from '../days/stated-policy.ts';
 import type { Queries } from '../engine/database.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -29,7 +31,7 @@ export async function* verify(store: Verified): AsyncGenerator<Difference> {
 
 async function findWrong(store: Verified, owner: Owner): Promise<Difference[]> {
   const wrong = await store.reader.readPlan(() => planFigures(FIGURES[owner.table], owner));
-  return owner.table === 'domain' ? [...wrong, ...(await comparePolicies(store, owner))] : wrong;
+  return owner.table === 'domain' ? [...wrong, ...(await compareDays(store, owner))] : wrong;
 }
 
 type Mending = Pick<Store, 'db' | 'reader'>;
@@ -141,23 +143,43 @@ function toMap(rows: readonly FigureRow[]): Map<string | null, FigureRow> {
   return new Map(rows.map((row) => [row['at'] as string | null, row]));
 }
 
-/** What is read in contents of reports. A day that changes meanwhile is left out. */
-async function comparePolicies({ db, reader }: Verified, { id, of }: Owner): Promise<Difference[]> {
+/** What is read in contents of reports: each day in a snapshot of its own, so that none is open for long. */
+async function compareDays({ db, reader }: Verified, { id, of }: Owner): Promise<Difference[]> {
   const found: Difference[] = [];
-  const stored = await reader.readAll(policiesOf({ id }));
-  for (const { day, policy } of stored) {
-    const right = await findStatedPolicy(db, { domainId: id, day });
-    if (right !== undefined && right !== policy)
-      found.push({ table: 'domain_day', of, at: day, figure: 'policy', stored: policy, right });
+  const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', id);
+  for (const { day } of await days.orderBy('day').execute()) {
+    const at = { domainId: id, day };
+    const place = { table: 'domain_day', of, at: day };
+    const policy = await findWrongPolicy({ db, reader }, at);
+    if (policy !== undefined) found.push({ ...place, figure: 'policy', ...policy });
+    if (await reader.readPlan(() => planWrongSources(at)))
+      found.push({ ...place, figure: 'sources', stored: 'other', right: 'counted' });
   }
-  const isUnchanged = isDeepStrictEqual(stored, await reader.readAll(policiesOf({ id })));
-  return isUnchanged ? found : [];
+  return found;
 }
 
-const policiesOf = prepareQuery((db, param: Param<{ id: string }>) =>
+/** A day that changes meanwhile is left out. */
+async function findWrongPolicy({ db, reader }: Verified, at: DomainDay) {
+  const [before] = await reader.readAll(policyOf(at));
+  const right = await findStatedPolicy(db, at);
+  const [after] = await reader.readAll(policyOf(at));
+  if (right === undefined || before === undefined || before.version !== after?.version) return;
+  return before.policy === right ? undefined : { stored: before.policy, right };
+}
+
+const policyOf = prepareQuery((db, param: Param<DomainDay>) =>
   db
     .selectFrom('domain_day')
-    .select(['day', 'policy', 'reports'])
-    .where('domain_id', '=', param('id'))
-    .orderBy('day'),
+    .innerJoin('domain', 'domain.id', 'domain_id')
+    .select(['policy', 'reports_version as version'])
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '=', param('day')),
 );
+
+/** Whether the cache of a day's sources has something else than what its reports add up to. */
+function* planWrongSources({ domainId, day }: DomainDay): Plan<boolean> {
+  const [stored] = yield* ask(daysOf({ domainId, from: day, to: day }));
+  const kept = stored?.sources && unpackSources(stored.sources);
+  if (!kept) return false;
+  return !isDeepStrictEqual(kept, unpackSources(packSources(yield* countDay({ domainId, day }))));
+}

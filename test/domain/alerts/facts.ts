@@ -34,7 +34,6 @@ export function days(counts: readonly Counts[], last: Day = D): DataDay[] {
     day: addDays(last, i + 1 - counts.length),
     messages,
     aligned,
-    hasSources: true,
   }));
 }
 

@@ -25,9 +25,9 @@ describe('fires', () => {
     ['no failing source', false, { failingSources: [] }],
     ['on the first day with data', false, { days: history.slice(-1) }],
     [
-      'on the first day with known sources',
+      'on the first day with messages',
       false,
-      { days: history.map((day) => (day.day < D ? { ...day, hasSources: false } : day)) },
+      { days: history.map((day) => (day.day < D ? { ...day, messages: 0, aligned: 0 } : day)) },
     ],
     ['four days later', true, { now: '2026-03-18T23:00:00Z' }],
     ['five days later', false, { now: '2026-03-19T00:00:00Z' }],

@@ -2,23 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceTally } from '../../../src/domain/reports/aggregate-report.ts';
 import {
-  type AddressKey,
-  toAddress,
-  toAddressKey,
-} from '../../../src/domain/sources/address-key.ts';
-import {
-  addDay,
   addReport,
-  type DaySources,
-  type PassCounts,
-  subtractDay,
+  addSource,
+  type DaySource,
+  keepLargest,
+  type SourceSums,
 } from '../../../src/domain/sources/day-sources.ts';
-import {
-  eachSource,
-  packSources,
-  unpackSource,
-  unpackSources,
-} from '../../../src/domain/sources/packed-sources.ts';
+import { packSources, unpackSources } from '../../../src/domain/sources/stored-sources.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const ADDRESSES = ['192.0.2.1', '198.51.100.25', '2001:db8::25'];
@@ -47,37 +37,31 @@ const report = fc.record({
 });
 type Report = Parameters<typeof addReport>[1];
 
-function dayOf(reports: readonly Report[]): DaySources {
-  const day: DaySources = new Map();
-  for (const one of reports) addReport(day, one);
-  return day;
+function sumOf(reports: readonly Report[]): SourceSums {
+  const sums: SourceSums = new Map();
+  for (const one of reports) addReport(sums, one);
+  return sums;
 }
 
-const stored = (day: DaySources): DaySources => unpackSources(packSources(day));
+/** The sources of a day as they are read from the cache. */
+const stored = (reports: readonly Report[]) =>
+  unpackSources(packSources(keepLargest(sumOf(reports)))) as DaySource[];
 
-const KEY = toAddressKey('192.0.2.1');
+/** In an order of their own. */
+const toComparable = (sources: readonly DaySource[]) =>
+  sources
+    .map((source) => ({
+      ...source,
+      patterns: Object.fromEntries(source.patterns),
+      reporters: new Map(source.reporters),
+    }))
+    .sort((a, b) => (a.address < b.address ? -1 : 1));
 
 describe('the sources of a day', () => {
-  test('are unpacked as they were packed', () => {
+  test('are read as they were stored', () => {
     fc.assert(
       fc.property(fc.array(report), (reports) => {
-        const day = dayOf(reports);
-        expect(stored(day)).toEqual(day);
-        const counts = new Map<AddressKey, PassCounts>();
-        eachSource(packSources(day), (key, messages, aligned) => {
-          counts.set(key, { messages, aligned });
-        });
-        const wanted = [...day].map(
-          ([
-            key,
-            {
-              counts: { messages, aligned },
-            },
-          ]) => {
-            return [key, { messages, aligned }] as const;
-          },
-        );
-        expect(counts).toEqual(new Map(wanted));
+        expect(stored(reports)).toEqual(keepLargest(sumOf(reports)));
       }),
     );
   });
@@ -85,33 +69,30 @@ describe('the sources of a day', () => {
   test('are the same in whatever order and groups reports come in', () => {
     fc.assert(
       fc.property(fc.array(report), fc.array(report), (some, others) => {
-        const day = stored(dayOf(some));
-        addDay(day, dayOf(others));
-        expect(stored(day)).toEqual(dayOf([...others, ...some]));
+        const sums: SourceSums = new Map();
+        for (const source of [...stored(some), ...stored(others)]) addSource(sums, source);
+        const both = stored([...others, ...some]);
+        expect(toComparable([...sums.values()])).toEqual(toComparable(both));
       }),
     );
   });
 
-  test('without a report are those of the others', () => {
-    fc.assert(
-      fc.property(fc.array(report), report, (others, removed) => {
-        const day = stored(dayOf([...others, removed]));
-        subtractDay(day, dayOf([removed]));
-        expect(stored(day)).toEqual(dayOf(others));
-      }),
-    );
-  });
-
-  test('are null when none is left', () => {
-    expect(packSources(new Map())).toBeNull();
-    const day = dayOf([{ reporter: null, sources: [source('192.0.2.1', 5)] }]);
-    subtractDay(day, dayOf([{ reporter: null, sources: [source('192.0.2.1', 7)] }]));
-    expect(packSources(day)).toBeNull();
+  test('are none without reports', () => {
+    expect(stored([])).toEqual([]);
   });
 
   test('count up to 2^53 - 1', () => {
     const huge = { reporter: null, sources: [source('192.0.2.1', MAX)] };
-    expect(stored(dayOf([huge, huge])).get(KEY)?.counts.messages).toBe(MAX);
+    expect(stored([huge, huge])[0]?.messages).toBe(MAX);
+  });
+
+  test('are not read from other bytes', () => {
+    const packed = packSources(
+      keepLargest(sumOf([{ reporter: null, sources: [source('192.0.2.1', 5)] }])),
+    );
+    const flipped = packed.map((byte, i) => (i === packed.length - 6 ? byte ^ 64 : byte));
+    for (const bytes of [Buffer.alloc(0), packed.subarray(1), packed.subarray(0, -3), flipped])
+      expect(unpackSources(bytes)).toBeUndefined();
   });
 });
 
@@ -122,23 +103,11 @@ const source = (address: string, messages: number, pattern?: string): SourceTall
   patterns: pattern === undefined ? [] : [{ pattern, messages }],
 });
 
-test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255', '2001:db8::25', '::', '::1'])(
-  'the key of %s gives it again',
-  (address) => {
-    expect(toAddress(toAddressKey(address))).toBe(address);
-    const day = dayOf([{ reporter: null, sources: [source(address, 5)] }]);
-    const packed = packSources(day) as Uint8Array;
-    expect(unpackSources(packed)).toEqual(day);
-    expect(unpackSource(packed, toAddressKey(address))).toEqual(day.get(toAddressKey(address)));
-    expect(unpackSource(packed, toAddressKey('192.0.2.99'))).toBeUndefined();
-  },
-);
-
 test('a name of a reporter with line ends, and an empty one, leave the other texts as they are', () => {
   const sources = [source('192.0.2.1', 5, '["a.example",0,0,"none"]')];
-  const day = dayOf(['Two\nlines', '', 'Other'].map((reporter) => ({ reporter, sources })));
-  expect([...(stored(day).get(KEY)?.reporters.keys() ?? [])]).toEqual(['Two lines', null, 'Other']);
-  expect([...(stored(day).get(KEY)?.patterns ?? [])]).toEqual([['["a.example",0,0,"none"]', 15]]);
+  const [found] = stored(['Two\nlines', '', 'Other'].map((reporter) => ({ reporter, sources })));
+  expect([...new Map(found?.reporters).keys()]).toEqual(['Two\nlines', null, 'Other']);
+  expect([...(found?.patterns ?? [])]).toEqual([['["a.example",0,0,"none"]', 15]]);
 });
 
 describe('a flood', () => {
@@ -146,9 +115,9 @@ describe('a flood', () => {
     const sources = Array.from({ length: 3_000 }, (_, i) =>
       source(`2001:db8::${i.toString(16)}`, i % 3 === 0 ? 50 : 1),
     );
-    const kept = [...stored(dayOf([{ reporter: null, sources }])).values()];
+    const kept = stored([{ reporter: null, sources }]);
     expect(kept).toHaveLength(1_000);
-    expect(kept.every(({ counts }) => counts.messages === 50)).toBe(true);
+    expect(kept.every(({ messages }) => messages === 50)).toBe(true);
   });
 
   test('of patterns and reporters leaves the 64 largest of an address', () => {
@@ -156,9 +125,11 @@ describe('a flood', () => {
       reporter: `Reporter ${i}`,
       sources: [source('192.0.2.1', 1 + i, `["d${i}.example",0,0,null]`)],
     }));
-    const { counts, patterns, reporters } = stored(dayOf(reports)).get(KEY) ?? {};
-    expect([counts?.messages, patterns?.size, reporters?.size]).toEqual([(200 * 201) / 2, 64, 64]);
-    expect(Math.min(...(patterns?.values() ?? []))).toBe(137);
+    const [found] = stored(reports);
+    const [patterns, reporters] = [new Map(found?.patterns), new Map(found?.reporters)];
+    const messages = (200 * 201) / 2;
+    expect([found?.messages, patterns.size, reporters.size]).toEqual([messages, 64, 64]);
+    expect(Math.min(...patterns.values())).toBe(137);
   });
 
   test('of patterns leaves each address its own', () => {
@@ -169,27 +140,19 @@ describe('a flood', () => {
         `["d${i}.example"]`,
       ),
     );
-    const day = dayOf([{ reporter: 'Provider', sources }]);
-    const packed = packSources(day) as Uint8Array;
-    expect(unpackSources(packed)).toEqual(day);
-    for (const [key, one] of day) expect(unpackSource(packed, key)).toEqual(one);
+    const day = stored([{ reporter: 'Provider', sources }]);
+    expect(day.map(({ patterns }) => [...patterns].length)).toEqual(Array(300).fill(1));
   });
 
   test('of long texts takes a bounded number of bytes', () => {
     const sources = Array.from({ length: 1_000 }, (_, i) =>
       source(`2001:db8::${i.toString(16)}`, 1_000 - i, `["${`${i}`.repeat(1_000)}",0,0,null]`),
     );
-    const packed = packSources(dayOf([{ reporter: 'x'.repeat(10_000), sources }]));
-    expect(packed?.length).toBeLessThan(100_000);
-    expect(unpackSources(packed).get('2001:db8::0')?.patterns.size).toBe(1);
-    expect(unpackSources(packed).get('2001:db8::3e7')?.counts.messages).toBe(1);
-  });
-
-  test('never leaves more messages in patterns than an address has', () => {
-    const day = dayOf([
-      { reporter: null, sources: [source('192.0.2.1', 9, '["a.example",0,0,null]')] },
-    ]);
-    subtractDay(day, dayOf([{ reporter: null, sources: [source('192.0.2.1', 6)] }]));
-    expect([...(stored(day).get(KEY)?.patterns.values() ?? [])]).toEqual([3]);
+    const sums = sumOf([{ reporter: 'x'.repeat(10_000), sources }]);
+    const packed = packSources(keepLargest(sums));
+    expect(packed.length).toBeLessThan(100_000);
+    const found = unpackSources(packed) as DaySource[];
+    expect([...(found[0]?.patterns ?? [])]).toHaveLength(1);
+    expect(found.at(-1)?.messages).toBe(1);
   });
 });

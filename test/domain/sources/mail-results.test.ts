@@ -1,31 +1,27 @@
 import { expect, test } from 'vitest';
-import { countSources } from '../../../src/domain/reports/source-counts.ts';
-import { addReport, type DaySources } from '../../../src/domain/sources/day-sources.ts';
-import { createMailResults } from '../../../src/domain/sources/mail-results.ts';
-import { packSources } from '../../../src/domain/sources/packed-sources.ts';
+import { toPattern } from '../../../src/domain/reports/source-pattern.ts';
+import { toMailResults } from '../../../src/domain/sources/mail-results.ts';
 import { aRecord, aSignature } from '../../support/builders.ts';
 
-test('results are added up over addresses, those with most failures first', () => {
-  const sources: DaySources = new Map();
+test('results are added up over patterns, those with most failures first', () => {
   const [good, bad] = [aSignature(), aSignature({ selector: 'two', result: 'fail' })];
-  addReport(sources, {
-    reporter: 'Reporter',
-    sources: countSources([
-      aRecord({ sourceIp: '192.0.2.1', count: 90, dkim: 'pass', signatures: [good, bad] }),
-      aRecord({ sourceIp: '192.0.2.2', count: 7, disposition: 'reject', signatures: [bad] }),
-      aRecord({ sourceIp: '192.0.2.3', count: 3, disposition: null }),
-    ]),
-  });
-  addReport(sources, { reporter: null, sources: countSources([aRecord({ count: 20 })]) });
-  const results = createMailResults();
-  results.add(packSources(sources));
-  const { applied, signatures, reporters } = results.end();
-  expect(Object.fromEntries(applied)).toEqual({ reject: 7, null: 3, none: 20 });
-  expect(signatures).toEqual([
+  const patterns = new Map([
+    [toPattern(aRecord({ dkim: 'pass', signatures: [good, bad] })), 90],
+    [toPattern(aRecord({ disposition: 'reject', signatures: [bad] })), 7],
+    [toPattern(aRecord({ disposition: null })), 3],
+    [toPattern(aRecord()), 20],
+  ]);
+  const reporters = new Map([
+    ['Reporter', { messages: 100, aligned: 90 }],
+    [null, { messages: 20, aligned: 0 }],
+  ]);
+  const results = toMailResults(patterns, reporters);
+  expect(Object.fromEntries(results.applied)).toEqual({ reject: 7, null: 3, none: 20 });
+  expect(results.signatures).toEqual([
     { domain: 'example.com', selector: 'two', messages: 97, aligned: 0 },
     { domain: 'example.com', selector: 'one', messages: 90, aligned: 90 },
   ]);
-  expect(reporters).toEqual([
+  expect(results.reporters).toEqual([
     { name: null, messages: 20, aligned: 0 },
     { name: 'Reporter', messages: 100, aligned: 90 },
   ]);

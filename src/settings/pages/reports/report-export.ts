@@ -1,7 +1,7 @@
 import { toPassRate } from '../../../domain/alerts/rate.ts';
 import { findDataDays } from '../../../store/domains/domain-reports.ts';
 import { findDomain } from '../../../store/domains/overview.ts';
-import { countReports, readReports } from '../../../store/reports/report-list.ts';
+import { countReports, readParts } from '../../../store/reports/report-list.ts';
 import type { ListedReport } from '../../../store/reports/report-list-queries.ts';
 import type { PageHandler } from '../../deps.ts';
 import { type Cell, sendCsv } from '../../frame/csv.ts';
@@ -24,7 +24,8 @@ const HEADS = [
 ];
 
 /** What the list with the same query shows, all pages of it. */
-export const exportReports: PageHandler = async ({ store: { reader }, now }, req, res) => {
+export const exportReports: PageHandler = async ({ store, now }, req, res) => {
+  const { reader } = store;
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
   const { from, to } = readRange(req, await findDataDays(reader, scope), now());
@@ -32,7 +33,7 @@ export const exportReports: PageHandler = async ({ store: { reader }, now }, req
   const days = { domainId: domain.id, from, to };
   const query = { ...days, ...filter, sort: sort && { ...sort, page: 1 } };
   const rows = async function* () {
-    for await (const report of readReports(reader, query)) yield toRow(report);
+    for await (const part of readParts(store, query)) yield* part.map(toRow);
   };
   await sendCsv(res, {
     fileName: `${domain.name.slice(0, 100)}-reports-${from}-${to}`,

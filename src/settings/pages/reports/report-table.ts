@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
+import { findReporterName } from '../../../domain/reports/reporters.ts';
 import type { SortColumn } from '../../../store/reports/report-list-queries.ts';
-import { findReporterName } from '../../../store/reports/report-row.ts';
 import type { ReportRow } from '../../../store/reports/reports.ts';
 import { renderTable, toSortHead } from '../../frame/elements.ts';
 import {

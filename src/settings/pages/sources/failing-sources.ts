@@ -2,13 +2,12 @@ import { html } from 'hono/html';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
-import { readSources } from '../../../store/sources/list.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { ChartDay } from '../../frame/charts/columns.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { formatCount, formatDay, type Html, pluralize } from '../../frame/text.ts';
-import type { Senders } from '../../senders.ts';
 import { describe } from './find-sources.ts';
+import type { Senders } from './service-groups.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderSourceTable } from './sources-view.ts';
 
@@ -32,8 +31,8 @@ export async function renderFailingSources(
 ): Promise<Html> {
   const range = shorten(ofPage);
   const failed = addUp(days.filter(({ day }) => day >= range.from && day <= range.to));
-  const wanted = { range, failingOnly: true, limit: SHOWN, offset: 0 };
-  const found = await readSources(deps.store.reader, scope, wanted, deps.keptSums);
+  const wanted = { scope, range, failingOnly: true, limit: SHOWN, offset: 0 };
+  const found = await deps.days.listSources(wanted);
   const sources = (await describe(deps, scope, found)).map((source) => ({
     ...source,
     service: toGroup?.(source.address).service?.name,

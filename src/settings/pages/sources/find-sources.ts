@@ -1,9 +1,7 @@
 import { addUp } from '../../../domain/alerts/rate.ts';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
-import type { Day } from '../../../domain/instant.ts';
 import { type MailOfStanding, type Standing, toStanding } from '../../../domain/readiness.ts';
 import { type Sort, sortFirst } from '../../../domain/sort.ts';
-import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import {
   byFailures,
   type Grouping,
@@ -15,16 +13,16 @@ import {
 } from '../../../domain/sources/groups.ts';
 import type { Mark, Source } from '../../../domain/sources/source.ts';
 import { type SourceColumn, toSourceOrder } from '../../../domain/sources/source-order.ts';
+import type { Marks } from '../../../store/days/marks.ts';
+import { findNames, readAllNames } from '../../../store/days/names.ts';
+import type { SourceList } from '../../../store/days/source-list.ts';
+import type { SourceSum } from '../../../store/days/summed-range.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
-import type { SourceSum } from '../../../store/sources/days.ts';
-import { readSources, type SourceList } from '../../../store/sources/list.ts';
-import type { Marks } from '../../../store/sources/marks.ts';
-import { findNames, readAllNames } from '../../../store/sources/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
-import type { Senders } from '../../senders.ts';
 import { judgeSources } from '../own-mail.ts';
 import { loadSearch } from './search.ts';
+import type { Senders } from './service-groups.ts';
 import { loadSenders } from './service-groups.ts';
 
 export interface Choice {
@@ -63,10 +61,9 @@ export interface Found extends Pick<SourceList, 'sources' | 'marks'> {
   readonly counted: MailOfStanding | undefined;
   /** All messages of the range, whatever is shown of them, and those that belong to no address that is kept. */
   readonly messages: number;
-  readonly hasReports: boolean;
+  /** How many days have reports. */
+  readonly days: number;
   readonly unlisted: number;
-  /** The days whose packed sources are damaged. */
-  readonly damaged: readonly Day[];
   /** How many addresses were looked at, when there are more. */
   readonly cutAt: number | undefined;
 }
@@ -86,16 +83,9 @@ async function findPage(
   deps: SettingsDeps,
   { scope, range, choice, perPage = PER_PAGE }: SourceQuery,
 ): Promise<Found> {
-  const found = await readSources(
-    deps.store.reader,
-    scope,
-    {
-      ...choice,
-      order: choice.sort && toSourceOrder(choice.sort),
-      ...{ range, offset: (choice.page - 1) * perPage, limit: perPage },
-    },
-    deps.keptSums,
-  );
+  const { failingOnly, mark, sort: order, page } = choice;
+  const part = { offset: (page - 1) * perPage, limit: perPage };
+  const found = await deps.days.listSources({ scope, range, failingOnly, mark, order, ...part });
   const unused = { groups: undefined, groupTitle: undefined, counted: undefined };
   return { ...found, ...unused, cutAt: undefined };
 }
@@ -108,7 +98,7 @@ async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Fou
 }
 
 /** How many addresses are grouped and searched: those with most failed messages, or most messages where services are grouped. */
-const MAX_GROUPED = 5_000;
+export const MAX_GROUPED = 5_000;
 
 /** Only what the addresses are grouped by is looked up: their networks or their names. */
 async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
@@ -141,8 +131,9 @@ async function readForGroups(deps: SettingsDeps, query: SourceQuery) {
   const { scope, range, choice } = query;
   const isByMessages = choice.group === 'service' && choice.standing === undefined;
   const order = isByMessages ? 'messages' : 'failed';
-  const asked = { ...choice, range, order, limit: MAX_GROUPED, offset: 0 } as const;
-  const found = await readSources(deps.store.reader, scope, asked, deps.keptSums);
+  const { failingOnly, mark } = choice;
+  const asked = { scope, range, failingOnly, mark, order, limit: MAX_GROUPED, offset: 0 } as const;
+  const found = await deps.days.listSources(asked);
   const { total } = found;
   const cutAt = total > found.sources.length ? found.sources.length : undefined;
   const sources = await findMeant(deps, query, await findStanding(deps, query, found));
@@ -157,10 +148,8 @@ async function findStanding(
 ): Promise<SourceList> {
   if (standing === undefined) return list;
   const judged = await judgeSources(deps, { scope, name, window });
-  const meant = judged.sources.filter((source) => toStanding(source) === standing);
-  const keys = new Set(meant.map(({ key }) => key));
-  const sources = list.sources.filter(({ address }) => keys.has(toAddressKey(address)));
-  return { ...list, sources };
+  const isMeant = (source: SourceSum) => toStanding(judged.toJudged(source)) === standing;
+  return { ...list, sources: list.sources.filter(isMeant) };
 }
 
 async function findMeant(deps: SettingsDeps, query: SourceQuery, list: SourceList) {
@@ -173,7 +162,7 @@ async function findMeant(deps: SettingsDeps, query: SourceQuery, list: SourceLis
 /** Who sends from the addresses of a list. */
 function loadAll(deps: SettingsDeps, query: SourceQuery, list: SourceList): Promise<Senders> {
   const addresses = list.sources.map(({ address }) => address);
-  return loadSenders(deps, { ...query, list }, addresses);
+  return loadSenders(deps, { ...query, marks: list.marks }, addresses);
 }
 
 /** Groups as well. */

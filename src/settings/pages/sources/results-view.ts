@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Results, Signature } from '../../../domain/sources/evidence.ts';
-import type { Reporter } from '../../../store/sources/source.ts';
+import type { Reporter } from '../../../store/days/source.ts';
 import { renderTable } from '../../frame/elements.ts';
 import {
   describeDisposition,

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { createNetworks } from '../../../domain/network-address.ts';
-import type { Senders } from '../../senders.ts';
+import type { Senders } from './service-groups.ts';
 
 /**
  * Whether an address is meant by a text: it is in a network (`192.0.2.0/24`), or the text is a part of the address, of its

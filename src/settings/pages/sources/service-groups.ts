@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
 import { addDays, type DayRange } from '../../../domain/instant.ts';
 import { remember } from '../../../domain/remember.ts';
@@ -5,21 +6,24 @@ import { parsePattern } from '../../../domain/reports/source-pattern.ts';
 import { type GroupName, toNetworkName } from '../../../domain/sources/groups.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
 import { createJudge, MIN_MESSAGES } from '../../../domain/sources/verdict.ts';
-import { type MailOfSenders, readSenders } from '../../../store/sources/mail.ts';
-import type { Marks } from '../../../store/sources/marks.ts';
-import { readAllNames } from '../../../store/sources/names.ts';
+import type { Marks } from '../../../store/days/marks.ts';
+import { readAllNames } from '../../../store/days/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
-import type { Senders } from '../../senders.ts';
 import { loadNamer } from '../../services.ts';
 
+/** Who sent, by the evidence of some mail. */
+export interface Senders {
+  /** Groups addresses by the service that evidence names, else by their network; others are groups of their own. */
+  readonly toGroup: (address: string) => GroupName;
+  /** What is known of an address, a line each, in small letters. */
+  readonly toSearched: (address: string) => string;
+}
+
 /**
- * Evidence is of the days up to the end of a range: each is unpacked as a whole. A shorter range has too little of it: of a
- * signature that broke yesterday, yesterday alone does not say that it was good before.
+ * Evidence is of the days up to the end of a range. A shorter range has too little of it: of a signature that broke
+ * yesterday, yesterday alone does not say that it was good before.
  */
 const EVIDENCE_DAYS = 30;
-
-/** Addresses of one domain whose evidence is kept: those of several lists, which have 5,000 each. */
-const MAX_KNOWN = 20_000;
 
 export function toEvidenceRange({ to }: DayRange): DayRange {
   return { from: addDays(to, 1 - EVIDENCE_DAYS), to };
@@ -30,32 +34,30 @@ export interface DomainMail {
   readonly range: DayRange;
 }
 
-/** What the list of sources is of. */
-interface ListOfDomain extends DomainMail {
-  readonly list: { readonly version: string; readonly marks: Marks };
-}
+/** Addresses that are judged before the event loop runs. */
+const AT_ONCE = 250;
 
 /** Of some addresses. */
 export async function loadSenders(
-  deps: Pick<SettingsDeps, 'store' | 'networks' | 'keptSenders'>,
-  { domain, range, list }: ListOfDomain,
+  deps: Pick<SettingsDeps, 'store' | 'networks' | 'days'>,
+  { domain, range, marks }: DomainMail & { readonly marks: Marks },
   addresses: readonly string[],
 ): Promise<Senders> {
-  const query = { domainId: domain.id, range: toEvidenceRange(range) };
-  const [key, state] = [`${domain.id} ${range.to}`, JSON.stringify([list.version, ...list.marks])];
-  const kept = deps.keptSenders?.get(key);
-  const isKnown = kept?.state === state && kept.patterns.size <= MAX_KNOWN;
-  const patterns = isKnown ? kept.patterns : new Map<string, ReadonlyMap<string, number>>();
-  const missing = addresses.filter((address) => !patterns.has(address));
-  if (missing.length > 0) {
-    const mail = await readSenders(deps.store.reader, query, missing);
-    for (const address of missing) patterns.set(address, mail.findPatterns(address) ?? new Map());
+  const query = { domainId: domain.id, range: toEvidenceRange(range), addresses };
+  const { patterns } = await deps.days.readPatterns(query);
+  const findPatterns = (address: string) => patterns.get(address);
+  const senders = await nameSenders(deps, domain, { findPatterns, marks });
+  for (const [i, address] of addresses.entries()) {
+    senders.toGroup(address);
+    if (i % AT_ONCE === AT_ONCE - 1) await yieldToOthers();
   }
-  if (isKnown) return kept.senders;
-  const mail = { findPatterns: (address: string) => patterns.get(address), marks: list.marks };
-  const senders = await nameSenders(deps, domain, mail);
-  deps.keptSenders?.set(key, { state, patterns, senders });
   return senders;
+}
+
+/** What says who sent: what reporters said of an address's mail, by pattern, and its mark. */
+interface MailOfSenders {
+  readonly findPatterns: (address: string) => ReadonlyMap<string, number> | undefined;
+  readonly marks: Marks;
 }
 
 export async function nameSenders(

@@ -3,10 +3,10 @@ import type { Counts, Source } from '../../../domain/sources/source.ts';
 import { findDataDays } from '../../../store/domains/domain-reports.ts';
 import { findDomain } from '../../../store/domains/overview.ts';
 import type { PageHandler } from '../../deps.ts';
-import { type Cell, MAX_ROWS, sendCsv } from '../../frame/csv.ts';
+import { type Cell, sendCsv } from '../../frame/csv.ts';
 import { ONE_YEAR, readRange } from '../../frame/range.ts';
 import { domainScopeOf } from '../../visitor.ts';
-import { describe, findSources } from './find-sources.ts';
+import { describe, findSources, MAX_GROUPED } from './find-sources.ts';
 import { readChoice } from './sources.ts';
 import { toVerdictCells } from './verdict-view.ts';
 
@@ -25,16 +25,21 @@ export const exportSources: PageHandler = async (deps, req, res) => {
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), deps.now(), ONE_YEAR);
-  const choice = { ...readChoice(req), page: 1 };
-  const { groups, sources, marks, total } = await findSources(deps, {
-    ...{ scope, domain, range, choice },
-    perPage: MAX_ROWS,
-  });
+  const choice = readChoice(req);
+  const find = (page: number) =>
+    findSources(deps, {
+      ...{ scope, domain, range, choice: { ...choice, page } },
+      perPage: MAX_GROUPED,
+    });
+  const { groups, total } = await find(1);
   const rows = async function* () {
-    for (const group of groups ?? []) yield toGroupRow(group);
-    for (let i = 0; i < sources.length; i += ROWS_AT_ONCE) {
-      const some = { sources: sources.slice(i, i + ROWS_AT_ONCE), marks };
-      yield* (await describe(deps, scope, some)).map(toSourceRow);
+    for (let page = 1; (page - 1) * MAX_GROUPED < total; page += 1) {
+      const { groups = [], sources, marks } = await find(page);
+      yield* groups.map(toGroupRow);
+      for (let i = 0; i < sources.length; i += ROWS_AT_ONCE) {
+        const some = { sources: sources.slice(i, i + ROWS_AT_ONCE), marks };
+        yield* (await describe(deps, scope, some)).map(toSourceRow);
+      }
     }
   };
   await sendCsv(res, {

@@ -11,19 +11,14 @@ import { advise } from '../../../domain/sources/advice.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
 import { createJudge } from '../../../domain/sources/verdict.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
+import { readMarks, type SourceMark, updateMark } from '../../../store/days/marks.ts';
+import { findNames } from '../../../store/days/names.ts';
+import type { DaysReads } from '../../../store/days/reads.ts';
+import type { SourceDay, SourceOfRange } from '../../../store/days/source.ts';
 import { findDataDays } from '../../../store/domains/domain-reports.ts';
 import type { DomainRow } from '../../../store/domains/domains.ts';
 import { findDomain } from '../../../store/domains/overview.ts';
-import type { Reader } from '../../../store/engine/reader.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
-import { readMarks, type SourceMark, updateMark } from '../../../store/sources/marks.ts';
-import { findNames } from '../../../store/sources/names.ts';
-import {
-  findLastDay,
-  readSource,
-  type SourceDay,
-  type SourceOfRange,
-} from '../../../store/sources/source.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
 import { renderVolume } from '../../frame/charts/volume.ts';
@@ -54,7 +49,6 @@ import { renderAdvice } from './advice-view.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { toEvidenceRange } from './service-groups.ts';
 import { listKnown, renderMarkBadge, renderNetworkCredit, toSourcePath } from './source-labels.ts';
-import { repair } from './sources.ts';
 import { renderGuide, renderJudgement } from './verdict-view.ts';
 
 export const showSource: PageHandler = async (deps, req, res) => {
@@ -63,10 +57,9 @@ export const showSource: PageHandler = async (deps, req, res) => {
   const scope = domainScopeOf(req, res);
   const domain = await findDomain(reader, scope);
   const range = readRange(req, await findDataDays(reader, scope), deps.now());
-  const found = await readSource(reader, scope, { address, range });
-  await repair(deps, req, { domainId: domain.id, days: found.damaged });
+  const found = await deps.days.readSource({ scope, address, range });
   const { days, results, otherMessages, reporters } = found;
-  const evidence = await readEvidence(reader, scope, { address, range, found });
+  const evidence = await readEvidence(deps.days, scope, { address, range, found });
   const mark = (await readMarks(reader, domain.id)).get(address);
   const name = (await findNames(reader, domain.id, [address])).get(address);
   const known = listKnown({ name, network: deps.networks?.find(address) });
@@ -87,7 +80,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
       ${renderRanges(path, range)}
-      ${days.length === 0 ? renderNoTraffic(path, await findLastDay(reader, { domainId: domain.id, address })) : renderTraffic(days, range)}
+      ${days.length === 0 ? renderNoTraffic(path, (await deps.days.findLastDay({ domainId: domain.id, address })).day) : renderTraffic(days, range)}
     </section>
     ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
     ${renderWords()}
@@ -152,14 +145,14 @@ interface SourceQuery {
 
 /** Advice is on the mail that is shown. Only where none of it fails, what came before may have failed. */
 async function readEvidence(
-  reader: Reader,
+  days: DaysReads,
   scope: DomainOfAccount,
   { address, range, found }: SourceQuery,
 ): Promise<Evidence> {
   const shown = { ...found, range };
   const month = toEvidenceRange(range);
   if (range.from === month.from) return { judged: shown, advised: shown };
-  const read = { ...(await readSource(reader, scope, { address, range: month })), range: month };
+  const read = { ...(await days.readSource({ scope, address, range: month })), range: month };
   const judged = read.days.length === 0 ? shown : read;
   const isShown = range.from < month.from || found.results.some(({ aligned }) => aligned === 0);
   return { judged, advised: isShown ? shown : judged };

@@ -4,15 +4,14 @@ import type { Grouping } from '../../../domain/sources/groups.ts';
 import { SOURCE_COLUMNS } from '../../../domain/sources/source-order.ts';
 import { findDataDays } from '../../../store/domains/domain-reports.ts';
 import { findDomain } from '../../../store/domains/overview.ts';
-import { repairDays } from '../../../store/sources/recount.ts';
-import type { PageHandler, SettingsDeps } from '../../deps.ts';
+import type { PageHandler } from '../../deps.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
 import { ONE_YEAR, readRange, renderEmptyRange, renderRanges } from '../../frame/range.ts';
 import { renderTabs } from '../../frame/tabs.ts';
 import { formatDomainName, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, readQuery, readSearch, readSort } from '../../request.ts';
-import { domainScopeOf, waitBriefly } from '../../visitor.ts';
+import { domainScopeOf } from '../../visitor.ts';
 import { STANDING_NAMES } from '../readiness-view.ts';
 import { renderWords } from '../words.ts';
 import { type Choice, describe, findSources } from './find-sources.ts';
@@ -29,7 +28,6 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const choice = readChoice(req);
   const found = await findSources(deps, { scope, domain, range, choice });
   const sources = await describe(deps, scope, found);
-  await repair(deps, req, { domainId: domain.id, days: found.damaged });
   const path = toSourcePath(domain.id);
   const view = { path, range, choice, found: { ...found, sources }, domainId: domain.id };
   const { page: _, ...parameters } = toParameters(choice);
@@ -40,7 +38,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
     <section class="card" aria-labelledby="list">
       ${renderRanges(path, range, parameters)}
       ${
-        found.hasReports
+        found.days > 0
           ? html`${renderFilters(view, deps)}${renderFound(view)}`
           : renderEmptyRange(path, range, parameters)
       }
@@ -53,15 +51,6 @@ export const showSources: PageHandler = async (deps, req, res) => {
     main,
   });
 };
-
-/** The next page of the range has their sources again. */
-export async function repair(
-  deps: SettingsDeps,
-  req: Request,
-  damaged: Parameters<typeof repairDays>[1],
-): Promise<void> {
-  if (damaged.days.length > 0) await waitBriefly(repairDays(deps.store.db, damaged), deps, req);
-}
 
 const MARKS = ['legitimate', 'unknown', 'unmarked'] as const;
 const GROUPINGS = ['service', 'network', 'organisation'] as const satisfies readonly Grouping[];

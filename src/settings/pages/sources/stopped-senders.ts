@@ -1,49 +1,33 @@
 import { html } from 'hono/html';
 import { addUp, failedOf } from '../../../domain/alerts/rate.ts';
-import { sortFirst } from '../../../domain/sort.ts';
-import { toAddressKey } from '../../../domain/sources/address-key.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
-import type { KeyedSum } from '../../../domain/sources/source-sums.ts';
-import { type SourceSum, toSourceSum } from '../../../store/sources/days.ts';
+import type { SourceSum } from '../../../store/days/summed-range.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { formatCount, type Html, pluralize, renderText } from '../../frame/text.ts';
-import type { Senders } from '../../senders.ts';
+import type { Senders } from './service-groups.ts';
 import { MAX_TITLE, toSourcePath } from './source-labels.ts';
 import { renderVerdict } from './verdict-view.ts';
 
 const SHOWN = 8;
 /** Those with most failed messages, as many as the list of sources names: all but those of a flood. */
-const MAX_JUDGED = 5_000;
+export const MAX_JUDGED = 5_000;
 
 interface Stopped extends GroupName {
   readonly failed: number;
   readonly sources: number;
 }
 
+/** Sources of which a policy would stop messages. */
 export interface StoppedSources {
   /** Most failed messages first, at most 5,000. */
-  readonly most: readonly SourceSum[];
+  readonly failing: readonly SourceSum[];
   /** How many there are. */
   readonly count: number;
 }
 
-/** Sources of which a policy would stop messages. */
-export function findStopped(sources: readonly KeyedSum[]): StoppedSources {
-  const all = sources.filter((source) => failedOf(source) > 0);
-  const most = sortFirst(all, (a, b) => failedOf(b) - failedOf(a), MAX_JUDGED);
-  return { most: most.map(toSourceSum), count: all.length };
-}
-
-/** The verdicts on them, by the keys of their addresses. */
-export function toVerdicts({ most }: StoppedSources, toGroup: Senders['toGroup'] | undefined) {
-  return new Map(
-    most.map(({ address }) => [toAddressKey(address), toGroup?.(address).verdict] as const),
-  );
-}
-
 /** Whose messages a policy would stop, with the verdict on each sender: a forger is told apart from a forgotten server. */
 export function renderStoppedSenders(
-  { most: failing, count }: StoppedSources,
+  { failing, count }: StoppedSources,
   toGroup: Senders['toGroup'],
   domainId: string,
 ): Html | '' {

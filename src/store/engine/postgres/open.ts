@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
+import { openAside, runHere } from '../aside.ts';
 import { createWriter, type Tx, toDb } from '../database.ts';
+import type { Reader } from '../reader.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { isRetryable, toPostgresError } from './errors.ts';
 import { migratePostgres } from './migrate.ts';
@@ -69,10 +71,20 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
   return { writing, reading, replica, close };
 }
 
+/** The connections of the thread of long reads. */
+const MAX_ASIDE = 2;
+
+/** For a thread, which ends with its connections. */
+export function openPostgresReader(database: string, password: () => string): Reader {
+  return createPostgresReader(
+    connect(database, { password, maxConnections: MAX_ASIDE, ...READING }),
+  );
+}
+
 function toStore(
   database: string,
   { writing, reading, replica, close }: Pools,
-  { warn = () => {} }: StoreOptions,
+  { warn = () => {}, hasThread = false, password }: StoreOptions,
 ): Store {
   const writer = createWriter(async (change) => {
     try {
@@ -84,11 +96,14 @@ function toStore(
   const primary = createPostgresReader(reading);
   const reader =
     replica === undefined ? primary : withReplica(primary, createPostgresReader(replica), warn);
+  const thread = hasThread ? openAside(database, password) : undefined;
   return {
     db: toDb(reading.db, writer),
     reader,
+    aside: thread?.aside ?? runHere(reader),
     close: async () => {
       await writer.settle();
+      await thread?.close();
       await close();
     },
   };

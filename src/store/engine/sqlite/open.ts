@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
+import { openAside, runHere } from '../aside.ts';
 import { createWriter, type Db, type Queries, toDb } from '../database.ts';
 import type { Reader } from '../reader.ts';
 import { createShortage } from '../space.ts';
@@ -42,7 +43,8 @@ async function open(path: string, options: StoreOptions): Promise<Store> {
     connection.pragma('temp_store = MEMORY');
     const reading = path === IN_MEMORY ? undefined : connectReading(path);
     const findShortage = createShortage(path, options);
-    return toStore({ db: writing, connection }, reading, findShortage);
+    const thread = options.hasThread && reading ? openAside(path) : undefined;
+    return toStore({ db: writing, connection }, { reading, thread }, findShortage);
   } catch (error) {
     connection.close();
     throw error;
@@ -67,6 +69,12 @@ export async function readDatabaseFile<T>(
   }
 }
 
+/** For a thread, which ends with its connection. */
+export function openSqliteReader(path: string): Reader {
+  const { db, connection } = connectReading(path);
+  return createSqliteReader(connection, db);
+}
+
 function connectReading(path: string): Connected {
   const connection = connect(path, { readonly: true });
   connection.pragma(`busy_timeout = ${READ_TIMEOUT_MS}`);
@@ -77,13 +85,18 @@ function toKysely(connection: Database.Database): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
 }
 
+interface Readings {
+  readonly reading: Connected | undefined;
+  readonly thread: ReturnType<typeof openAside> | undefined;
+}
+
 /**
  * In WAL mode reads on a connection of their own never wait for a change. A database in memory has one connection, so
  * reads and changes wait for one another.
  */
 function toStore(
   writing: Connected,
-  reading: Connected | undefined,
+  { reading, thread }: Readings,
   findShortage: Db['findShortage'],
 ): Store {
   const writer = createWriter((change) => writing.db.transaction().execute(change));
@@ -93,6 +106,7 @@ function toStore(
       : createSqliteReader(reading.connection, reading.db);
   const close = async () => {
     await writer.settle();
+    await thread?.close();
     // The writing connection last: the last one to close checkpoints, and a reading one cannot.
     for (const connected of reading === undefined ? [writing] : [reading, writing]) {
       await connected.db.destroy();
@@ -100,5 +114,6 @@ function toStore(
       connected.connection.close();
     }
   };
-  return { db: toDb((reading ?? writing).db, writer, findShortage), reader, close };
+  const aside = thread?.aside ?? runHere(reader);
+  return { db: toDb((reading ?? writing).db, writer, findShortage), reader, aside, close };
 }

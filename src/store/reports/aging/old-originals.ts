@@ -3,8 +3,8 @@ import { BEGIN_OF_TIME, type Day } from '../../../domain/instant.ts';
 import { deleteOriginals } from '../../documents/originals.ts';
 import { measureDocuments, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
+import { lockDomain } from '../../lists/heads.ts';
 import { lockConflict } from '../locking.ts';
-import { lockDomain } from '../reported-domains.ts';
 import { type Amount, addUp, listDomainsWithReports, type Retention } from './old-reports.ts';
 
 /*

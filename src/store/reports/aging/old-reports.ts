@@ -3,10 +3,10 @@ import { addDays, type Day, END_OF_TIME, toDay } from '../../../domain/instant.t
 import { deleteDocuments } from '../../documents/originals.ts';
 import { measureReports, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
+import { lockDomain } from '../../lists/heads.ts';
 import type { Tables } from '../../tables.ts';
 import { deleteReports } from '../removal.ts';
 import type { ReportRow } from '../report-row.ts';
-import { lockDomain } from '../reported-domains.ts';
 
 /*
  * Reports of the domains of accounts go by age, the days before a given one, with their conflicts and documents. Cursors

@@ -1,12 +1,9 @@
 import { sql } from 'kysely';
-import type { Day } from '../../domain/instant.ts';
-import { NOT_KEPT } from '../../domain/sources/packed-sources.ts';
-import { lockDomain } from '../domains/domains.ts';
-import type { Db, Tx } from '../engine/database.ts';
-import { touchReportList } from '../lists/heads.ts';
+import type { Day } from '../../../domain/instant.ts';
+import type { Db, Tx } from '../../engine/database.ts';
 import { type Amount, addUp, listPrunable, type Retention } from './old-reports.ts';
 
-/* Who sent goes by age, the days before a given one: their messages stay counted. Reports stay, with their records. */
+/* Old days lose the cache of their sources, which takes space: whoever looks has them counted again. */
 
 /** In one transaction. */
 const DAYS_AT_ONCE = 31;
@@ -39,23 +36,20 @@ function withSources(db: Db | Tx, domainId: string, until: Day) {
     .select(['day', bytes.as('bytes')])
     .where('domain_id', '=', domainId)
     .where('day', '<=', until)
-    .where(bytes, '>', NOT_KEPT.length)
+    .where('sources', 'is not', null)
     .orderBy('day');
 }
 
 async function deleteSome(tx: Tx, domainId: string, until: Day): Promise<Amount | undefined> {
-  await lockDomain(tx, domainId);
   const old = await withSources(tx, domainId, until).limit(DAYS_AT_ONCE).execute();
   const [first, last] = [old[0], old.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  for (const table of ['domain_day', 'alert_day'] as const)
-    await tx
-      .updateTable(table)
-      .set({ sources: NOT_KEPT })
-      .where('domain_id', '=', domainId)
-      .where('day', '>=', first.day)
-      .where('day', '<=', last.day)
-      .execute();
-  await touchReportList(tx, { table: 'domain', id: domainId });
+  await tx
+    .updateTable('domain_day')
+    .set({ sources: null })
+    .where('domain_id', '=', domainId)
+    .where('day', '>=', first.day)
+    .where('day', '<=', last.day)
+    .execute();
   return { count: old.length, bytes: sumBytes(old) };
 }

@@ -1,10 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import { type Actor, insertAudit } from '../events/audit.ts';
 import type { Tables } from '../tables.ts';
@@ -20,7 +19,7 @@ export interface SourceMark {
 
 export type MarkRow = Omit<Tables['source_mark'], 'domain_id'>;
 
-export const marksOf = prepareQuery<{ domainId: string }, MarkRow>((db, param) =>
+export const marksOf = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('source_mark')
     .select(['address', 'mark', 'marked_at', 'marked_by'])
@@ -44,12 +43,6 @@ export function toMarks(rows: readonly MarkRow[]): Marks {
       { mark, markedAt: marked_at, markedBy: marked_by },
     ]),
   );
-}
-
-/** Finds the mark of an address by its key. */
-export function toMarkOf(marks: Marks): (key: AddressKey) => Mark | undefined {
-  const byKey = new Map([...marks].map(([address, { mark }]) => [toAddressKey(address), mark]));
-  return (key) => byKey.get(key);
 }
 
 interface MarkChange {

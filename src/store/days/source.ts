@@ -1,14 +1,12 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
-import { type AddressKey, toAddressKey } from '../../domain/sources/address-key.ts';
-import { addDay, type DaySources, type SourceOfDay } from '../../domain/sources/day-sources.ts';
+import { addSource, type DaySource, type SourceSums } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
-import { unpackSource } from '../../domain/sources/packed-sources.ts';
-import { planDomain } from '../domains/overview.ts';
 import { ask, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { type DataDay, daysBefore, daysOf } from './days.ts';
+import { type CountedDays, daysBefore, daysOf, planSources, planVersion } from './day-sources.ts';
+import type { Counted } from './summed-range.ts';
 
 export interface SourceDay extends Counts {
   readonly day: Day;
@@ -27,47 +25,38 @@ export interface SourceOfRange {
   readonly otherMessages: number;
   /** Who reported them, most messages first. */
   readonly reporters: readonly Reporter[];
-  /** The days whose packed sources are damaged (`repairDays`). */
-  readonly damaged: readonly Day[];
 }
 
 interface SourceQuery {
+  readonly scope: DomainOfAccount;
   readonly address: string;
   readonly range: DayRange;
 }
 
 /** An address that sent nothing has no days. Throws `not_found` when the account has no such domain. */
-export async function readSource(
+export function readSource(
   reader: Reader,
-  scope: DomainOfAccount,
-  { address, range }: SourceQuery,
-): Promise<SourceOfRange> {
+  { scope, address, range }: SourceQuery,
+): Promise<SourceOfRange & Counted> {
   const { domainId } = scope;
-  const all = await reader.readPlan(function* () {
-    yield* planDomain(scope);
-    return yield* ask(daysOf({ domainId, ...range }));
+  return reader.readPlan(function* () {
+    const version = yield* planVersion(domainId, scope.accountId);
+    const counted: CountedDays = { domainId, version, days: [] };
+    const sums: SourceSums = new Map();
+    const days: SourceDay[] = [];
+    for (const one of yield* ask(daysOf({ domainId, ...range }))) {
+      const source = (yield* planSources(one, counted)).find((of) => of.address === address);
+      if (source === undefined) continue;
+      addSource(sums, source);
+      days.push({ day: one.day, messages: source.messages, aligned: source.aligned });
+    }
+    const { results, reporters } = toShown(sums.get(address));
+    const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
+    return { days, results, otherMessages, reporters, counted };
   });
-  const key = toAddressKey(address);
-  const sum: DaySources = new Map();
-  const damaged: Day[] = [];
-  const days = all.flatMap((one) => {
-    const source = findSource(one, key);
-    if (source === null) damaged.push(one.day);
-    if (!source) return [];
-    addDay(sum, new Map([[key, source]]));
-    const { messages, aligned } = source.counts;
-    return [{ day: one.day, messages, aligned }];
-  });
-  const { results, reporters } = toShown(sum.get(key));
-  const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
-  return { days, results, otherMessages, reporters, damaged };
 }
 
-function findSource({ sources }: DataDay, key: AddressKey) {
-  return sources === null ? undefined : unpackSource(sources, key);
-}
-
-function toShown(source: SourceOfDay | undefined): Pick<SourceOfRange, 'results' | 'reporters'> {
+function toShown(source: DaySource | undefined): Pick<SourceOfRange, 'results' | 'reporters'> {
   if (source === undefined) return { results: [], reporters: [] };
   const results = [...source.patterns].map(([pattern, messages]) => toResults(pattern, messages));
   const reporters = [...source.reporters].map(([name, counts]) => ({ name, ...counts }));
@@ -88,18 +77,28 @@ function byMessages(a: Counts, b: Counts): number {
 const FIRST_DAYS = 4;
 const MAX_DAYS = 64;
 
+interface LastDayQuery {
+  readonly domainId: string;
+  readonly address: string;
+}
+
 /** The last day on which an address sent in a domain's name; null when it is in no stored day. Reads days until then. */
 export async function findLastDay(
   reader: Reader,
-  { domainId, address }: { readonly domainId: string; readonly address: string },
-): Promise<Day | null> {
-  const key = toAddressKey(address);
+  { domainId, address }: LastDayQuery,
+): Promise<Counted & { readonly day: Day | null }> {
+  const version = await reader.readPlan(() => planVersion(domainId));
+  const counted: CountedDays = { domainId, version, days: [] };
   let before = '9999-12-31';
   for (let limit = FIRST_DAYS; ; limit = Math.min(2 * limit, MAX_DAYS)) {
-    const rows = await reader.readAll(daysBefore({ domainId, before, limit }));
-    const found = rows.find((row) => findSource(row, key));
-    const last = rows.at(-1);
-    if (found !== undefined || last === undefined) return found?.day ?? null;
-    before = last.day;
+    const { day, last } = await reader.readPlan(function* () {
+      const rows = yield* ask(daysBefore({ domainId, before, limit }));
+      for (const row of rows)
+        if ((yield* planSources(row, counted)).some((of) => of.address === address))
+          return { day: row.day };
+      return { last: rows.at(-1)?.day };
+    });
+    if (day !== undefined || last === undefined) return { day: day ?? null, counted };
+    before = last;
   }
 }

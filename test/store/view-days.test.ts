@@ -1,13 +1,12 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { receiveInputs } from '../../scripts/receive.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
-import { packSources, unpackSources } from '../../src/domain/sources/packed-sources.ts';
-import { isCounted } from '../../src/store/days/day-counts.ts';
+import { isInView, VIEWS } from '../../src/domain/reports/authentication.ts';
+import { planViewDays } from '../../src/store/days/views.ts';
 import type { Db } from '../../src/store/engine/database.ts';
+import { toReader } from '../../src/store/engine/reader.ts';
 import { deleteOldest } from '../../src/store/reports/aging/old-reports.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
-import { recountDay } from '../../src/store/sources/recount.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, NOW } from '../support/builders.ts';
 import { aStore } from '../support/store.ts';
 
@@ -28,25 +27,22 @@ async function receiveOne(db: Db, content: AggregateReport, authenticated: strin
   await receiveInputs(db, [{ name: 'mail', bytes, documents }], NOW);
 }
 
-/** What each view of the day has, after it was compared with the stored reports counted again. */
-async function readViews(db: Db): Promise<Record<string, number>> {
+/** How many reports each view counts, after its day was compared with the reports that it is to count. */
+async function readViews(db: Db, domainId: string): Promise<Record<string, number>> {
   const views: Record<string, number> = {};
-  for (const row of await db.selectFrom('alert_day').selectAll().orderBy('view').execute()) {
-    const at = { domainId: row.domain_id, day: row.day };
-    const right = await db
-      .selectFrom('report')
-      .select(({ fn }) => fn.countAll().as('reports'))
-      .select(sql<number>`coalesce(sum(total_messages), 0)`.as('messages'))
-      .select(sql<number>`coalesce(sum(aligned_messages), 0)`.as('aligned'))
-      .where(isCounted(row.view))
-      .executeTakeFirstOrThrow();
-    const { reports, messages, aligned } = right;
-    expect([row.reports, row.messages, row.aligned].map(Number), row.view).toEqual(
-      [reports, messages, aligned].map(Number),
+  const all = await db.selectFrom('report').selectAll().execute();
+  for (const view of VIEWS) {
+    const counted = all.filter(({ authenticated }) => isInView(view, authenticated));
+    const query = { domainId, view, from: '1970-01-01', to: '2026-12-31', limit: 10 };
+    const days = await db.write((tx) => toReader(tx).readPlan(() => planViewDays(query)));
+    const sumOf = (column: 'total_messages' | 'aligned_messages') =>
+      counted.reduce((sum, report) => sum + Number(report[column]), 0);
+    const isWhole = counted.length === all.length;
+    const counts = { messages: sumOf('total_messages'), aligned: sumOf('aligned_messages') };
+    expect(days, view).toEqual(
+      counted.length === 0 ? [] : [{ day: '2026-03-10', isWhole, ...counts }],
     );
-    const sources = packSources(await recountDay(db, at, isCounted(row.view)));
-    expect(unpackSources(row.sources), row.view).toEqual(unpackSources(sources));
-    views[row.view] = Number(row.reports);
+    views[view] = counted.length;
   }
   return views;
 }
@@ -60,37 +56,37 @@ test('views count what is left of a day after reports came, were authenticated, 
   ];
   for (const [i, sender] of [null, NOBODY, NEW, ESTABLISHED, NOBODY, NEW].entries())
     await receiveOne(db, reports[i] as AggregateReport, sender as string | null);
-  expect(await readViews(db)).toEqual({ established: 2 });
+  expect(await readViews(db, domainId)).toEqual({ undisputed: 6, established: 2 });
 
   // The second is brought by a new reporter, and then by an established one.
   await receiveOne(db, reports[1] as AggregateReport, NEW as string);
-  expect(await readViews(db)).toEqual({ established: 2 });
+  expect(await readViews(db, domainId)).toEqual({ undisputed: 6, established: 2 });
   await receiveOne(db, reports[1] as AggregateReport, ESTABLISHED as string);
-  expect(await readViews(db)).toEqual({ established: 3 });
+  expect(await readViews(db, domainId)).toEqual({ undisputed: 6, established: 3 });
 
   // Another content of the first, which nobody authenticated, takes its place by hand.
   await receiveOne(db, aReportWith('r1', 70), NOBODY as string);
   const conflict = await db.selectFrom('conflict').select('seq').executeTakeFirstOrThrow();
   await preferConflict(db, conflict.seq);
-  expect(await readViews(db)).toEqual({ established: 2 });
+  expect(await readViews(db, domainId)).toEqual({ undisputed: 6, established: 2 });
 
-  for (const [reportId, left] of [
-    ['r6', 2],
-    ['r4', 1],
+  for (const [reportId, undisputed, established] of [
+    ['r6', 5, 2],
+    ['r4', 4, 1],
   ] as const) {
     const report = db.selectFrom('report').select('id').where('report_id', '=', reportId);
     await removeReport(db, (await report.executeTakeFirstOrThrow()).id, NOW);
-    expect(await readViews(db)).toEqual({ established: left });
+    expect(await readViews(db, domainId)).toEqual({ undisputed, established });
   }
 
   await db.write((tx) => deleteOldest(tx, domainId));
-  expect(await readViews(db)).toEqual({});
+  expect(await readViews(db, domainId)).toEqual({ undisputed: 0, established: 0 });
   expect(await db.selectFrom('domain_day').select('day').execute()).toEqual([]);
 });
 
 test('a disputed report is in no view, and leaves none changed', async () => {
   const { db } = await aStore();
-  await aDomain(db, await aBareAccount(db), { name: NAME });
+  const { id: domainId } = await aDomain(db, await aBareAccount(db), { name: NAME });
   await receiveOne(db, aReportWith('r1', 1), ESTABLISHED as string);
   const disputed = { member: [], content: aReportWith('r2', 2), authenticated: NOBODY };
   const inputs = [
@@ -101,8 +97,8 @@ test('a disputed report is in no view, and leaves none changed', async () => {
     },
   ];
   await receiveInputs(db, inputs, NOW);
-  expect(await readViews(db)).toEqual({ established: 1, undisputed: 1 });
+  expect(await readViews(db, domainId)).toEqual({ established: 1, undisputed: 1 });
   const report = db.selectFrom('report').select('id').where('report_id', '=', 'r2');
   await removeReport(db, (await report.executeTakeFirstOrThrow()).id, NOW);
-  expect(await readViews(db)).toEqual({ established: 1, undisputed: 1 });
+  expect(await readViews(db, domainId)).toEqual({ established: 1, undisputed: 1 });
 });

@@ -1,13 +1,13 @@
 import { type Expression, type Kysely, sql } from 'kysely';
-import { addDays, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import { sortFirst } from '../../domain/sort.ts';
-import { toAddress, toAddressKey } from '../../domain/sources/address-key.ts';
+import { addDays, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { prepareQuery } from '../engine/prepared.ts';
-import { ask, type Reader } from '../engine/reader.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
-import { byFailed, daysOf, sumSources } from './days.ts';
+import { sortFailing } from './source-list.ts';
+import { type ReadingStore, readStored } from './stored-reads.ts';
+import { type Counted, sumRange } from './summed-range.ts';
 
 /*
  * Names of sources in DNS, which a job looks up and pages read. A name belongs to a domain and an address, so an
@@ -33,7 +33,7 @@ function selectNames(db: Kysely<Tables>, domainId: Expression<string>) {
 }
 
 /** @internal A test reads its query plan. */
-export const namesOf = prepareQuery<{ domainId: string; addresses: string }, NameRow>((db, param) =>
+export const namesOf = prepareQuery((db, param: Param<{ domainId: string; addresses: string }>) =>
   selectNames(db, param('domainId')).where(
     dialectOf(db).isIn(sql.ref('address'), param('addresses'), 'inet'),
   ),
@@ -51,7 +51,7 @@ export async function findNames(
 }
 
 /** @internal A test reads its query plan. */
-export const allNames = prepareQuery<{ domainId: string }, NameRow>((db, param) =>
+export const allNames = prepareQuery((db, param: Param<{ domainId: string }>) =>
   selectNames(db, param('domainId')),
 );
 
@@ -65,7 +65,7 @@ function toNames(rows: readonly NameRow[]): Names {
   return new Map(rows.map(({ address, name }) => [address, name]));
 }
 
-const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =>
+const newestDay = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('domain_day')
     .select('day')
@@ -74,34 +74,44 @@ const newestDay = prepareQuery<{ domainId: string }, { day: Day }>((db, param) =
     .limit(1),
 );
 
-const unexpired = prepareQuery<
-  { domainId: string; now: Instant; limit: number },
-  { address: string }
->((db, param) =>
-  db
-    .selectFrom('source_name')
-    .select('address')
-    .where('domain_id', '=', param('domainId'))
-    .where('expires_at', '>', param('now'))
-    .limit(param('limit')),
+const unexpired = prepareQuery(
+  (db, param: Param<{ domainId: string; now: Instant; limit: number }>) =>
+    db
+      .selectFrom('source_name')
+      .select('address')
+      .where('domain_id', '=', param('domainId'))
+      .where('expires_at', '>', param('now'))
+      .limit(param('limit')),
 );
+
+interface UnnamedQuery {
+  readonly domainId: string;
+  readonly now: Instant;
+  readonly limit: number;
+}
 
 /** The addresses whose names are not known or have expired, those with most failed messages first. */
 export async function listUnnamed(
+  store: ReadingStore,
+  query: UnnamedQuery,
+): Promise<readonly string[]> {
+  return (await readStored(store, import.meta.url, [findUnnamed, query])).addresses;
+}
+
+/** @internal The reader's thread finds it by its name. */
+export async function findUnnamed(
   reader: Reader,
-  { domainId, now, limit }: { domainId: string; now: Instant; limit: number },
-): Promise<string[]> {
-  const { days, known } = await reader.readPlan(function* () {
-    const [newest] = yield* ask(newestDay({ domainId }));
-    const known = yield* ask(unexpired({ domainId, now, limit: MAX_NAMES }));
-    if (newest === undefined || known.length >= MAX_NAMES) return { days: [], known };
-    const from = addDays(newest.day, 1 - DAYS);
-    return { days: yield* ask(daysOf({ domainId, from, to: newest.day })), known };
-  });
-  const isKnown = new Set(known.map(({ address }) => toAddressKey(address)));
-  const { sums } = await sumSources(days);
-  const unnamed = sums.filter(({ key }) => !isKnown.has(key));
-  return sortFirst(unnamed, byFailed, limit).map(({ key }) => toAddress(key));
+  { domainId, now, limit }: UnnamedQuery,
+): Promise<Counted & { readonly addresses: readonly string[] }> {
+  const [[newest], known] = await reader.readPlan(() =>
+    askAll(newestDay({ domainId }), unexpired({ domainId, now, limit: MAX_NAMES })),
+  );
+  if (newest === undefined || known.length >= MAX_NAMES) return { addresses: [] };
+  const range = { from: addDays(newest.day, 1 - DAYS), to: newest.day };
+  const { summed, counted } = await sumRange(reader, { domainId, range });
+  const isKnown = new Set(known.map(({ address }) => address));
+  const unnamed = [...summed.sources.values()].filter(({ address }) => !isKnown.has(address));
+  return { addresses: sortFailing(unnamed, limit).map(({ address }) => address), counted };
 }
 
 export interface SourceName {

@@ -1,0 +1,145 @@
+import { Failure } from '../../domain/failure.ts';
+import type { DayRange } from '../../domain/instant.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
+import { type Sort, sortFirst } from '../../domain/sort.ts';
+import type { Mark } from '../../domain/sources/source.ts';
+import { type SourceColumn, toSourceOrder } from '../../domain/sources/source-order.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
+import { MAX_MARKS, type MarkRow, type Marks, toMarks } from './marks.ts';
+import { type Counted, type SourceSum, sumRange } from './summed-range.ts';
+
+export interface SourceQuery {
+  readonly scope: DomainOfAccount;
+  readonly range: DayRange;
+  /** Only addresses of which a message failed. */
+  readonly failingOnly: boolean;
+  /** Only addresses that have this mark, or none; undefined: any. */
+  readonly mark?: Mark | 'unmarked' | undefined;
+  /** `failed` when none is given. */
+  readonly order?: keyof typeof ORDERS | Sort<SourceColumn> | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  /** Whether what reporters said is given as well. */
+  readonly withPatterns?: boolean;
+}
+
+/** What sources depend on besides their range. */
+export interface SourcesState {
+  /** Another one after each change of the domain's reports. */
+  readonly version: string;
+  /** The domain's name. */
+  readonly domain: string;
+  readonly marks: Marks;
+}
+
+export interface SourceList extends SourcesState {
+  /** How many days of the range have reports, also when these count no message. */
+  readonly days: number;
+  /** How many addresses match. */
+  readonly total: number;
+  /** All messages of the range, exactly. */
+  readonly messages: number;
+  /** In their order, equals by address. */
+  readonly sources: readonly SourceSum[];
+  /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
+  readonly unlisted: number;
+}
+
+/** Throws `not_found` when the account has no such domain. */
+export async function listSources(
+  reader: Reader,
+  { scope, range, ...query }: SourceQuery,
+): Promise<SourceList & Counted> {
+  const state = await readState(reader, scope);
+  const { summed, counted } = await sumRange(reader, { ...scope, range }, state.version);
+  const { version, days, messages } = summed;
+  const all = [...summed.sources.values()];
+  const listed = all.reduce((sum, one) => addSafely(sum, one.messages), 0);
+  const matching = all.filter(toFilter(query, state.marks));
+  const { order = 'failed', offset, limit, withPatterns = false } = query;
+  const compare = typeof order === 'string' ? ORDERS[order] : toSourceOrder(order);
+  const first = sortFirst(matching, inOrder(compare), offset + limit).slice(offset);
+  return {
+    ...{ ...state, version, days, messages, total: matching.length, counted },
+    sources: withPatterns ? first : first.map(withoutPatterns),
+    unlisted: Math.max(0, messages - listed),
+  };
+}
+
+type Compare = (a: SourceSum, b: SourceSum) => number;
+
+/** Most messages first. */
+const byMessages: Compare = (a, b) => b.messages - a.messages;
+
+const ORDERS = {
+  messages: byMessages,
+  /** Most failed messages first. */
+  failed: (a: SourceSum, b: SourceSum) =>
+    b.messages - b.aligned - (a.messages - a.aligned) || byMessages(a, b),
+} as const satisfies Record<string, Compare>;
+
+/** Equals by address. */
+const inOrder =
+  (compare: Compare): Compare =>
+  (a, b) =>
+    compare(a, b) || (a.address < b.address ? -1 : a.address > b.address ? 1 : 0);
+
+/** The sources with most failed messages first. */
+export function sortFailing(sources: readonly SourceSum[], count: number): SourceSum[] {
+  return sortFirst(sources, inOrder(ORDERS.failed), count);
+}
+
+function toFilter(
+  { failingOnly, mark }: Pick<SourceQuery, 'failingOnly' | 'mark'>,
+  marks: Marks,
+): (source: SourceSum) => boolean {
+  return ({ address, messages, aligned }) =>
+    (!failingOnly || messages > aligned) &&
+    (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
+}
+
+const NO_PATTERNS: SourceSum['patterns'] = new Map();
+
+/** Thousands of them take longer to hand over than the rest of a source. */
+export function withoutPatterns(source: SourceSum): SourceSum {
+  return { ...source, patterns: NO_PATTERNS };
+}
+
+/** Throws `not_found` when the account has no such domain. */
+export async function readState(reader: Reader, scope: DomainOfAccount): Promise<SourcesState> {
+  const state = await findSourcesState(reader, scope);
+  if (state === undefined) throw new Failure('not_found', 'No such domain.');
+  return state;
+}
+
+/** undefined when the account has no such domain. */
+export async function findSourcesState(
+  reader: Reader,
+  scope: DomainOfAccount,
+): Promise<SourcesState | undefined> {
+  const rows = await reader.readAll(stateOf(scope));
+  const [first] = rows;
+  const marks = rows.filter((row): row is typeof row & MarkRow => row.address !== null);
+  return first && { version: first.version, domain: first.domain, marks: toMarks(marks) };
+}
+
+/** The version with each mark, in one statement: it needs no transaction to be of one moment. */
+const stateOf = prepareQuery((db, param: Param<DomainOfAccount>) =>
+  db
+    .selectFrom('domain')
+    .leftJoin('source_mark', 'source_mark.domain_id', 'domain.id')
+    .select([
+      'reports_version as version',
+      'domain.name as domain',
+      'address',
+      'mark',
+      'marked_at',
+      'marked_by',
+    ])
+    .where('domain.id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId'))
+    .orderBy('address')
+    .limit(MAX_MARKS),
+);

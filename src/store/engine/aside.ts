@@ -1,0 +1,135 @@
+import { Worker } from 'node:worker_threads';
+import { Failure, type FailureCode } from '../../domain/failure.ts';
+import type { Reader } from './reader.ts';
+
+/*
+ * Reads that compute for long run in a thread with connections of its own, so that they delay no request. The thread is
+ * started by the first of them, and again after it has ended; it keeps no process running that has nothing else to do.
+ */
+
+/** Runs functions that a module exports by their names, and generators, which give one value for each `next`. */
+export interface Aside {
+  readonly run: <Query, Result>(
+    module: string,
+    read: (reader: Reader, query: Query) => Promise<Result>,
+    query: Query,
+  ) => Promise<Result>;
+  readonly iterate: <Query, Item>(
+    module: string,
+    read: (reader: Reader, query: Query) => AsyncGenerator<Item>,
+    query: Query,
+  ) => AsyncGenerator<Item>;
+}
+
+/** What the thread is asked. The first request of a generator starts it. */
+export interface Request {
+  readonly id: number;
+  readonly kind: 'run' | 'start' | 'next' | 'stop';
+  readonly module: string;
+  readonly name: string;
+  readonly query: unknown;
+  /** The present password of the database. */
+  readonly password: string | undefined;
+}
+
+export type Reply = { readonly id: number } & (
+  | { readonly result: unknown }
+  | { readonly failure: { readonly code: FailureCode; readonly message: string } }
+  | { readonly error: Error; readonly code: unknown }
+);
+
+export interface AsideData {
+  readonly database: string;
+}
+
+/** More wait only when the thread cannot keep up. */
+const MAX_WAITING = 200;
+
+/** In this thread: of a database in memory, and for commands. */
+export function runHere(reader: Reader): Aside {
+  return {
+    run: (_module, read, query) => read(reader, query),
+    iterate: (_module, read, query) => read(reader, query),
+  };
+}
+
+export function openAside(
+  database: string,
+  password?: (() => string) | undefined,
+): { readonly aside: Aside; readonly close: () => Promise<void> } {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let thread: Worker | undefined;
+  let last = 0;
+
+  const start = (): Worker => {
+    const workerData: AsideData = { database };
+    const started = new Worker(new URL('./aside-thread.ts', import.meta.url), { workerData });
+    started.on('message', (reply: Reply) => {
+      settle(waiting.get(reply.id), reply);
+      leave(reply.id);
+    });
+    const end = (error: unknown) => {
+      if (thread !== started) return;
+      thread = undefined;
+      for (const [id, { reject }] of waiting) {
+        reject(error);
+        waiting.delete(id);
+      }
+    };
+    started
+      .on('error', end)
+      .on('exit', () => end(new Error('The thread of the reader has ended.')));
+    return started;
+  };
+
+  const leave = (id: number) => {
+    waiting.delete(id);
+    if (waiting.size === 0) thread?.unref();
+  };
+
+  const ask = async (request: Omit<Request, 'password'>): Promise<unknown> => {
+    if (waiting.size >= MAX_WAITING)
+      throw new Failure('unavailable', 'Too many reads are waiting. Try again in a moment.');
+    const answer = Promise.withResolvers<unknown>();
+    thread ??= start();
+    thread.ref();
+    waiting.set(request.id, answer);
+    thread.postMessage({ ...request, password: password?.() } satisfies Request);
+    return await answer.promise;
+  };
+
+  async function* iterate(module: string, name: string, query: unknown) {
+    last += 1;
+    const request = { id: last, module, name, query };
+    let kind: Request['kind'] = 'start';
+    try {
+      for (;;) {
+        const step = (await ask({ ...request, kind })) as IteratorResult<unknown>;
+        kind = 'next';
+        if (step.done) return;
+        yield step.value;
+      }
+    } finally {
+      if (thread !== undefined) await ask({ ...request, kind: 'stop' });
+    }
+  }
+
+  const aside: Aside = {
+    run: async (module, read, query) => {
+      last += 1;
+      return (await ask({ id: last, kind: 'run', module, name: read.name, query })) as never;
+    },
+    iterate: (module, read, query) => iterate(module, read.name, query) as never,
+  };
+  const close = async () => {
+    await thread?.terminate();
+  };
+  return { aside, close };
+}
+
+function settle(answer: PromiseWithResolvers<unknown> | undefined, reply: Reply): void {
+  if ('result' in reply) answer?.resolve(reply.result);
+  else if ('failure' in reply)
+    answer?.reject(new Failure(reply.failure.code, reply.failure.message));
+  else answer?.reject(Object.assign(reply.error, { code: reply.code }));
+}

@@ -1,0 +1,73 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createDaysReads } from '../../src/store/days/reads.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';
+import { aDatabase } from '../support/store.ts';
+import * as reads from './aside-reads.ts';
+
+const MODULE = new URL('./aside-reads.ts', import.meta.url).href;
+
+async function aStoreWithThread() {
+  const store = await openStore(await aDatabase(), { hasThread: true });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const RANGE = { from: '2026-03-01', to: '2026-03-31' };
+
+describe('the thread of long reads', () => {
+  test('reads the database beside this thread, and what it has counted is stored', async () => {
+    const store = await aStoreWithThread();
+    const accountId = await aBareAccount(store.db);
+    const { id: domainId, name } = await aDomain(store.db, accountId);
+    const records = [aRecord({ sourceIp: '192.0.2.1', count: 5 })];
+    await receive(store.db, [aReportOf(records, { domain: name, begin: '2026-03-10T00:00:00Z' })]);
+    const scope = { accountId, domainId };
+    const days = createDaysReads(store, { logError: (error) => expect.fail(String(error)) });
+    const asked = { scope, range: RANGE, failingOnly: false, limit: 5, offset: 0 };
+    const found = await days.listSources(asked);
+    expect(found.sources).toMatchObject([{ address: '192.0.2.1', messages: 5 }]);
+    const isKept = async () => {
+      const row = store.db.selectFrom('domain_day').select('sources');
+      return (await row.executeTakeFirstOrThrow()).sources !== null;
+    };
+    await expect.poll(isKept).toBe(true);
+    await expect(
+      days.listSources({ ...asked, scope: { ...scope, accountId: domainId } }),
+    ).rejects.toMatchObject({ name: 'Failure', code: 'not_found' });
+  });
+
+  test('gives the items of a generator as they are asked for', async () => {
+    const { aside } = await aStoreWithThread();
+    const items: number[] = [];
+    for await (const item of aside.iterate(MODULE, reads.countUp, 3)) items.push(item);
+    expect(items).toEqual([0, 1, 2]);
+    for await (const item of aside.iterate(MODULE, reads.countUp, 3)) {
+      items.push(item);
+      break;
+    }
+    expect(items).toEqual([0, 1, 2, 0]);
+    await expect.poll(() => aside.run(MODULE, reads.findEnded, 3)).toBe(2);
+  });
+
+  test('is started again when it has ended', async () => {
+    const { aside } = await aStoreWithThread();
+    await expect(aside.run(MODULE, reads.endThread, null)).rejects.toThrow('has ended');
+    expect(await aside.run(MODULE, reads.findEnded, 1)).toBe(0);
+  });
+
+  test('passes errors on with their codes', async () => {
+    const { aside } = await aStoreWithThread();
+    const failed = aside.run(MODULE, reads.fail, 'EXAMPLE');
+    await expect(failed).rejects.toMatchObject({ message: 'It failed.', code: 'EXAMPLE' });
+  });
+
+  test('refuses more reads than can wait', async () => {
+    const { aside } = await aStoreWithThread();
+    const all = Array.from({ length: 300 }, () => aside.run(MODULE, reads.findEnded, 1));
+    const settled = await Promise.allSettled(all);
+    const refused = settled.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(100);
+    expect(refused[0]).toMatchObject({ reason: { code: 'unavailable' } });
+  });
+});

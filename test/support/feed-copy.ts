@@ -1,0 +1,96 @@
+import { expect } from 'vitest';
+import type { Answer } from './api.ts';
+
+type Get = (path: string) => Promise<Answer>;
+
+interface Item {
+  readonly id: string;
+  readonly domain_id: string;
+}
+
+interface Change {
+  readonly type: string;
+  readonly domain_id: string;
+  readonly report?: Item;
+  readonly report_id?: string;
+  readonly domain?: Item;
+  readonly alert?: Item;
+}
+
+/** What a client has of an account that follows `/v1/external/changes` by the words of the contract alone. */
+export class FeedCopy {
+  readonly domains = new Map<string, Item>();
+  readonly reports = new Map<string, Item>();
+  readonly alerts = new Map<string, Item>();
+  /** All changes that it met, in their order. */
+  readonly met: Change[] = [];
+  begunAgain = 0;
+  cursor = 'start';
+
+  /** One request. Returns whether another one has to follow at once. */
+  async ask(get: Get, limit = 200): Promise<boolean> {
+    const { status, body, headers } = await get(
+      `/v1/external/changes?limit=${limit}&after=${this.cursor}`,
+    );
+    if (status === 410) return this.#beginAgain();
+    expect(status).toBe(200);
+    if (body.has_more) expect(body.data).toHaveLength(limit);
+    for (const change of body.data) this.#apply(change);
+    this.met.push(...body.data);
+    this.cursor = headers['plumbline-cursor'] as string;
+    return body.has_more;
+  }
+
+  async finish(get: Get, limit?: number): Promise<void> {
+    while (await this.ask(get, limit));
+  }
+
+  /** Whether it has what the lists have. Nothing tells it when the last report of a domain came. */
+  async hold(get: Get, isHeld: (report: Item) => boolean = () => true): Promise<void> {
+    const reports = [...this.reports.values()].filter(isHeld);
+    expect({
+      domains: toDomains(this.domains.values()),
+      reports: byId(reports),
+      alerts: byId(this.alerts.values()),
+    }).toEqual({
+      domains: toDomains(await readWhole(get, 'domains')),
+      reports: byId((await readWhole(get, 'reports')).filter(isHeld)),
+      alerts: byId(await readWhole(get, 'alerts')),
+    });
+  }
+
+  #apply({ type, domain_id, report, report_id = '', domain, alert }: Change): void {
+    if (domain !== undefined) this.domains.set(domain.id, domain);
+    if (report !== undefined) this.reports.set(report.id, report);
+    if (alert !== undefined) this.alerts.set(alert.id, alert);
+    this.reports.delete(report_id);
+    if (type === 'domain.unlisted' || type === 'domain.removed') {
+      this.domains.delete(domain_id);
+      drop(this.reports, domain_id);
+    }
+    if (type === 'domain.removed') drop(this.alerts, domain_id);
+  }
+
+  #beginAgain(): true {
+    for (const list of [this.domains, this.reports, this.alerts]) list.clear();
+    this.cursor = 'start';
+    this.begunAgain += 1;
+    return true;
+  }
+}
+
+function drop(list: Map<string, Item>, domainId: string): void {
+  for (const { id, domain_id } of list.values()) if (domain_id === domainId) list.delete(id);
+}
+
+async function readWhole(get: Get, list: 'domains' | 'reports' | 'alerts'): Promise<Item[]> {
+  const { body } = await get(`/v1/external/${list}?limit=200`);
+  expect(body.data).toHaveLength(body.total);
+  return body.data;
+}
+
+const byId = (items: Iterable<Item>): Map<string, Item> =>
+  new Map([...items].map((item) => [item.id, item]));
+
+const toDomains = (items: Iterable<Item>): Map<string, Item> =>
+  byId([...items].map((item) => ({ ...item, last_report_at: undefined })));
