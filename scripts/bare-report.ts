@@ -2,7 +2,6 @@ import type { AggregateReport, ReportRecord } from '../src/domain/reports/aggreg
 import { addToTally, EMPTY_TALLY } from '../src/domain/reports/alignment.ts';
 import { LargestRecords } from '../src/domain/reports/largest-records.ts';
 import { toContent } from '../src/domain/reports/report-content.ts';
-import { countSources } from '../src/domain/reports/source-counts.ts';
 
 /* The fields that every report needs: made-up reports start from this and set only the fields that matter. */
 
@@ -30,16 +29,16 @@ export const BARE_POLICY = {
   discoveryMethod: null,
 } satisfies Partial<AggregateReport['policyPublished']>;
 
-type Parts = Omit<AggregateReport, 'tally' | 'content' | 'sources'>;
+type Parts = Omit<AggregateReport, 'tally' | 'content'>;
 
-/** A report whose totals, sources and content are those of its records. */
+/** A report whose totals and content are those of its records. */
 export function withRecords(parts: Parts, records: readonly ReportRecord[]): AggregateReport {
   const tally = records.reduce(addToTally, EMPTY_TALLY);
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
   const { texts, records: kept } = largest.end();
   const content = toContent({ ...parts, tally }, texts, kept);
-  return { ...parts, tally, content, sources: countSources(kept) };
+  return { ...parts, tally, content };
 }
 
 /** What a made-up record says, which passes nothing unless it says so. */

@@ -82,30 +82,21 @@ function maxKept(inputBytes: number): number {
 const ORIGINALS_BASE_BYTES = MIB;
 const ORIGINALS_PER_INPUT_BYTE = 2;
 
-/** What a report takes in the database with its document and indexes, besides its content and texts, and each source. */
+/** What a report takes in the database with its document and indexes, besides its content and texts. */
 export const REPORT_ROW_BYTES = 1_300;
-const SOURCE_BYTES = 30;
-
-type Counted = Pick<AggregateReport, 'metadata' | 'content' | 'sources'>;
 
 /** The estimated bytes that will be stored of a report. */
-export function estimateStored({ metadata, content, sources = [] }: Counted): number {
+export function estimateStored({
+  metadata,
+  content,
+}: Pick<AggregateReport, 'metadata' | 'content'>): number {
   const { orgName, email, reportId } = metadata;
-  const texts = `${orgName}${email}${reportId}`.length;
-  return REPORT_ROW_BYTES + texts + content.length + SOURCE_BYTES * sources.length;
+  return estimateBytes({ content }) + `${orgName}${email}${reportId}`.length;
 }
 
-/** What a source, and each pattern of one, take in memory besides the pattern's text. */
-const SOURCE_OBJECT_BYTES = 150;
-
 /** The estimated size of a report in memory; without one, of a refusal. */
-export function estimateBytes(report?: Pick<AggregateReport, 'content' | 'sources'>): number {
-  let bytes = REPORT_ROW_BYTES + (report?.content.length ?? 0);
-  for (const { patterns = [] } of report?.sources ?? []) {
-    bytes += SOURCE_OBJECT_BYTES;
-    for (const { pattern } of patterns) bytes += SOURCE_OBJECT_BYTES + pattern.length;
-  }
-  return bytes;
+export function estimateBytes(report?: Pick<AggregateReport, 'content'>): number {
+  return REPORT_ROW_BYTES + (report?.content.length ?? 0);
 }
 
 /**

@@ -146,6 +146,8 @@ describe('GET /v1/external/changes', () => {
       await receive(api.db, [report, conflict, aReport({ domain: paused.name })]);
       await receive(api.db, [aReport({ domain: name })]);
       expect(await next()).toEqual([]);
+      const types = typesOf(await read());
+      expect(types).toEqual(['domain.listed', 'domain.unlisted', 'report.stored']);
     });
 
     test('comes page by page: has_more says whether to ask again, and nothing comes twice', async () => {
@@ -387,6 +389,11 @@ describe('GET /v1/external/changes', () => {
         expect([status, body.error]).toEqual([422, error]);
       },
     );
+
+    test.each(['0', '201', 'x', '1&limit=1'])('%s is no limit', async (limit) => {
+      const { status, body } = await read(`?limit=${limit}`);
+      expect([status, body.error.code]).toEqual([422, 'validation_error']);
+    });
 
     test('for a cursor of another account or list, which does not know one of changes either', async () => {
       const { id } = await aDomain(api.db, account.id);

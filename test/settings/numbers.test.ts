@@ -5,7 +5,7 @@ import { RULES } from '../../src/domain/alerts/registry.ts';
 import { explainRule } from '../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import type { SourceTally } from '../../src/domain/reports/aggregate-report.ts';
+import type { SourceTally } from '../../src/domain/reports/source-counts.ts';
 import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';

@@ -141,10 +141,9 @@ function toContent(
 ): Content {
   if (wanted === undefined) return new Refusal('bad_xml', 'not well-formed');
   const { domain, report, payload } = wanted;
-  const sources = [{ address: `192.0.2.${payload}`, messages: 10, aligned: 7 }];
   const reportId = String(report);
   const fields = { domain: `d${domain}.example`, reportId, payload: `${reportId} ${payload}` };
-  return { ...aReport(fields), sources };
+  return aReport(fields);
 }
 
 /** What is stored, without numbers and random ids. */

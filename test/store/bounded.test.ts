@@ -41,18 +41,6 @@ describe('a transaction of intake is bounded by what it writes', () => {
     expect(reports_total).toBe(1_000);
   });
 
-  test('reports of 1,000 addresses each are stored a few at a time', async () => {
-    const { db, transactions } = counting((await aStore()).db);
-    const sources = Array.from({ length: 1_000 }, (_, i) => ({
-      address: `2001:db8::${i.toString(16)}`,
-      messages: 1,
-      aligned: 1,
-    }));
-    const reports = Array.from({ length: 20 }, () => ({ ...aReport(), sources }));
-    await insertReceived(db, documentsOf(reports), NOW);
-    expect(transactions()).toBeGreaterThanOrEqual(5);
-  });
-
   test('an original of 10 MB is stored in parts, one transaction each', async () => {
     const { db, transactions } = counting((await aStore()).db);
     const bytes = Buffer.concat([Buffer.from('PK'), Buffer.alloc(10 * 1024 * 1024, 'x')]);

@@ -4,6 +4,7 @@ import type { AggregateReport } from '../../src/domain/reports/aggregate-report.
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { toReport } from '../../src/store/reports/conflicts.ts';
 import {
   preferConflict,
   removeConflict,
@@ -77,7 +78,7 @@ describe('a conflict that is preferred', () => {
     const db = await aForgery(store);
     await preferConflict(db, 1);
     const [report] = await db.selectFrom('report').selectAll().execute();
-    expect(report).toMatchObject({ id: ID, seq: 1, total_messages: 95, aligned_messages: 90 });
+    expect(report).toMatchObject({ id: ID, total_messages: 95, aligned_messages: 90 });
     expect(report).toMatchObject({
       payload_sha256: toBytes(GENUINE.payloadSha256),
       document_seq: 2,
@@ -95,14 +96,14 @@ describe('a conflict that is preferred', () => {
     const db = await aForgery(await aStore());
     const readReports = async () => {
       const rows = await db.selectFrom('report').selectAll().execute();
-      // Clients that follow the list meet a corrected report again.
-      return rows.map(({ position: _, nonce: __, ...row }) => row);
+      // Clients that follow a list meet a corrected report again.
+      return rows.map(({ seq: _, number: __, nonce: ___, ...row }) => row);
     };
     const read = async () => [
       await sourcesOf(db),
       await dayOf(db),
       await readReports(),
-      await db.selectFrom('conflict').selectAll().execute(),
+      (await db.selectFrom('conflict').selectAll().execute()).map(toReport),
     ];
     const before = await read();
     await preferConflict(db, 1);

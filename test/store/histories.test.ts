@@ -4,8 +4,12 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { parseItems, readPage } from '../../src/store/lists/page.ts';
+import { reportsOfAccount } from '../../src/store/reports/account-reports.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
+import { FeedClient } from '../support/feed-client.ts';
 import { NAMES, type Step, step, take, takeBeside } from '../support/histories.ts';
 import type { History } from '../support/history-process.ts';
 import { holdPages } from '../support/pages.ts';
@@ -13,9 +17,11 @@ import { listMiscounts } from '../support/recount.ts';
 import { holdSources } from '../support/recount-sources.ts';
 import { aDatabase, storesOfHistories } from '../support/store.ts';
 
+type Lists = Map<string, { readonly version: string; readonly shown: string }>;
+
 /** The listed rows as text, and the version of the list. */
-async function readVersions(db: Db): Promise<Map<string, { version: string; shown: string }>> {
-  const lists = new Map<string, { version: string; shown: string }>();
+async function readVersions(db: Db): Promise<Lists> {
+  const lists: Lists = new Map();
   const domains = await db.selectFrom('domain').selectAll().orderBy('id').execute();
   for (const { id, reports_version: version } of domains) {
     const reports = db.selectFrom('report').where('domain_id', '=', id).orderBy('seq');
@@ -26,36 +32,86 @@ async function readVersions(db: Db): Promise<Map<string, { version: string; show
     .selectFrom('account')
     .selectAll()
     .execute()) {
-    const own = domains.filter(({ account_id }) => account_id === id);
+    const own = domains.filter((one) => one.account_id === id && one.status === 'active');
     const shown = JSON.stringify(own.map((domain) => [domain.id, domain.last_report_at]));
     lists.set(`domains ${id}`, { version, shown });
   }
   return lists;
 }
 
+/**
+ * A version changes when, and only when, the list does. A correction may change when a domain's last report came, and
+ * change it back.
+ */
+function holdVersions(before: Lists, after: Lists, { kind }: Step): void {
+  for (const [list, { version, shown }] of before) {
+    const now = after.get(list);
+    const isChanged = now?.shown !== shown;
+    if (isChanged || list.startsWith('reports'))
+      expect(now?.version !== version, `version of ${list} after ${kind}`).toBe(isChanged);
+  }
+}
+
+/** Two accounts with a domain each, and a client of each. */
+async function addAccounts({ db, reader }: Store): Promise<FeedClient[]> {
+  const clients: FeedClient[] = [];
+  for (const name of NAMES.slice(0, 2)) {
+    const accountId = await aBareAccount(db);
+    await aDomain(db, accountId, { name });
+    clients.push(new FeedClient(reader, accountId, 3));
+  }
+  return clients;
+}
+
+async function listIds(db: Db): Promise<Set<string>> {
+  const rows = await db.selectFrom('report').select('id').execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+function forget(clients: readonly FeedClient[], gone: ReadonlySet<string>): void {
+  for (const { reports } of clients) for (const id of gone) reports.delete(id);
+}
+
+/** Who has followed an account has what its lists have. */
+async function holdClient({ db, reader }: Store, client: FeedClient): Promise<void> {
+  await client.follow();
+  const whole = await readPage(reader, reportsOfAccount(client.accountId), WHOLE);
+  expect(byId([...client.reports.values()])).toEqual(byId(parseItems(whole)));
+  const active = db.selectFrom('domain').select('id').where('status', '=', 'active');
+  const domains = await active.where('account_id', '=', client.accountId).execute();
+  expect(client.domains).toEqual(new Set(domains.map(({ id }) => id)));
+}
+
+const WHOLE = { limit: 1_000, offset: 0 };
+
+const byId = <Item extends { readonly id: string }>(items: readonly Item[]) =>
+  items.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
 test.each(storesOfHistories({ few: [8, 2, 4], full: [60, 10, 40] }))(
-  '$where: whatever is received, preferred and removed, every count matches the rows',
+  '$where: whatever is received, corrected, removed, paused and moved, every count and every client’s copy matches the rows',
   async ({ open, count: numRuns }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20, size: 'max' }), async (steps) => {
         const store = await open();
         const { db } = store;
         try {
-          for (const name of NAMES.slice(0, 2)) await aDomain(db, await aBareAccount(db), { name });
+          const clients = await addAccounts(store);
           let before = await readVersions(db);
-          for (const taken of steps) {
+          for (const [i, taken] of steps.entries()) {
+            const stored = await listIds(db);
             await take(store, taken);
+            // Nobody is told of reports that go by age.
+            if (taken.kind === 'prune') forget(clients, stored.difference(await listIds(db)));
+            if (i % 3 === 0) await clients[i % clients.length]?.follow();
             const after = await readVersions(db);
-            for (const [list, { version, shown }] of before) {
-              const now = after.get(list);
-              const what = `version of ${list} after ${taken.kind}`;
-              expect(now?.version !== version, what).toBe(now?.shown !== shown);
-            }
+            // Another account's list of a domain is another list.
+            if (taken.kind !== 'join' && taken.kind !== 'leave') holdVersions(before, after, taken);
             before = after;
             expect(await listMiscounts(db)).toEqual({});
           }
           await holdSources(db);
           await holdPages(store);
+          for (const client of clients) await holdClient(store, client);
         } finally {
           await store.close();
         }
@@ -90,8 +146,7 @@ async function takeTogether(
 ): Promise<void> {
   const store = await openStore(database);
   try {
-    for (const name of NAMES.slice(0, 2))
-      await aDomain(store.db, await aBareAccount(store.db), { name });
+    const clients = await addAccounts(store);
     const takeOwn = async () => {
       for (const taken of own) {
         await takeBeside(store, taken);
@@ -101,12 +156,13 @@ async function takeTogether(
     expect(await listMiscounts(store.db)).toEqual({});
     await holdSources(store.db);
     await holdPages(store);
+    for (const client of clients) await holdClient(store, client);
   } finally {
     await store.close();
   }
 }
 
-test('whatever two processes receive, prefer and remove at once, every count matches the stored records', async () => {
+test('whatever two processes do so at once, every count and every copy matches the rows', async () => {
   const tellOther = startOther();
   await fc.assert(
     // The order of the two differs from run to run, so a smaller history would say nothing.

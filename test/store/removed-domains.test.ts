@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Cursor } from '../../src/domain/cursor.ts';
 import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
@@ -6,12 +7,12 @@ import { updateMark } from '../../src/store/days/marks.ts';
 import { domainsOf, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { listAudit } from '../../src/store/events/audit.ts';
+import { readFeed } from '../../src/store/feed/feed.ts';
 import {
   type FollowedHead,
   findFollowedHead,
   readFollowedPage,
 } from '../../src/store/lists/followed.ts';
-import type { Head } from '../../src/store/lists/heads.ts';
 import { findHead, parseItems, readPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import {
@@ -50,8 +51,7 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });
   await anAlert(db, { accountId: mine, domainId });
   const list = alertsOf({ accountId: mine, domainId: undefined });
-  const newest = (await findHead(reader, list)) as Required<Head>;
-  const cursor = { ...newest, newest };
+  const { cursor } = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
   await anAlert(db, { accountId: mine, domainId: kept.id });
   await anAlert(db, { accountId: mine, domainId }, { resolvedAt: NOW });
   const before = await findHead(reader, domainsOf(mine));
@@ -68,7 +68,7 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   const alerts = await readPage(reader, list, WHOLE);
   expect(alerts.total).toBe(1);
   expect(parseItems(alerts).map((alert) => alert.domain_id)).toEqual([kept.id]);
-  expect(await findFollowedHead(reader, list, cursor)).toBe('no_point');
+  expect(await findFollowedHead(reader, list, cursor)).toBe('expired');
   const head = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
   const page = await readFollowedPage(reader, list, { start: 'start', page: WHOLE, head });
   if (typeof page === 'string') throw new Error(page);
@@ -109,26 +109,23 @@ test('a domain with more alerts than one transaction deletes is removed with all
   expect(await db.selectFrom('list_day').select('items').execute()).toEqual([]);
 });
 
-test('the list of alerts of a removed domain begins after what went: no other row of it stays, and its cursors end', async () => {
+test('cursors of a removed domain’s alerts end, also for the account that adds it again', async () => {
   const { db, reader } = await aStore();
   const accountId = await aBareAccount(db);
   const { id: domainId, name } = await aDomain(db, accountId);
   const scope = { accountId, domainId };
   const list = alertsOf(scope);
   await anAlert(db, scope, { resolvedAt: NOW });
-  const cursor = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
-  const { nonce = '' } = (await findHead(reader, alertsOf(scope))) as Head;
-  await removeDomain(db, scope.domainId);
-  const rowsOf = async (table: 'list_point' | 'list_gap') =>
-    await db.selectFrom(table).where('list_id', '=', list.id).select('position').execute();
-  expect([await rowsOf('list_point'), await rowsOf('list_gap')]).toEqual([[{ position: 2 }], []]);
+  const { cursor } = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
+  await removeDomain(db, domainId);
+  const { number, nonce } = (await readFeed(reader, { accountId, start: 'start', limit: 1 }))
+    ?.cursor as Cursor;
+  expect(await findFollowedHead(reader, list, cursor)).toBe('no_list');
   await aDomain(db, accountId, { name });
   await anAlert(db, scope, { resolvedAt: NOW });
-  expect(await findFollowedHead(reader, list, { ...cursor.after, position: 2, nonce })).toBe(
-    'no_point',
-  );
-  expect(await findFollowedHead(reader, list, cursor.after)).toBe('no_point');
-  expect(await findFollowedHead(reader, list, 'start')).toMatchObject({ total: 1, gaps: 1 });
+  for (const start of [cursor, { key: cursor.key, number, nonce }])
+    expect(await findFollowedHead(reader, list, start)).toBe('expired');
+  expect(await findFollowedHead(reader, list, 'start')).toMatchObject({ total: 1 });
 });
 
 test('whoever adds a removed domain gets it active, and the list of a paused one does not change', async () => {

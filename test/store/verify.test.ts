@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { receiveInputs } from '../../scripts/receive.ts';
 import { packSources } from '../../src/domain/sources/stored-sources.ts';
-import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { accountReportList } from '../../src/store/lists/timeline.ts';
+import { findHead } from '../../src/store/lists/page.ts';
+import { accountReportList, alertList } from '../../src/store/lists/timeline.ts';
+import { reportsOfAccount } from '../../src/store/reports/account-reports.ts';
+import { finishListings } from '../../src/store/reports/listing.ts';
 import { repair, verify } from '../../src/store/verify/verify.ts';
 import {
   aBareAccount,
@@ -39,50 +41,58 @@ async function aFullStore() {
   await anAlert(db, { accountId, domainId });
   await anAlert(db, { accountId, domainId }, { type: 'alert.other', resolvedAt: NOW });
   await aDomain(db, await aBareAccount(db), { name: 'b.example' });
-  return { store, accountId, domainId };
+  return { store, accountId };
 }
 
 const list = (store: Store) => Array.fromAsync(verify(store));
 
-async function emptySources(tx: Tx): Promise<void> {
-  const packed = { sources: packSources([]) };
-  await tx.updateTable('domain_day').set(packed).where('day', '=', '2026-03-11').execute();
-}
-
-type Plant = string | ((tx: Tx) => Promise<void>);
-
 const OF_DOMAIN = `where name = '${NAME}'`;
 const NEWER = `'2026-03-20T00:00:00Z'`;
 
-/** What is planted, and the table, the place and the figure that are named for it. */
-const PLANTED: readonly (readonly [Plant, string, string | null, string])[] = [
+/** What is planted in a domain's figures, and the table, the place and the figure that are named for it. */
+const IN_DOMAIN: readonly (readonly [string, string, string | null, string])[] = [
   [`update domain set reports_total = 9 ${OF_DOMAIN}`, 'domain', null, 'reports_total'],
   [`update domain set last_report_at = ${NEWER} ${OF_DOMAIN}`, 'domain', null, 'last_report_at'],
-  [`update domain set reports_position = 9 ${OF_DOMAIN}`, 'domain', null, 'reports_position'],
-  [`update domain set reports_nonce = 'x' ${OF_DOMAIN}`, 'domain', null, 'reports_nonce'],
   [`update domain set alerts_total = 3 ${OF_DOMAIN}`, 'domain', null, 'alerts_total'],
-  [`update domain set alerts_position = 7 ${OF_DOMAIN}`, 'domain', null, 'alerts_position'],
-  [`update domain set alerts_nonce = 'x' ${OF_DOMAIN}`, 'domain', null, 'alerts_nonce'],
-  [
-    `update domain_day set reports = 3 where day = '2026-03-10'`,
-    ...(['domain_day', '2026-03-10', 'reports'] as const),
-  ],
-  [
-    `update domain_day set aligned = 4 where day = '2026-03-11'`,
-    ...(['domain_day', '2026-03-11', 'aligned'] as const),
-  ],
-  [emptySources, 'domain_day', '2026-03-11', 'sources'],
+  ['update report set account_seq = null', 'domain', null, 'is_listed'],
+  ['update report set account_seq = account_seq + 1', 'domain', null, 'is_listed'],
+  ...(['reports', 'messages', 'aligned'] as const).map(
+    (figure) =>
+      [
+        `update domain_day set ${figure} = ${figure} + 1 where day = '2026-03-10'`,
+        ...(['domain_day', '2026-03-10', figure] as const),
+      ] as const,
+  ),
   [
     `update domain_day set policy = 'p=reject' where day = '2026-03-10'`,
     ...(['domain_day', '2026-03-10', 'policy'] as const),
   ],
-  ['update domain_receipt set bytes = bytes - 1', 'domain_receipt', '2026-03-15', 'bytes'],
+  [`delete from domain_day where day = '2026-03-11'`, 'domain_day', '2026-03-11', 'reports'],
+  [`update list_day set items = 5`, 'list_day of alerts', '2026-03-15', 'items'],
   [
-    'insert into list_gap (list_id, position, nonce) select domain_id, 2, 1 from report where position = 2',
-    ...(['list_gap', null, 'held'] as const),
+    `update list_day set day = '2026-03-16' where day = '2026-03-15'`,
+    'list_day of alerts',
+    '2026-03-16',
+    'items',
   ],
-  ['update report set position = 3 where position = 2', 'list_gap', null, 'given_twice'],
-  ['update list_day set items = 5', 'list_day', '2026-03-15', 'items'],
+];
+
+/** The same for an account's figures. */
+const IN_ACCOUNT: readonly (readonly [string, string, string | null, string])[] = [
+  ...['domains_total', 'reports_total', 'alerts_total'].map(
+    (figure) =>
+      [`update account set ${figure} = 9 where id = ACCOUNT`, 'account', null, figure] as const,
+  ),
+  ['update account set changes = 3 where id = ACCOUNT', 'account', null, 'changes'],
+  ['delete from list_day where list_id = REPORTS', 'list_day of reports', '2026-03-11', 'items'],
+  [
+    'update list_day set items = 7 where list_id = REPORTS',
+    ...(['list_day of reports', '2026-03-10', 'items'] as const),
+  ],
+  [
+    'update list_day set items = 7 where list_id = ALERTS',
+    ...(['list_day of alerts', '2026-03-15', 'items'] as const),
+  ],
 ];
 
 describe('verify', () => {
@@ -91,65 +101,79 @@ describe('verify', () => {
     expect(await list(store)).toEqual([]);
   });
 
-  test.each(PLANTED)('finds %s', async (plant, table, at, figure) => {
+  test.each(IN_DOMAIN)('finds, and repair mends: %s', async (plant, table, at, figure) => {
     const { store } = await aFullStore();
-    await store.db.write(async (tx) => {
-      if (typeof plant === 'string') await sql.raw(plant).execute(tx);
-      else await plant(tx);
-    });
-    const wrong = expect.objectContaining({ table, of: NAME, at, figure });
-    const found = await list(store);
-    expect(found).toContainEqual(wrong);
+    await store.db.write((tx) => sql.raw(plant).execute(tx));
+    const found = await mend(store);
+    expect(found).toContainEqual(expect.objectContaining({ table, of: NAME, at, figure }));
     expect(found.map(({ of }) => of)).not.toContain('b.example');
-    const mended = await Array.fromAsync(repair(store));
-    expect(mended).toEqual(found.map((one) => ({ ...one, isMended: true })));
-    expect(await list(store)).toEqual([]);
   });
 
-  test.each([
-    ['delete from list_day where list_id = LIST', 'list_day', '2026-03-11', 'items'],
-    ['update list_day set items = 7 where list_id = LIST', 'list_day', '2026-03-10', 'items'],
-    ['update account set reports_total = 9 where id = ACCOUNT', 'account', null, 'reports_total'],
-    [
-      'update account set reports_position = 9 where id = ACCOUNT',
-      'account',
-      null,
-      'reports_position',
-    ],
-    [`update account set reports_nonce = 'x' where id = ACCOUNT`, 'account', null, 'reports_nonce'],
-    ['update report set account_seq = null', 'account_arrival', null, 'found'],
-    [
-      `update report set account_seq = (select seq from account where id = ACCOUNT)`,
-      ...(['account_arrival', null, 'only_found'] as const),
-    ],
-    ['update account_arrival set length = length - 1', 'account_arrival', null, 'followed'],
-  ])('finds in an account’s list of reports: %s', async (plant, table, at, figure) => {
+  test.each(IN_ACCOUNT)('finds, and repair mends: %s', async (plant, table, at, figure) => {
     const { store, accountId } = await aFullStore();
-    await receive(store.db, [aReport({ domain: 'nobody.example' })]);
-    const places = { ACCOUNT: accountId, LIST: accountReportList(accountId) };
-    const text = plant.replace(/ACCOUNT|LIST/g, (name) => `'${places[name as 'LIST']}'`);
+    const places = {
+      ...{
+        ACCOUNT: accountId,
+        REPORTS: accountReportList(accountId),
+        ALERTS: alertList(accountId),
+      },
+    };
+    const text = plant.replace(/[A-Z]+$/, (name) => `'${places[name as 'ACCOUNT']}'`);
     await store.db.write((tx) => sql.raw(text).execute(tx));
-    const found = await list(store);
+    const found = await mend(store);
     expect(found).toContainEqual(expect.objectContaining({ table, of: accountId, at, figure }));
     expect(new Set(found.map(({ of }) => of))).toEqual(new Set([accountId]));
+  });
+
+  /** What was found. All of it is mended then. */
+  async function mend(store: Store) {
+    const found = await list(store);
     const mended = await Array.fromAsync(repair(store));
     expect(mended).toEqual(found.map((one) => ({ ...one, isMended: true })));
     expect(await list(store)).toEqual([]);
+    return found;
+  }
+
+  test('finds a cache of a day’s sources that is not what the reports say, and repair mends it', async () => {
+    const { store } = await aFullStore();
+    const cache = { sources: packSources([]) };
+    await store.db.write((tx) =>
+      tx.updateTable('domain_day').set(cache).where('day', '=', '2026-03-11').execute(),
+    );
+    const place = { table: 'domain_day', of: NAME, at: '2026-03-11', figure: 'sources' };
+    expect(await mend(store)).toMatchObject([place]);
   });
 
-  test.each(['domains_total', 'alerts_total', 'alerts_position', 'alerts_nonce'])(
-    'finds that %s of an account is wrong',
-    async (figure) => {
-      const { store, accountId } = await aFullStore();
-      const column = sql.raw(figure);
-      await store.db.write((tx) =>
-        sql`update account set ${column} = '7' where id = ${accountId}`.execute(tx),
-      );
-      expect(await list(store)).toMatchObject([{ table: 'account', of: accountId, figure }]);
-      expect(await Array.fromAsync(repair(store))).toMatchObject([{ figure, isMended: true }]);
-      expect(await list(store)).toEqual([]);
-    },
-  );
+  test('finds reports that an account’s list lacks or has too many, and the listing goes on with them', async () => {
+    const { store, accountId } = await aFullStore();
+    const { db, reader } = store;
+    await receive(db, [aReport({ domain: 'nobody.example' })]);
+    const head = async () => await findHead(reader, reportsOfAccount(accountId));
+    const before = await head();
+    await db.write(async (tx) => {
+      const { domain_id } = await tx
+        .selectFrom('report')
+        .select('domain_id')
+        .where('account_seq', 'is', null)
+        .executeTakeFirstOrThrow();
+      await tx
+        .updateTable('report')
+        .set(({ selectFrom, val }) => ({
+          account_seq: selectFrom('account').select('seq').where('id', '=', accountId),
+          number: val(1),
+        }))
+        .where('domain_id', '=', domain_id)
+        .execute();
+      await sql`update report set account_seq = null where begin_date < '2026-03-11'`.execute(tx);
+    });
+    const found = (await list(store)).filter(({ figure }) => figure === 'is_listed');
+    expect(found.map(({ of }) => of).sort()).toEqual([NAME, 'nobody.example']);
+    await Array.fromAsync(repair(store));
+    expect(await list(store)).toEqual([]);
+    expect(await finishListings(db, async () => true)).toBe(true);
+    expect(await list(store)).toEqual([]);
+    expect((await head())?.total).toBe(before?.total);
+  });
 
   test('finds a day without a row, and a row without a day', async () => {
     const { store } = await aFullStore();
@@ -174,47 +198,37 @@ describe('verify', () => {
 });
 
 describe('repair', () => {
-  test('counts again what changed while it was counted', async () => {
-    const { store } = await aFullStore();
-    const { db, reader } = store;
-    await db.write((tx) =>
-      sql`update domain set reports_position = 3 ${sql.raw(OF_DOMAIN)}`.execute(tx),
-    );
-    let reads = 0;
+  /** A store in which something comes in after each of the first so many reads. */
+  function changing({ db, reader }: Store, reads: number) {
+    let count = 0;
     const readPlan: typeof reader.readPlan = async (plan) => {
       const result = await reader.readPlan(plan);
-      reads += 1;
-      if (reads < 20) await receive(db, [aReportOn(`${11 + reads}`)]);
+      count += 1;
+      if (count <= reads) await receive(db, [aReportOn('12')]);
       return result;
     };
-    await Array.fromAsync(repair({ db, reader: { ...reader, readPlan } }));
-    expect(reads).toBeGreaterThan(20);
-    expect(await list(store)).toEqual([]);
-  });
+    return { store: { db, reader: { ...reader, readPlan } }, count: () => count };
+  }
 
-  test('gives a report that had the position of another a new one, which followers meet', async () => {
-    const { store, domainId } = await aFullStore();
-    const { db } = store;
-    await db.write((tx) => sql`update report set position = 3 where position = 2`.execute(tx));
-    const before = await db.selectFrom('domain').select('reports_generation').execute();
-    await Array.fromAsync(repair(store));
-    const positions = db.selectFrom('report').select('position').where('domain_id', '=', domainId);
-    expect(
-      (await positions.orderBy('position').execute()).map((row) => Number(row.position)),
-    ).toEqual([1, 3, 4, 5]);
-    expect(await db.selectFrom('domain').select('reports_generation').execute()).not.toEqual(
-      before,
-    );
-    await receive(db, [aReportOn('20')]);
-    expect(await list(store)).toEqual([]);
-  });
+  const plant = ({ db }: Store) =>
+    db.write((tx) => sql`update domain set reports_total = 9 ${sql.raw(OF_DOMAIN)}`.execute(tx));
 
-  test('names what it cannot mend', async () => {
+  test('counts again what changed while it was counted', async () => {
     const { store } = await aFullStore();
-    await store.db.write((tx) => tx.deleteFrom('list_point').execute());
-    const found = await Array.fromAsync(repair(store));
-    expect(found).toContainEqual(
-      expect.objectContaining({ of: NAME, figure: 'reports_position', isMended: false }),
+    await plant(store);
+    const changed = changing(store, 10);
+    const mended = await Array.fromAsync(repair(changed.store));
+    expect(mended).toMatchObject([{ of: NAME, figure: 'reports_total', isMended: true }]);
+    expect(changed.count()).toBeGreaterThan(10);
+    expect(await list(store)).toEqual([]);
+  });
+
+  test('names what it cannot mend, because it changes all the time', async () => {
+    const { store } = await aFullStore();
+    await plant(store);
+    const mended = await Array.fromAsync(repair(changing(store, Number.POSITIVE_INFINITY).store));
+    expect(mended).toContainEqual(
+      expect.objectContaining({ of: NAME, figure: 'reports_total', isMended: false }),
     );
   });
 });

@@ -1,4 +1,10 @@
 import fc from 'fast-check';
+import {
+  findDomainIds,
+  insertDomain,
+  updateDomainStatus,
+} from '../../src/store/domains/domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import {
@@ -8,7 +14,7 @@ import {
 } from '../../src/store/reports/corrections.ts';
 import { aRecord, aReportOf, NOW, receive, recordsOf } from './builders.ts';
 
-/** Of two registered domains and one that is not. */
+/** Of two domains that have an account at first, and one that has none. */
 export const NAMES = ['a.example', 'b.example', 'unclaimed.example'];
 const BEGINS = ['2025-12-31T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-31T23:00:00Z'];
 export const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::25'];
@@ -50,6 +56,10 @@ export const step = fc.oneof(
     which: fc.nat(20),
   }),
   fc.record({ kind: fc.constant('prune' as const), before: fc.constantFrom(...BEGINS) }),
+  fc.record({
+    kind: fc.constantFrom('pause' as const, 'resume' as const, 'join' as const, 'leave' as const),
+    which: fc.nat(20),
+  }),
 );
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
@@ -61,6 +71,7 @@ export async function take({ db }: Store, taken: Step): Promise<void> {
     const before = taken.before.slice(0, 10);
     return void (await pruneReports(db, { before, daysKept: 1, mayGoOn: async () => true }));
   }
+  if (isOfDomain(taken)) return await changeDomain(db, taken);
   const reports = await db.selectFrom('report').select('id').orderBy('seq').execute();
   const conflicts = await db.selectFrom('conflict').select('seq').orderBy('seq').execute();
   const report = reports[taken.which % Math.max(1, reports.length)];
@@ -70,9 +81,34 @@ export async function take({ db }: Store, taken: Step): Promise<void> {
   if (taken.kind === 'prefer' && conflict) await preferConflict(db, conflict.seq);
 }
 
+const OF_DOMAIN = ['pause', 'resume', 'join', 'leave'] as const;
+type DomainStep = Extract<Step, { readonly kind: (typeof OF_DOMAIN)[number] }>;
+
+function isOfDomain(taken: Step): taken is DomainStep {
+  return OF_DOMAIN.some((kind) => kind === taken.kind);
+}
+
+async function changeDomain(db: Store['db'], { kind, which }: DomainStep): Promise<void> {
+  const name = NAMES[which % NAMES.length] as string;
+  if (kind === 'join') {
+    const accounts = await db.selectFrom('account').select('id').orderBy('seq').execute();
+    const accountId = accounts[which % accounts.length]?.id ?? '';
+    return void (await insertDomain(db, { accountId, name, now: NOW }).catch(ignore('conflict')));
+  }
+  const [id] = await findDomainIds(db, [name]);
+  if (id === undefined) return;
+  const changed =
+    kind === 'leave'
+      ? removeDomain(db, id)
+      : updateDomainStatus(db, id, kind === 'pause' ? 'paused' : 'active', NOW);
+  await changed.catch(ignore('not_found'));
+}
+
+const ignore = (code: string) => (error: { code?: string }) => {
+  if (error.code !== code) throw error;
+};
+
 /** The same while another process takes steps too: it may have removed the row. */
 export async function takeBeside(store: Store, taken: Step): Promise<void> {
-  await take(store, taken).catch((error: { code?: string }) => {
-    if (error.code !== 'not_found') throw error;
-  });
+  await take(store, taken).catch(ignore('not_found'));
 }

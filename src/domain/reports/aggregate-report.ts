@@ -11,8 +11,6 @@ export interface AggregateReport {
   readonly tally: Tally;
   /** What it has besides its totals: its records above all (report-content.ts). */
   readonly content: Uint8Array;
-  /** What each address sent by the records of `content`, largest first. Absent when sources were not counted. */
-  readonly sources?: readonly SourceTally[];
   readonly warnings: readonly Warning[];
   /** The first half of the SHA-256 (hex) of the XML document's bytes, after all containers were unpacked. */
   readonly payloadSha256: string;
@@ -94,24 +92,6 @@ export interface Tally {
   readonly recordCount: number;
   readonly totalMessages: number;
   readonly alignedMessages: number;
-}
-
-export interface SourceTally {
-  readonly address: string;
-  readonly messages: number;
-  readonly aligned: number;
-  /** Messages for which DKIM, and SPF, passed and was aligned. Absent when they were not counted. */
-  readonly dkimAligned?: number;
-  readonly spfAligned?: number;
-  /** Its messages by pattern, largest first; cut off when there are many. */
-  readonly patterns?: readonly PatternTally[];
-}
-
-/** Messages of one source that were evaluated alike. */
-export interface PatternTally {
-  /** A text of source-pattern.ts. */
-  readonly pattern: string;
-  readonly messages: number;
 }
 
 /** A mistake of the reporter that did not prevent reading the report. */

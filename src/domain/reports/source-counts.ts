@@ -1,11 +1,24 @@
-import type {
-  PatternTally,
-  PolicyEvaluated,
-  ReportRecord,
-  SourceTally,
-} from './aggregate-report.ts';
+import type { PolicyEvaluated, ReportRecord } from './aggregate-report.ts';
 import { passesDmarc } from './alignment.ts';
 import { toPattern } from './source-pattern.ts';
+
+export interface SourceTally {
+  readonly address: string;
+  readonly messages: number;
+  readonly aligned: number;
+  /** Messages for which DKIM, and SPF, passed and was aligned. Absent when they were not counted. */
+  readonly dkimAligned?: number;
+  readonly spfAligned?: number;
+  /** Its messages by pattern, largest first; cut off when there are many. */
+  readonly patterns?: readonly PatternTally[];
+}
+
+/** Messages of one source that were evaluated alike. */
+interface PatternTally {
+  /** A text of source-pattern.ts. */
+  readonly pattern: string;
+  readonly messages: number;
+}
 
 /**
  * How many sources are counted of one report.

@@ -1,4 +1,4 @@
-import type { SourceTally } from '../reports/aggregate-report.ts';
+import type { SourceTally } from '../reports/source-counts.ts';
 import { addSafely } from '../safe-sum.ts';
 import type { Counts } from './source.ts';
 

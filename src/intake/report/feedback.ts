@@ -9,7 +9,6 @@ import { LargestRecords } from '../../domain/reports/largest-records.ts';
 import type { KeptRecord } from '../../domain/reports/record-text.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toContent } from '../../domain/reports/report-content.ts';
-import { countSources } from '../../domain/reports/source-counts.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { type Budget, estimateStored } from '../budget.ts';
 import { type Content, peek, slice } from '../content.ts';
@@ -81,11 +80,10 @@ function keepRecords(
   parts: Parts,
   { texts, records: all }: { texts: readonly string[]; records: readonly KeptRecord[] },
   { log, budget }: Pick<FeedbackOptions, 'log' | 'budget'>,
-): Pick<AggregateReport, 'content' | 'sources'> {
+): Pick<AggregateReport, 'content'> {
   for (let count = texts.length; ; count = Math.floor(count / 2)) {
     const kept = texts.slice(0, count);
-    const records = all.slice(0, count);
-    const report = { content: toContent(parts, kept, records), sources: countSources(records) };
+    const report = { content: toContent(parts, kept, all.slice(0, count)) };
     const bytes = estimateStored({ ...parts, ...report });
     if (bytes > budget.keepable && count > 0) continue;
     budget.keep(bytes);

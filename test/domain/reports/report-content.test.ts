@@ -5,7 +5,6 @@ import { withRecords } from '../../../scripts/bare-report.ts';
 import type { ReportRecord } from '../../../src/domain/reports/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY } from '../../../src/domain/reports/alignment.ts';
 import { unpackContent } from '../../../src/domain/reports/report-content.ts';
-import { countSources } from '../../../src/domain/reports/source-counts.ts';
 import { aRecord, aReport } from '../../support/builders.ts';
 
 const text = fc.option(fc.string({ unit: 'binary', maxLength: 20 }), { nil: null });
@@ -63,7 +62,6 @@ describe('the content of a report', () => {
         const sorted = records.toSorted((a, b) => b.count - a.count);
         expect(kept).toEqual(sorted.map((one) => ({ ...one, omitted: 0 })));
         expect(others).toEqual(EMPTY_TALLY);
-        expect(countSources(kept)).toEqual(made.sources);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SourceTally } from '../../../src/domain/reports/aggregate-report.ts';
+import type { SourceTally } from '../../../src/domain/reports/source-counts.ts';
 import {
   addReport,
   addSource,

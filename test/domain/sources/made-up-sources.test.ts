@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
+import { unpackContent } from '../../../src/domain/reports/report-content.ts';
+import { countSources } from '../../../src/domain/reports/source-counts.ts';
 import { parsePattern } from '../../../src/domain/reports/source-pattern.ts';
 import { createNamer } from '../../../src/domain/sources/service-name.ts';
 import { parseServices } from '../../../src/domain/sources/services.ts';
@@ -98,10 +100,10 @@ test.skipIf(SAMPLES.length === 0)(
     const toOrganizationalDomain = await loadOrganizationalDomains();
     const named = new Map<string, number>();
     let all = 0;
-    for await (const { policyPublished, sources = [] } of readSamples()) {
+    for await (const { policyPublished, content } of readSamples()) {
       const domain = policyPublished.domain ?? '';
       const nameService = createNamer({ domain, services, toOrganizationalDomain });
-      for (const { messages, patterns = [] } of sources) {
+      for (const { messages, patterns = [] } of countSources(unpackContent(content).records)) {
         const results = patterns.map((one) => ({ ...one, seen: parsePattern(one.pattern) }));
         const found = nameService({ results, name: undefined });
         const key = found ? `${found.name}, ${found.by} ${found.domain}` : 'none';

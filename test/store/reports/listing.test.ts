@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { Start } from '../../../src/domain/cursor.ts';
 import { addDomain, updateDomainStatus } from '../../../src/store/domains/domains.ts';
 import { removeDomain } from '../../../src/store/domains/removed-domains.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
-import type { Reader } from '../../../src/store/engine/reader.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
 import { operator } from '../../../src/store/events/audit.ts';
-import { type Change, readFeed } from '../../../src/store/feed/feed.ts';
 import { parseItems, readPage } from '../../../src/store/lists/page.ts';
 import { reportsOfAccount } from '../../../src/store/reports/account-reports.ts';
 import { finishListing, finishListings } from '../../../src/store/reports/listing.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../../support/builders.ts';
+import { FeedClient } from '../../support/feed-client.ts';
 import { listMiscounts } from '../../support/recount.ts';
 import { aStore } from '../../support/store.ts';
 
@@ -82,38 +80,10 @@ async function finish(
   return counts;
 }
 
-/** A client that follows an account's changes, and puts and deletes by id. */
-class Client {
-  /** Their domains, by the reports' ids. */
-  readonly #reports = new Map<string, string>();
-  #start: Start = 'start';
-  readonly #reader: Reader;
-  readonly #accountId: string;
-
-  constructor({ reader }: Store, accountId: string) {
-    this.#reader = reader;
-    this.#accountId = accountId;
-  }
-
-  /** How many reports it has then. */
-  async follow(): Promise<number> {
-    for (let hasMore = true; hasMore; ) {
-      const wanted = { accountId: this.#accountId, start: this.#start, limit: 200 };
-      const page = await readFeed(this.#reader, wanted);
-      if (page === undefined) throw new Error('The cursor is not known.');
-      for (const item of page.items) this.#apply(JSON.parse(item));
-      this.#start = page.cursor;
-      hasMore = page.hasMore;
-    }
-    return this.#reports.size;
-  }
-
-  #apply({ type, domain_id, report }: Change): void {
-    if (report !== undefined) this.#reports.set(report.id, domain_id);
-    if (type !== 'domain.unlisted' && type !== 'domain.removed') return;
-    for (const [id, domainId] of this.#reports)
-      if (domainId === domain_id) this.#reports.delete(id);
-  }
+/** How many reports a client has when it has followed. */
+async function follow(client: FeedClient): Promise<number> {
+  await client.follow();
+  return client.reports.size;
 }
 
 const down = (from: number, to: number) =>
@@ -136,26 +106,26 @@ describe('reports of a domain come to their account’s list, and leave it, a bo
   test('when it is added, paused and resumed', async () => {
     const { store, accountId } = await anUnclaimed();
     const { db } = store;
-    const client = new Client(store, accountId);
+    const client = new FeedClient(store.reader, accountId);
     const added = { accountId, name: NAME, now: NOW };
     const { id } = await db.write((tx) => addDomain(tx, added, by));
     expect(await countListed(store, accountId)).toBe(ONE);
     const steps = down(REPORTS, 0).toReversed().slice(1);
     // With the last part it is not known yet that nothing is left.
-    const come = await finish(store, [accountId], () => client.follow());
+    const come = await finish(store, [accountId], () => follow(client));
     expect(ofDomain(come)).toEqual([...steps, REPORTS, REPORTS]);
-    expect(await client.follow()).toBe(REPORTS + ONE);
+    expect(await follow(client)).toBe(REPORTS + ONE);
 
     await killed(updateDomainStatus(killedAfter(db, 1), id, 'paused', NOW));
     expect(await countListed(store, accountId)).toBe(REPORTS + ONE);
-    expect(await client.follow()).toBe(ONE);
+    expect(await follow(client)).toBe(ONE);
     expect(ofDomain(await finish(store, [accountId]))).toEqual([...down(REPORTS, 0), 0]);
-    expect(await client.follow()).toBe(ONE);
+    expect(await follow(client)).toBe(ONE);
 
     await updateDomainStatus(db, id, 'active', NOW);
     expect(await countListed(store, accountId)).toBe(REPORTS + ONE);
-    expect(await client.follow()).toBe(REPORTS + ONE);
-    expect(await new Client(store, accountId).follow()).toBe(REPORTS + ONE);
+    expect(await follow(client)).toBe(REPORTS + ONE);
+    expect(await follow(new FeedClient(store.reader, accountId))).toBe(REPORTS + ONE);
   });
 
   test('when it is removed while reports come in, which its next account has at once', async () => {
@@ -163,21 +133,24 @@ describe('reports of a domain come to their account’s list, and leave it, a bo
     const { db } = store;
     const { id } = await aDomain(db, accountId, { name: NAME });
     const next = await aBareAccount(db);
-    const clients = [accountId, next].map((id) => new Client(store, id));
-    const follow = async () => {
-      const has = [];
-      for (const client of clients) has.push(await client.follow());
-      return has;
+    const clients = [accountId, next].map((id) => new FeedClient(store.reader, id));
+    const followBoth = async () => {
+      const counts = [];
+      for (const client of clients) counts.push(await follow(client));
+      return counts;
     };
-    expect(await follow()).toEqual([REPORTS + ONE, 0]);
+    expect(await followBoth()).toEqual([REPORTS + ONE, 0]);
     await killed(removeDomain(killedAfter(db, 1), id, { by }));
     await db.write((tx) => addDomain(tx, { accountId: next, name: NAME, now: NOW }, by));
-    const counts = await finish(store, [accountId, next], () => receive(db, reportsOf(NAME, 10)));
+    const counts = await finish(store, [accountId, next], async () => {
+      await receive(db, reportsOf(NAME, 10));
+      expect((await followBoth())[0]).toBe(ONE);
+    });
     const [last] = counts.slice(-1);
     expect(last?.[0]).toBe(ONE);
     for (const [i, [mine = 0, theirs = 0]] of counts.entries())
       expect(mine + theirs, `after ${i + 1}`).toBe(ONE + REPORTS + 10 * i);
-    expect(await follow()).toEqual(last);
+    expect(await followBoth()).toEqual(last);
   });
 
   test('when it is paused, and resumed before all have left', async () => {
@@ -189,14 +162,14 @@ describe('reports of a domain come to their account’s list, and leave it, a bo
     const isDone = await finishListing(db, id, { mayGoOn: async () => false, atOnce: AT_ONCE });
     expect([isDone, await countListed(store, accountId)]).toEqual([false, REPORTS - AT_ONCE + ONE]);
     await killed(updateDomainStatus(killedAfter(db, 1), id, 'active', NOW));
-    const client = new Client(store, accountId);
+    const client = new FeedClient(store.reader, accountId);
     const counts = await finish(store, [accountId], async () => {
       await receive(db, reportsOf(NAME, 1));
-      await client.follow();
+      await follow(client);
     });
     const all = REPORTS + 10 + (counts.length - 1) + ONE;
     expect(counts.at(-1)).toEqual([all]);
-    expect([await client.follow(), await new Client(store, accountId).follow()]).toEqual([
+    expect([await follow(client), await follow(new FeedClient(store.reader, accountId))]).toEqual([
       all,
       all,
     ]);

@@ -1,17 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../../src/config/config.ts';
+import type { Cursor, Start } from '../../../../src/domain/cursor.ts';
 import { measurePrune, prune } from '../../../../src/jobs/retention.ts';
 import type { Db } from '../../../../src/store/engine/database.ts';
 import type { Reader } from '../../../../src/store/engine/reader.ts';
 import { insertAudit, listAudit, operator } from '../../../../src/store/events/audit.ts';
-import {
-  type FollowedHead,
-  findFollowedHead,
-  readFollowedPage,
-} from '../../../../src/store/lists/followed.ts';
-import type { Head } from '../../../../src/store/lists/heads.ts';
-import { findHead, readPage } from '../../../../src/store/lists/page.ts';
+import { readFeed } from '../../../../src/store/feed/feed.ts';
+import { findFollowedHead, readFollowedPage } from '../../../../src/store/lists/followed.ts';
+import { readPage } from '../../../../src/store/lists/page.ts';
 import { measurePrunable, pruneReports } from '../../../../src/store/reports/aging/old-reports.ts';
+import { removeReport } from '../../../../src/store/reports/corrections.ts';
 import { reportsOf } from '../../../../src/store/reports/reports.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../../../support/builders.ts';
 import { listMiscounts } from '../../../support/recount.ts';
@@ -45,23 +43,24 @@ async function hold(db: Db): Promise<void> {
 }
 
 type List = ReturnType<typeof reportsOf>;
-type Start = Parameters<typeof findFollowedHead>[2];
 
-/** The days of what came after a point, and the point behind it. */
-async function follow(reader: Reader, list: List, start: Start) {
-  const head = (await findFollowedHead(reader, list, start)) as FollowedHead;
+/** The days of what came after a cursor, and the cursor behind them. */
+async function follow(reader: Reader, list: List, start: Start, limit = WHOLE.limit) {
+  const head = await findFollowedHead(reader, list, start);
   if (typeof head === 'string') return head;
-  const page = await readFollowedPage(reader, list, { start, page: WHOLE, head });
+  const page = await readFollowedPage(reader, list, { start, page: { limit, offset: 0 }, head });
   if (typeof page === 'string') throw new Error(page);
-  expect(page.items).toHaveLength(page.total);
+  expect(page.items).toHaveLength(Math.min(limit, page.total));
   const days = page.items.map((item) => Number(JSON.parse(item).begin_date.slice(8, 10)));
-  return { days, point: page.point };
+  return { days, cursor: page.cursor };
 }
 
-const toPoint = (head: Head | undefined) => {
-  const { position = 0, nonce = '', generation = 0 } = head ?? {};
-  return { position, nonce, generation, newest: { position, nonce } };
-};
+/** Behind the first so many reports. */
+async function aCursor(reader: Reader, list: List, reports: number): Promise<Cursor> {
+  const found = await follow(reader, list, 'start', reports);
+  if (typeof found === 'string') throw new Error(found);
+  return found.cursor;
+}
 
 describe('pruning', () => {
   test('takes the days before, with their conflicts and documents, and every count stays right', async () => {
@@ -91,14 +90,8 @@ describe('pruning', () => {
 
   test('a follower meets what is left once, and no cursor becomes bad', async () => {
     const { db, reader, domain, list } = await aHistory([1, 5, 2, 6, 3]);
-    const cursors: Start[] = [];
-    for (let limit = 0; limit <= 5; limit += 1) {
-      const page = { limit: Math.max(1, limit), offset: 0 };
-      const head = (await findFollowedHead(reader, list, 'start')) as FollowedHead;
-      const read = await readFollowedPage(reader, list, { start: 'start', page, head });
-      if (typeof read === 'string') throw new Error(read);
-      cursors.push(limit === 0 ? ('start' as const) : read.point);
-    }
+    const cursors: Start[] = ['start'];
+    for (const reports of [1, 2, 3, 4, 5]) cursors.push(await aCursor(reader, list, reports));
     await pruneReports(db, { before: day(3), daysKept: 1, mayGoOn });
     await hold(db);
     const rest = async () =>
@@ -116,24 +109,28 @@ describe('pruning', () => {
     expect(await rest()).toEqual([[6, 9], [6, 9], [6, 9], [6, 9], [9], [9]]);
   });
 
-  test('positions before the first report that is left take no space', async () => {
-    const { db, domainId } = await aHistory(Array.from({ length: 20 }, (_, i) => i + 1));
-    await pruneReports(db, { before: day(18), daysKept: 1, mayGoOn });
-    for (const table of ['list_gap', 'list_point'] as const) {
-      const rows = db.selectFrom(table).select('position').where('list_id', '=', domainId);
-      expect((await rows.execute()).length, table).toBeLessThanOrEqual(1);
-    }
+  test('a removal after it is still a 410 for who had a cursor before', async () => {
+    const { db, reader, list } = await aHistory([1, 5, 6]);
+    const cursor = await aCursor(reader, list, 3);
+    await pruneReports(db, { before: day(3), daysKept: 1, mayGoOn });
+    expect(await follow(reader, list, cursor)).toMatchObject({ days: [] });
+    const { id } = await db.selectFrom('report').select('id').limit(1).executeTakeFirstOrThrow();
+    await removeReport(db, id, `${day(21)}T00:00:00Z`);
+    expect(await follow(reader, list, cursor)).toBe('expired');
+    expect(await follow(reader, list, 'start')).toMatchObject({ days: { length: 1 } });
   });
 
-  test('a removal after it is still a 410 for who had a cursor before', async () => {
-    const { db, reader, list, domainId } = await aHistory([1, 5, 6]);
-    const point = toPoint(await findHead(reader, list));
+  test('no client that follows the account is told of it, and each goes on', async () => {
+    const { db, reader, accountId, domain } = await aHistory([1, 2, 9]);
+    const read = async (start: Start) => await readFeed(reader, { accountId, start, limit: 9 });
+    const before = await read('start');
     await pruneReports(db, { before: day(3), daysKept: 1, mayGoOn });
-    expect(await follow(reader, list, point)).toMatchObject({ days: [] });
-    await db.write((tx) =>
-      tx.updateTable('domain').set({ reports_generation: 7 }).where('id', '=', domainId).execute(),
+    expect((await read(before?.cursor ?? 'start'))?.items).toEqual([]);
+    await receive(db, [aReport({ domain, begin: `${day(9)}T00:00:00Z` })]);
+    const types = (await read(before?.cursor ?? 'start'))?.items.map(
+      (item) => JSON.parse(item).type,
     );
-    expect(await findFollowedHead(reader, list, point)).toBe('no_point');
+    expect(types).toEqual(['report.stored']);
   });
 
   test('reports of a domain that no account has stay: they have bounds of their own', async () => {
