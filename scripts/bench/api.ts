@@ -1,65 +1,105 @@
 /**
- * The CPU time of a request in the server's process, against a bare node:http server that sends the same bytes,
- * and beside servers written by hand for the comparison (peers/): a page that is asked for again, pages read
- * for each request wherever they are, compressed ones, and a 304. `npm run bench -- api <text>` runs the
- * scenarios with the text in their name.
+ * The CPU time of a request: on SQLite against a bare node:http server that sends the same bytes, and beside a server that is
+ * written by hand for the comparison (peers/).
  */
-import { type BenchDatabase, withDatabases } from './databases.ts';
-import { known } from './known.ts';
-import { CLIENT } from './load.ts';
-import { findPeers, startPlain } from './peers.ts';
-import { benchApiOnPostgres } from './postgres/api.ts';
-import { print } from './print.ts';
-import { compare, startBare, startPlumbline } from './race.ts';
-import { SCENARIOS, type Scenario, toFollowed, toLoad } from './scenarios.ts';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import type { Recorded } from './bare.ts';
+import { type Bench, isAlone } from './bench.ts';
+import { serve } from './checkout.ts';
+import { type Contender, compare, print } from './compare.ts';
+import type { Engine } from './engines.ts';
+import { CLIENT, checkAnswers, type Load, send, warmUp } from './load.ts';
+import { startPeer } from './peer.ts';
+import { type Asked, SCENARIOS, type Scenario } from './scenarios.ts';
+import { type Server, startServer, toScript } from './servers.ts';
 
-/** The size of the scenarios that do not say another one. */
-const REPORTS = 200_000;
-const PLAIN_REPORTS = 100_000;
-
-export async function benchApi(wanted = ''): Promise<void> {
-  await benchApiOnSqlite(wanted);
-  await benchApiOnPostgres(wanted);
-}
-
-async function benchApiOnSqlite(wanted: string): Promise<void> {
-  const scenarios = SCENARIOS.filter(({ name }) => name.includes(wanted));
-  if (scenarios.length === 0 && !'plain'.includes(wanted)) return;
-  await withDatabases(async (open) => {
-    print(`\nµs of CPU a request, and how many times bare node:http; the load is ${CLIENT}`);
-    for (const scenario of scenarios) await race(await open(scenario.reports ?? REPORTS), scenario);
-    if ('plain'.includes(wanted)) await raceAgainstPlain(await open(PLAIN_REPORTS));
-  });
-}
-
-async function race(database: BenchDatabase, scenario: Scenario): Promise<void> {
-  const plumbline = await startPlumbline(database, scenario.pageCacheMb);
-  const { url } = plumbline.server;
-  const load = await toFollowed(url, toLoad(database, scenario), database, scenario);
-  const bare = await startBare(plumbline, scenario, load);
-  const peers = scenario.isWithPeers ? await findPeers(database, plumbline) : [];
-  const contenders = [bare, plumbline, ...peers];
-  const results = await compare(contenders, await known(contenders, scenario, () => load));
-  const base = results[0]?.micros ?? 1;
-  print(`\n${scenario.name}${scenario.goal ? ` (goal: at most ${scenario.goal} ×)` : ''}`);
-  for (const { name, micros, megabytes } of results) {
-    print(
-      `  ${name.padEnd(28)} ${micros.toFixed(1).padStart(8)} µs ${(micros / base).toFixed(2).padStart(7)} × ${megabytes.toFixed(0).padStart(5)} MB`,
-    );
+export async function benchApi(bench: Bench): Promise<void> {
+  const toName = ({ name }: Scenario) => `api, ${bench.engine.name}: ${name}`;
+  const wanted = SCENARIOS.filter((scenario) => bench.isWanted(toName(scenario)));
+  if (wanted.length > 0) print(`\nRequests for the API, sent by ${CLIENT}`);
+  for (const scenario of wanted) {
+    const goal = scenario.goal === undefined ? '' : ` (goal: at most ${scenario.goal} × bare)`;
+    await race(bench, scenario, toName(scenario) + goal);
   }
-  for (const { server } of contenders) server.stop();
 }
 
-/** The plainest server of the same packages, as their READMEs show. */
-async function raceAgainstPlain(database: BenchDatabase): Promise<void> {
-  const random = SCENARIOS.find(({ name }) => name === 'random page') as Scenario;
-  const load = toLoad(database, random);
-  const plumbline = await startPlumbline(database, random.pageCacheMb);
-  const plain = await startPlain(database);
-  const [ours, theirs] = await compare([plumbline, plain], () => load);
-  const times = (theirs?.micros ?? 0) / (ours?.micros ?? 1);
-  print(`\na random page of ${database.reports} reports, beside the plainest server`);
-  print(`  plumbline ${ours?.micros.toFixed(1)} µs, plain ${theirs?.micros.toFixed(1)} µs: `);
-  print(`  ${times.toFixed(1)} × less (goal: at least 10 ×)`);
-  for (const { server } of [plumbline, plain]) server.stop();
+/** A server that answers, and what it is asked. */
+interface Asking {
+  readonly name: string;
+  readonly server: Server;
+  readonly load: Load;
+}
+
+async function race(bench: Bench, scenario: Scenario, title: string): Promise<void> {
+  const askings: Asking[] = [];
+  try {
+    for await (const asking of startAll(bench, scenario)) {
+      askings.push(asking);
+      await checkAnswers(asking.server, asking.load);
+      await warmUp(asking.server, asking.load);
+    }
+    await compare(
+      title,
+      askings.map((asking) => toContender(asking, bench.engine)),
+    );
+  } finally {
+    for (const { server } of askings) await server.stop();
+  }
+}
+
+async function* startAll(bench: Bench, scenario: Scenario): AsyncGenerator<Asking> {
+  for (const checkout of bench.checkouts) {
+    const filled = await bench.databases.open(checkout, 'domain');
+    const server = await serve(checkout, filled.database, scenario.pageCacheMb);
+    const asked: Asked = { ...filled, url: server.url };
+    const asking = { name: checkout.name, server, load: await scenario.toLoad(asked) };
+    if (isAlone(bench)) yield await startBare(asking);
+    yield asking;
+    if (isAlone(bench) && scenario.hasPeer && bench.engine.name === 'SQLite') {
+      const peer = await startPeer(asked);
+      if (peer !== undefined) yield await toPeer(peer, scenario, asked);
+    }
+  }
+}
+
+async function toPeer(server: Server, scenario: Scenario, asked: Asked): Promise<Asking> {
+  return { name: 'Fastify', server, load: await scenario.toLoad({ ...asked, url: server.url }) };
+}
+
+function toContender({ name, server, load }: Asking, engine: Engine): Contender {
+  const round = async () => {
+    const [before, beside] = [await server.usage(), engine.micros()];
+    const sent = await send(server.url, load);
+    const { micros, megabytes } = await server.usage();
+    return {
+      'µs of CPU': (micros - before.micros) / sent,
+      'µs of PostgreSQL': (engine.micros() - beside) / sent,
+      'MB of memory': megabytes,
+    };
+  };
+  return { name, round };
+}
+
+/** A bare server that sends what the product answers to one of the load's requests. */
+async function startBare({ server, load }: Asking): Promise<Asking> {
+  const path = load.paths[Math.floor(load.paths.length / 2)];
+  const answer = await record(server.url + path, load.headers);
+  const env = { BENCH_ANSWER: JSON.stringify(answer) };
+  return { name: 'bare node:http', server: await startServer([toScript('bare.ts')], env), load };
+}
+
+/** An answer without the headers of the connection. */
+async function record(url: string, headers: Load['headers']): Promise<Recorded> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+    get(url, { headers }, resolve).once('error', reject),
+  );
+  const body = (await buffer(answer)).toString('base64');
+  const own = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding']);
+  const kept = Object.entries(answer.headers).filter(([name]) => !own.has(name));
+  return {
+    status: answer.statusCode ?? 0,
+    headers: Object.fromEntries(kept) as Record<string, string>,
+    body,
+  };
 }

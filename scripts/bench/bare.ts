@@ -1,7 +1,6 @@
 /** The baseline: a bare node:http server that sends the same bytes as the product. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerCpu } from './cpu.ts';
 
 export interface Recorded {
   readonly status: number;
@@ -14,5 +13,6 @@ const { status, headers, body }: Recorded = JSON.parse(process.env['BENCH_ANSWER
 const bytes = Buffer.from(body, 'base64');
 const server = createServer((_req, res) => res.writeHead(status, headers).end(bytes));
 server.listen(0, '127.0.0.1', () => {
-  answerCpu(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`);
 });

@@ -1,41 +1,62 @@
 /**
- * `npm run bench`: every figure is compared with a baseline measured in the same run, because times on a
- * shared machine vary and ratios do not. `npm run bench -- api`, `-- start`, `-- intake`, `-- hostile`, `-- beside`,
- * `-- doors`, `-- folder`, `-- mail`, `-- metrics`, `-- notify`, `-- pages`, `-- pruning`, `-- storage` or `-- versus` runs one part; `all` leaves out mail, which needs Dovecot
- * and root, doors, folder, metrics, notify, pages, pruning, storage and `-- hostile fairness`, which take long, and versus, which needs another checkout.
+ * `npm run bench`: every figure is compared with a baseline that was measured in the same run, because times on a shared machine
+ * vary and ratios do not. `npm run bench -- api PostgreSQL random` measures what has all these words in its title, and
+ * `npm run bench -- versus <folder of another checkout> api random` compares that checkout with this one instead.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { benchCost } from './alerts/cost.ts';
+import { benchReplay } from './alerts/replay.ts';
 import { benchApi } from './api.ts';
-import { benchBeside } from './beside/main.ts';
-import { benchFairness } from './doors/fairness.ts';
+import { type Checkout, OWN } from './checkout.ts';
+import { Databases } from './databases.ts';
 import { benchDoors } from './doors/main.ts';
-import { benchFolder } from './folder.ts';
-import { benchHostile } from './hostile.ts';
+import { onPostgres, onSqlite } from './engines.ts';
 import { benchIntake } from './intake.ts';
-import { benchMail } from './mail/main.ts';
-import { benchMetrics } from './metrics.ts';
-import { benchNotify } from './notify/main.ts';
 import { benchPages } from './pages.ts';
-import { benchPruning } from './pruning/main.ts';
-import { benchStart } from './start.ts';
-import { benchStorage } from './storage/main.ts';
-import { benchVersus } from './versus/main.ts';
+import { benchStorage } from './storage.ts';
 
-const [part = 'all', ...args] = process.argv.slice(2);
-const [kind] = args;
-const isWanted = (name: string) => part === 'all' || part === name;
-if (isWanted('api')) await benchApi(kind);
-if (isWanted('start')) await benchStart(kind);
-if (isWanted('intake')) await benchIntake();
-const isFairness = part === 'hostile' && kind === 'fairness';
-if (isFairness) await benchFairness(args.slice(1));
-else if (isWanted('intake') || isWanted('hostile')) await benchHostile(kind);
-if (isWanted('beside')) await benchBeside(kind);
-if (part === 'folder') await benchFolder(kind === undefined ? undefined : Number(kind));
-if (part === 'mail') await benchMail(kind);
-if (part === 'metrics') await benchMetrics();
-if (part === 'notify') await benchNotify();
-if (part === 'pages') await benchPages(args);
-if (part === 'pruning') await benchPruning(kind === undefined ? undefined : Number(kind));
-if (part === 'doors') await benchDoors(args);
-if (part === 'storage') await benchStorage(args);
-if (part === 'versus') await benchVersus(args);
+const BENCHES = [benchIntake, benchApi, benchPages, benchDoors, benchStorage];
+const ENGINES = ['SQLite', 'PostgreSQL'] as const;
+
+async function main(words: readonly string[]): Promise<void> {
+  if (words[0] === 'alerts') {
+    await benchReplay();
+    return await benchCost();
+  }
+  if (words[0] !== 'versus') return await bench([OWN], words);
+  const root = resolve(words[1] ?? '.');
+  if (root === resolve(OWN.root)) throw new Error('Name the folder of another checkout.');
+  await bench(
+    [
+      { name: 'before', root },
+      { ...OWN, name: 'after' },
+    ],
+    words.slice(2),
+  );
+}
+
+async function bench(checkouts: readonly Checkout[], words: readonly string[]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'plumbline-bench-'));
+  // Databases in a folder of the caller's are there for the next run.
+  const kept = process.env['BENCH_FOLDER'] ?? folder;
+  const titles: string[] = [];
+  const isWanted = (title: string) =>
+    words.every((word) => title.includes(word)) && titles.push(title) > 0;
+  const named = ENGINES.filter((name) => words.includes(name));
+  try {
+    for (const name of named.length > 0 ? named : ENGINES) {
+      const engine = name === 'SQLite' ? onSqlite(folder) : await onPostgres();
+      const databases = new Databases(name === 'SQLite' ? onSqlite(kept) : engine, kept);
+      const given = { checkouts, engine, databases, folder, isWanted };
+      for (const run of BENCHES) await run(given);
+      await engine.stop();
+    }
+    if (titles.length === 0) throw new Error(`No title has all of ${words.join(', ')}.`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+await main(process.argv.slice(2));

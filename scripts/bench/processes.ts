@@ -9,26 +9,34 @@ export function readOwnMicros(pid: number): number {
 
 /** Microseconds of CPU of a process's children, with those that have ended. */
 export function readChildrenMicros(parent: number): number {
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const children = all.map(Number).map(readStat);
-  const ticks = children.reduce((sum, stat) => sum + (stat?.parent === parent ? stat.own : 0), 0);
+  const ticks = listChildren(parent).reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
   return (ticks + (readStat(parent)?.ended ?? 0)) * 10_000;
 }
 
-/** The most memory that a process and each of its children have had, in megabytes. */
-export function readPeaks(pid: number): number[] {
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const children = all.map(Number).filter((one) => readStat(one)?.parent === pid);
-  return [pid, ...children].map((one) => {
-    const [, kibibytes] =
-      /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${one}/status`, 'latin1')) ?? [];
-    return Number(kibibytes) / 1_024;
-  });
+/** The most memory that a process and its children have had together so far, in megabytes. */
+export function readPeakMegabytes(pid: number): number {
+  const peaks = [pid, ...listChildren(pid)].map(readPeak);
+  return peaks.reduce((sum, peak) => sum + peak, 0);
 }
 
 /** undefined when there is no such process. */
 export function findParent(pid: number): number | undefined {
   return readStat(pid)?.parent;
+}
+
+function listChildren(parent: number): number[] {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return all.map(Number).filter((pid) => readStat(pid)?.parent === parent);
+}
+
+/** 0 when the process has ended. */
+function readPeak(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1_024;
+  } catch {
+    return 0;
+  }
 }
 
 function readStat(pid: number) {

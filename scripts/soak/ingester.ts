@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { renderReport } from '../bench/report-xml.ts';
+import { renderReport } from '../bench/reports.ts';
 import { stored as asStored, zipOf } from '../hostile/zip-bytes.ts';
 import { runPlumbline } from '../served-plumbline.ts';
 
@@ -39,12 +39,17 @@ async function writeRound(folder: string, round: number): Promise<void> {
   const first = round * (IN_ARCHIVE + SINGLE);
   const files = Array.from({ length: IN_ARCHIVE + SINGLE }, (_, i) => ({
     name: `${i}.xml.gz`,
-    bytes: gzipSync(renderReport({ number: first + i, records: 2 })),
+    bytes: gzipSync(renderReport(toReport(first + i))),
   }));
   const archived = files.slice(0, IN_ARCHIVE).map(({ name, bytes }) => asStored(name, bytes));
   await writeFile(join(folder, 'archive.zip'), zipOf(archived));
   for (const { name, bytes } of files.slice(IN_ARCHIVE)) await writeFile(join(folder, name), bytes);
 }
+
+const toReport = (number: number) => ({
+  ...{ domain: 'example.com', records: 2, addresses: 15 },
+  ...{ day: number % 365, reporter: Math.floor(number / 365) },
+});
 
 const [until = '0', folder = ''] = process.argv.slice(2);
 process.send?.(await ingestUntil(Number(until), folder));

@@ -11,14 +11,13 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
     'select id, reports_total from domain where reports_total > 0',
     'select domain_id, count(*) from report group by 1',
   ],
-  receipts: [
-    'select domain_id, day, reports from domain_receipt',
-    'select domain_id, date(received_at), count(*) from report group by 1, 2',
+  listed: [
+    'select seq, reports_total from account where reports_total > 0',
+    'select account_seq, count(*) from report where account_seq is not null group by 1',
   ],
-  arrivals: [
-    'select id, reports_position - reports_total from domain',
-    `select id, (select count(*) from list_gap where list_id = domain.id)
-      + (select min(position) from list_point where list_id = domain.id) from domain`,
+  changes: [
+    'select seq, changes from account where reports_total > 0',
+    'select account_seq, max(number) from change group by 1',
   ],
   domains: [
     'select id, domains_total from account where domains_total > 0',

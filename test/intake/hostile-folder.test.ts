@@ -10,7 +10,7 @@ import { aFolder } from '../support/command.ts';
 import { PLAIN } from '../support/intake.ts';
 import { aStore } from '../support/store.ts';
 
-/** One of each way to cost much. The benchmark runs all of them. */
+/** One of each way to cost much. */
 const CHOSEN = [
   'three million empty gzip members',
   '10,000 zip entries that overlap over empty deflate blocks',

@@ -7,10 +7,7 @@ import { readFeedback } from '../../src/intake/report/feedback.ts';
 import { WarningLog } from '../../src/intake/warnings.ts';
 import { NOW, PLAIN, plainWith, read } from '../support/intake.ts';
 
-/**
- * Enough to exceed every limit on elements and texts. The benchmark reads the largest documents that are
- * allowed.
- */
+/** Enough to exceed every limit on elements and texts. */
 const CHARS = 4_200_000;
 
 /** The outcome of each. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Tokens } from '../../scripts/dovecot/config.ts';
-import { Dovecot, PASSWORD, USER } from '../../scripts/dovecot/dovecot.ts';
 import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
 import { aCertificate } from '../support/certificate.ts';
+import type { Tokens } from '../support/dovecot/config.ts';
+import { Dovecot, PASSWORD, USER } from '../support/dovecot/dovecot.ts';
 
 /** Certificates are for this name, and not for the address that tests connect to. */
 const HOST = 'localhost';

@@ -9,7 +9,7 @@ import { insertDomain } from '../../../src/store/domains/domains.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { openStore } from '../../../src/store/engine/open.ts';
 import { type MadeUpInput, receiveInputs } from '../../receive.ts';
-import { print } from '../print.ts';
+import { print } from '../compare.ts';
 import { reportsOf } from './reports.ts';
 import {
   DOMAINS,
@@ -33,6 +33,7 @@ interface Fired {
   readonly resolvedAt: string | null;
 }
 
+/** Replays a year with planted incidents hour by hour, and prints which alerts of each type were right. */
 export async function benchReplay(): Promise<void> {
   const fired = await replay();
   print(`\nA year of ${DOMAINS.length} domains, replayed hour by hour`);
@@ -51,33 +52,25 @@ async function replay(): Promise<Fired[]> {
   const store = await openStore(':memory:');
   let clock = Date.parse(FIRST_DAY);
   const now = () => new Date(clock);
-  const { id: accountId } = await insertAccount(store.db, {
-    name: 'A',
-    plan: 'pro',
-    now: FIRST_DAY,
-  });
+  const account = { name: 'A', plan: 'pro', now: FIRST_DAY } as const;
+  const { id: accountId } = await insertAccount(store.db, account);
   const domains: { id: string; name: string; year: YearOfDomain }[] = [];
   for (const year of DOMAINS) {
     const { id } = await insertDomain(store.db, { accountId, name: year.name, now: FIRST_DAY });
     domains.push({ id, name: year.name, year });
   }
+  const ids = domains.map(({ id }) => id);
   const due = planArrivals();
   const deps: EvaluateDeps = { store, thresholds, now };
   for (let hour = 24; hour < (YEAR_DAYS + 3) * 24; hour++) {
     clock = Date.parse(FIRST_DAY) + hour * HOUR_MS;
     await receive(store.db, due.get(hour) ?? [], { hour, at: toInstant(now()) });
-    await evaluate(
-      deps,
-      domains.map(({ id }) => id),
-    );
+    await evaluate(deps, ids);
     // Two checks a day are enough to detect a change within a day.
     if (hour % 12 !== 0) continue;
     const lookUp = toLookUp(Math.floor(hour / 24));
-    const watching = {
-      ...deps,
-      lookUp,
-      evaluate: (domainId: string) => evaluate(deps, [domainId]),
-    };
+    const evaluateOne = (domainId: string) => evaluate(deps, [domainId]);
+    const watching = { ...deps, lookUp, evaluate: evaluateOne };
     for (const domain of domains) await checkDomain(watching, domain);
   }
   const rows = await store.db
@@ -94,14 +87,12 @@ type Arrivals = MadeUpInput['documents'];
 /** Reports by the hour in which they arrive, counted from the first day. */
 function planArrivals(): Map<number, Arrivals> {
   const due = new Map<number, Arrivals>();
-  for (const domain of DOMAINS) {
-    for (let day = 0; day < YEAR_DAYS; day++) {
+  for (const domain of DOMAINS)
+    for (let day = 0; day < YEAR_DAYS; day++)
       for (const { report, delayHours } of reportsOf(domain, day)) {
         const hour = (day + 1) * 24 + delayHours;
         due.set(hour, [...(due.get(hour) ?? []), { member: [], content: report }]);
       }
-    }
-  }
   return due;
 }
 

@@ -1,4 +1,5 @@
-import type { AggregateReport, SourceTally } from '../../../src/domain/reports/aggregate-report.ts';
+import type { AggregateReport } from '../../../src/domain/reports/aggregate-report.ts';
+import type { SourceTally } from '../../../src/domain/reports/source-counts.ts';
 import { recordsOf, withRecords } from '../../bare-report.ts';
 import { aSyntheticReport } from '../../synthetic-report.ts';
 import { chanceOf, dayOf, isDuring, type YearOfDomain } from './year.ts';

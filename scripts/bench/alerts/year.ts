@@ -30,30 +30,15 @@ export interface YearOfDomain {
   readonly incidents: readonly Incident[];
 }
 
-const regression = (from: number, days: number): Incident => ({
-  type: 'alert.alignment_regression',
-  from,
-  within: 2,
-  days,
-});
-const silence = (from: number, days: number): Incident => ({
-  type: 'alert.reports_missing',
-  from,
-  within: 5,
-  days,
-});
-const burst = (from: number, days: number): Incident => ({
-  type: 'alert.new_failing_source',
-  from,
-  within: 2,
-  days,
-});
-const change = (type: string, from: number, days: number): Incident => ({
-  type,
-  from,
-  within: 1,
-  days,
-});
+const ofType =
+  (type: string, within: number) =>
+  (from: number, days: number): Incident => ({ type: `alert.${type}`, from, within, days });
+
+const regression = ofType('alignment_regression', 2);
+const silence = ofType('reports_missing', 5);
+const burst = ofType('new_failing_source', 2);
+const weakening = ofType('policy_weakened', 1);
+const change = ofType('dns_record_changed', 1);
 
 const steady = (rate: number) => () => rate;
 
@@ -69,8 +54,8 @@ export const DOMAINS: readonly YearOfDomain[] = [
       silence(130, 8),
       regression(180, 30),
       burst(230, 1),
-      change('alert.policy_weakened', 250, 3),
-      change('alert.dns_record_changed', 280, 2),
+      weakening(250, 3),
+      change(280, 2),
       silence(310, 5),
       regression(340, 3),
     ],

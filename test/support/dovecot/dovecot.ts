@@ -1,4 +1,4 @@
-/** Debian's Dovecot with one mailbox, started as root: an IMAP server for checks and for `npm run bench -- mail`. */
+/** Debian's Dovecot with one mailbox, started as root: an IMAP server for checks and for `npm run bench -- doors`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -17,7 +17,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort } from '../free-port.ts';
+import { findFreePort } from '../../../scripts/free-port.ts';
 import { MAIL_USER, type Tokens, toConfig, toTokenConfig } from './config.ts';
 
 export const USER = 'reports';
