@@ -139,7 +139,7 @@ async function insertCorruptAlert(
       .values({
         ...{ id: randomUUID(), account_id: world.accountId, domain_id: world.id },
         ...alert,
-        ...{ fired_at: NOW, resolved_at: null },
+        ...{ fired_at: NOW, resolved_at: null, number: 0, last_change: 0 },
       })
       .execute(),
   );

@@ -33,7 +33,7 @@ describe('the sandbox', () => {
     const earlier = await startApi({ store });
     onTestFinished(() => earlier.close());
     for (const list of [
-      '/reports?received_after=',
+      '/changes?after=',
       `/domains/${EXAMPLE}/reports?received_after=`,
       '/alerts?changed_after=',
     ]) {

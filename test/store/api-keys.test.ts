@@ -126,7 +126,8 @@ describe('updateApiKey', () => {
       3,
       path,
       `import { updateApiKey } from 'src/store/accounts/api-keys.ts';
-            const { db } = await openStore(process.argv[1]);
+      import { openStore } from 'src/store/engine/open.ts';
+      const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 60; i++) await updateApiKey(db, '${keyId}', i % 2 === 0);
       console.log('done');`,
     );

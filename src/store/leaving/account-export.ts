@@ -9,7 +9,7 @@ import type { Tables } from '../tables.ts';
 
 /*
  * All that an account has, as a tree of tables. Left out are secrets, which are of use here only (sessions, links, second
- * factors, and the columns `without`), and what is counted from the rest: days, heads' points and gaps.
+ * factors, and the columns `without`), and what follows from the rest: days, and the order of changes.
  */
 
 type Table = keyof Tables & string;

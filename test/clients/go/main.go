@@ -198,10 +198,10 @@ func notFound() {
 func cursorExpired() {
 	domain := findDomain("example.com")
 	cursor := []byte(must(client.ListReportsWithResponse(ctx, domain.ID, nil)).Headers200.PlumblineCursor)
-	if cursor[43] == 'B' {
-		cursor[43] = 'C'
+	if cursor[30] == 'B' {
+		cursor[30] = 'C'
 	} else {
-		cursor[43] = 'B'
+		cursor[30] = 'B'
 	}
 	params := &plumbline.ListReportsParams{ReceivedAfter: new(string(cursor))}
 	answer := must(client.ListReportsWithResponse(ctx, domain.ID, params))

@@ -151,7 +151,7 @@ check('410', static function () use ($reports): void {
     $id = findDomain('example.com')->getId();
     [, , $headers] = $reports->listReportsWithHttpInfo($id);
     $cursor = $headers['Plumbline-Cursor'][0];
-    $cursor[43] = $cursor[43] === 'B' ? 'C' : 'B';
+    $cursor[30] = $cursor[30] === 'B' ? 'C' : 'B';
     $refusal = refusal(static fn () => $reports->listReports($id, received_after: $cursor));
     wantError($refusal, 410, 'cursor_expired');
 });

@@ -147,7 +147,7 @@ def cursor_expired() -> None:
     headers = reports.list_reports_with_http_info(domain.id).headers
     assert headers is not None
     cursor = headers["Plumbline-Cursor"]
-    other = cursor[:43] + ("C" if cursor[43] == "B" else "B") + cursor[44:]
+    other = cursor[:30] + ("C" if cursor[30] == "B" else "B") + cursor[31:]
     answer = refused(lambda: reports.list_reports(domain.id, received_after=other))
     assert to_error(answer, 410).error.code == "cursor_expired"
 

@@ -155,7 +155,7 @@ def not_found() -> None:
 def cursor_expired() -> None:
     id = find_domain("example.com").id
     cursor = list_reports.sync_detailed(id, client=client).headers["Plumbline-Cursor"]
-    other = cursor[:43] + ("C" if cursor[43] == "B" else "B") + cursor[44:]
+    other = cursor[:30] + ("C" if cursor[30] == "B" else "B") + cursor[31:]
     answer = list_reports.sync_detailed(id, client=client, received_after=other)
     assert to_error(answer, HTTPStatus.GONE) == "cursor_expired"
 

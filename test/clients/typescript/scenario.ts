@@ -177,9 +177,9 @@ await check('410', async () => {
   assert.deepEqual([response.status, error?.error.code], [410, 'cursor_expired']);
 });
 
-/** A cursor of another generation of the list. */
+/** A cursor of a change that the database does not have. */
 function toExpired(cursor: string): string {
-  return cursor.slice(0, 43) + (cursor[43] === 'B' ? 'C' : 'B') + cursor.slice(44);
+  return cursor.slice(0, 30) + (cursor[30] === 'B' ? 'C' : 'B') + cursor.slice(31);
 }
 
 await check('422', async () => {

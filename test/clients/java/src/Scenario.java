@@ -188,7 +188,7 @@ final class Scenario {
     var reports = new ReportsApi(CLIENT);
     var first = reports.listReportsWithHttpInfo(APIListReportsRequest.newBuilder().domainId(id).build());
     var cursor = new StringBuilder(first.getHeaders().get("plumbline-cursor").get(0));
-    cursor.setCharAt(43, cursor.charAt(43) == 'B' ? 'C' : 'B');
+    cursor.setCharAt(30, cursor.charAt(30) == 'B' ? 'C' : 'B');
     var other =
         APIListReportsRequest.newBuilder().domainId(id).receivedAfter(cursor.toString()).build();
     requireError(refusal(() -> reports.listReports(other)), 410, "cursor_expired");

@@ -165,7 +165,7 @@ private fun notFound() {
 private fun cursorExpired() {
     val id = findDomain("example.com").id
     val cursor = followReports(id, "start").headers["plumbline-cursor"]?.first() ?: error("no cursor")
-    val other = cursor.replaceRange(43, 44, if (cursor[43] == 'B') "C" else "B")
+    val other = cursor.replaceRange(30, 31, if (cursor[30] == 'B') "C" else "B")
     requireError(refusal { reports.listReports(id, receivedAfter = other) }, 410, "cursor_expired")
 }
 
