@@ -72,7 +72,7 @@ async function recordSeen(req: Request, session: OpenSession, deps: SettingsDeps
 }
 
 /** For a write that a page can do without. What goes wrong is logged. */
-export async function waitBriefly(
+async function waitBriefly(
   write: Promise<unknown>,
   { logError }: SettingsDeps,
   req: Request,

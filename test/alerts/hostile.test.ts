@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { addReport, keepLargest, type SourceSums } from '../../src/domain/sources/day-sources.ts';
+import { addSource, keepLargest, type SourceSums } from '../../src/domain/sources/day-sources.ts';
 import { packSources } from '../../src/domain/sources/stored-sources.ts';
 import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import type { Plan, Reader } from '../../src/store/engine/reader.ts';
@@ -37,8 +37,9 @@ async function fill(
 
 function pack(sent: readonly Sent[]): Uint8Array {
   const sources: SourceSums = new Map();
-  const tallies = sent.map(([address, messages, aligned]) => ({ address, messages, aligned }));
-  addReport(sources, { reporter: null, sources: tallies });
+  const unknown = { dkimAligned: 0, spfAligned: 0, patterns: [], reporters: [] };
+  for (const [address, messages, aligned] of sent)
+    addSource(sources, { address, messages, aligned, ...unknown });
   return packSources(keepLargest(sources));
 }
 

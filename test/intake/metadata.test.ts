@@ -37,24 +37,6 @@ describe('a report', () => {
         discoveryMethod: null,
       },
       tally: { recordCount: 2, totalMessages: 10, alignedMessages: 7 },
-      sources: [
-        {
-          address: '192.0.2.1',
-          ...{ messages: 7, aligned: 7, dkimAligned: 7, spfAligned: 0 },
-          patterns: [
-            {
-              pattern:
-                '["example.com",0,1,"none","bounce.example.org","softfail","example.com","s1","pass"]',
-              messages: 7,
-            },
-          ],
-        },
-        {
-          address: '2001:db8::25',
-          ...{ messages: 3, aligned: 0, dkimAligned: 0, spfAligned: 0 },
-          patterns: [{ pattern: '["example.com",0,0,"quarantine",null,null]', messages: 3 }],
-        },
-      ],
       warnings: [],
       content: expect.any(Uint8Array),
       payloadSha256: expect.stringMatching(/^[0-9a-f]{32}$/),

@@ -207,7 +207,8 @@ describe('a password that is missing', () => {
     ['in a file that is gone', ", { password: () => { throw new Error('no file') } }", 'no file'],
   ])('%s: the process says so, and ends', async (_, options, words) => {
     const { url } = await aGuest(await aDatabase(), 'secret');
-    const text = `      await openStore(process.argv[1]${options}).catch((error) => console.log(error.message));`;
+    const text = `import { openStore } from 'src/store/engine/open.ts';
+      await openStore(process.argv[1]${options}).catch((error) => console.log(error.message));`;
     // Nothing ends the process but that nothing is left to do.
     const { stdout } = await promisify(execFile)(process.execPath, [...moduleOf(text), url], {
       timeout: 30_000,

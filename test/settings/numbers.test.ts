@@ -5,7 +5,6 @@ import { RULES } from '../../src/domain/alerts/registry.ts';
 import { explainRule } from '../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import type { SourceTally } from '../../src/domain/reports/source-counts.ts';
 import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
@@ -34,7 +33,7 @@ const aDay = (least: number, most: number) =>
     .map(([messages, share]) => ({ messages, aligned: Math.floor(messages * share) }));
 
 /** What two addresses sent of a day; the rest came without an address. */
-function toSources({ messages, aligned }: { messages: number; aligned: number }): SourceTally[] {
+function toSources({ messages, aligned }: { messages: number; aligned: number }) {
   const [first, second] = [Math.floor(messages / 2), Math.floor(messages / 3)];
   const passed = Math.min(first, aligned);
   return [

@@ -7,7 +7,7 @@ import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { insertReceived, type ReceivedDocument } from '../../src/store/reports/receive.ts';
-import { aReport, NOW } from '../support/builders.ts';
+import { aReport, aReportOf, NOW, recordsOf } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { listSources } from '../support/day-sources.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -141,9 +141,10 @@ function toContent(
 ): Content {
   if (wanted === undefined) return new Refusal('bad_xml', 'not well-formed');
   const { domain, report, payload } = wanted;
+  const records = recordsOf(`192.0.2.${payload}`, 10, 7);
   const reportId = String(report);
   const fields = { domain: `d${domain}.example`, reportId, payload: `${reportId} ${payload}` };
-  return aReport(fields);
+  return aReportOf(records, fields);
 }
 
 /** What is stored, without numbers and random ids. */

@@ -243,7 +243,9 @@ describe('several processes', () => {
 /** A process that has claimed `work:0` and does not end. */
 async function startHolder(path: string): Promise<ChildProcess> {
   const text = `
-            const store = await openStore(process.argv[1]);
+    import { openStore } from 'src/store/engine/open.ts';
+    import { createLeases } from 'src/store/work/leases.ts';
+    const store = await openStore(process.argv[1]);
     await createLeases({ db: store.db, holder: 'a' }).claim(['work:0'], 3600000);
     console.log('claimed');
     setInterval(() => undefined, 1000);`;

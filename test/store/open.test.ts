@@ -127,7 +127,8 @@ describe('reads', () => {
       1,
       path,
       `import { receiveInputs } from 'scripts/receive.ts';
-            const report = ${toCode(aReport())};
+      import { openStore } from 'src/store/engine/open.ts';
+      const report = ${toCode(aReport())};
       const { db } = await openStore(process.argv[1]);
       for (let i = 0; i < 150; i++) {
         const metadata = { ...report.metadata, reportId: String(i) };

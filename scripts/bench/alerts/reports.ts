@@ -1,5 +1,4 @@
 import type { AggregateReport } from '../../../src/domain/reports/aggregate-report.ts';
-import type { SourceTally } from '../../../src/domain/reports/source-counts.ts';
 import { recordsOf, withRecords } from '../../bare-report.ts';
 import { aSyntheticReport } from '../../synthetic-report.ts';
 import { chanceOf, dayOf, isDuring, type YearOfDomain } from './year.ts';
@@ -24,16 +23,19 @@ export function reportsOf(domain: YearOfDomain, day: number): LateReport[] {
   });
 }
 
+/** What an address sent. */
+interface Sent {
+  readonly address: string;
+  readonly messages: number;
+  readonly aligned: number;
+}
+
 interface Reporting {
   readonly reporter: string;
   readonly share: number;
 }
 
-function sourcesOf(
-  domain: YearOfDomain,
-  day: number,
-  { reporter, share }: Reporting,
-): SourceTally[] {
+function sourcesOf(domain: YearOfDomain, day: number, { reporter, share }: Reporting): Sent[] {
   const weekend = new Date(dayOf(day)).getUTCDay() % 6 === 0;
   const usual = domain.messagesPerDay * (domain.isWeekly && weekend ? 0.04 : weekend ? 0.5 : 1);
   const messages = Math.round(usual * share * (0.8 + 0.4 * chanceOf(domain.name, reporter, day)));
@@ -51,7 +53,7 @@ function sourcesOf(
 }
 
 /** Unknown forwarders: a few failing messages each. */
-function passers({ name }: YearOfDomain, day: number, share: number): SourceTally[] {
+function passers({ name }: YearOfDomain, day: number, share: number): Sent[] {
   const many = name === 'forwarded.example' ? 12 : 2;
   return Array.from({ length: many }, (_, i) => ({
     address: `198.51.100.${Math.floor(250 * chanceOf(name, day, i))}`,
@@ -61,7 +63,7 @@ function passers({ name }: YearOfDomain, day: number, share: number): SourceTall
 }
 
 /** A burst: new addresses, above the threshold, with too little mail to change the pass rate. */
-function forgers(domain: YearOfDomain, day: number, share: number): SourceTally[] {
+function forgers(domain: YearOfDomain, day: number, share: number): Sent[] {
   const incident = domain.incidents.find(
     (planted) => planted.type === 'alert.new_failing_source' && isDuring(planted, day),
   );
@@ -77,7 +79,7 @@ function forgers(domain: YearOfDomain, day: number, share: number): SourceTally[
 function toReport(
   { name }: YearOfDomain,
   day: number,
-  { number, sources }: { number: number; sources: readonly SourceTally[] },
+  { number, sources }: { number: number; sources: readonly Sent[] },
 ): AggregateReport {
   const report = aSyntheticReport({
     domain: name,

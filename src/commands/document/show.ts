@@ -1,6 +1,6 @@
 import { toHex } from '../../domain/hex.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
-import { countSources } from '../../domain/reports/source-counts.ts';
+import { addReport, keepLargest, type SourceSums } from '../../domain/sources/day-sources.ts';
 import { readOriginal } from '../../store/documents/originals.ts';
 import type { Store } from '../../store/engine/store.ts';
 import type { DocumentId } from '../../store/reports/document-list.ts';
@@ -67,7 +67,9 @@ type Stored = Awaited<ReturnType<typeof findStoredReport | typeof findStoredConf
 function toShown(stored: Stored): Shown {
   const { policyPublished, records } = unpackContent(stored.content);
   const { p, sp, np, adkim, aspf, pct, fo } = policyPublished;
-  const largest = countSources(records).slice(0, SOURCES_SHOWN);
+  const sums: SourceSums = new Map();
+  addReport(sums, { reporter: null, records });
+  const largest = keepLargest(sums).slice(0, SOURCES_SHOWN);
   const sources = largest.map(({ address, messages, aligned }, i) => {
     return [`source_${i + 1}`, `${address}: ${messages} messages, ${aligned} aligned`];
   });

@@ -1,4 +1,6 @@
-import type { SourceTally } from '../reports/source-counts.ts';
+import type { PolicyEvaluated, ReportRecord } from '../reports/aggregate-report.ts';
+import { passesDmarc } from '../reports/alignment.ts';
+import { toPattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
 import type { Counts } from './source.ts';
 
@@ -31,7 +33,7 @@ export type PassCounts = Pick<Counts, 'messages' | 'aligned'>;
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** How many addresses are kept of a day: those with most messages. */
-export const MAX_SOURCES = 1_000;
+const MAX_SOURCES = 1_000;
 /** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
 const MAX_TEXT_CHARS = 200_000;
@@ -42,18 +44,28 @@ const MAX_REPORTER_CHARS = 200;
 
 interface ReportOfDay {
   readonly reporter: string | null;
-  readonly sources: readonly SourceTally[];
+  readonly records: readonly ReportRecord[];
 }
 
-/** Adds what a report says of its sources. */
-export function addReport(to: SourceSums, { reporter, sources }: ReportOfDay): void {
+/** Adds what the records of a report say of their sources. */
+export function addReport(to: SourceSums, { reporter, records }: ReportOfDay): void {
   const name = reporter?.slice(0, MAX_REPORTER_CHARS).toWellFormed() || null;
-  for (const { address, messages, aligned, dkimAligned = 0, spfAligned = 0, patterns } of sources)
+  // Records that were read together share what they say, and making its text takes most of the time.
+  const texts = new Map<PolicyEvaluated, string>();
+  for (const record of records) {
+    const { sourceIp: address, count: messages, policyEvaluated } = record;
+    if (address === null || messages === 0) continue;
+    const pattern = texts.get(policyEvaluated) ?? toPattern(record);
+    texts.set(policyEvaluated, pattern);
+    const aligned = passesDmarc(policyEvaluated) ? messages : 0;
     addSource(to, {
-      ...{ address, messages, aligned, dkimAligned, spfAligned },
-      patterns: (patterns ?? []).map(({ pattern, messages }) => [pattern, messages]),
+      ...{ address, messages, aligned },
+      dkimAligned: policyEvaluated.dkim === 'pass' ? messages : 0,
+      spfAligned: policyEvaluated.spf === 'pass' ? messages : 0,
+      patterns: [[pattern, messages]],
       reporters: [[name, { messages, aligned }]],
     });
+  }
 }
 
 export function addSource(to: SourceSums, added: DaySource): void {

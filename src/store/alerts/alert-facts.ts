@@ -56,17 +56,11 @@ export async function findFacts(
   if (found === undefined) return {};
   const { id, accountId, version, hasDoubtful, ...known } = found;
   const counted = { domainId, version, days: [] };
-  const read = async (view: View) => ({
-    ...known,
-    ...(await readView(reader, {
-      ...query,
-      ...known,
-      view,
-      hasDoubtful: Boolean(hasDoubtful),
-      counted,
-    })),
-    dns: toDnsFacts(dns),
-  });
+  const common = { ...query, ...known, hasDoubtful: Boolean(hasDoubtful), counted };
+  const read = async (view: View) => {
+    const ofView = await readView(reader, { ...common, view });
+    return { ...known, ...ofView, dns: toDnsFacts(dns) };
+  };
   const established = hasDoubtful ? [await read('established')] : [];
   const isEnough = established.length > 0 && thresholds.unauthenticated === 'off';
   const all = isEnough ? [] : [await read('undisputed')];

@@ -3,7 +3,6 @@ import { BEGIN_OF_TIME, type Day, type Instant, toDay } from '../../domain/insta
 import type { View } from '../../domain/reports/authentication.ts';
 import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
 import { findReporterName } from '../../domain/reports/reporters.ts';
-import { countSources } from '../../domain/reports/source-counts.ts';
 import {
   addReport,
   type DaySource,
@@ -106,7 +105,7 @@ export function* countDay(
     const reports = yield* ask(reportsOf[view]({ domainId, last, ...after }));
     for (const report of reports) {
       const records = findRecords(report.content);
-      addReport(sums, { reporter: findReporterName(report), sources: countSources(records) });
+      addReport(sums, { reporter: findReporterName(report), records });
       left -= 1 + records.length;
     }
     const next = reports[REPORTS_AT_ONCE - 1];
@@ -149,8 +148,8 @@ function findRecords(content: Uint8Array): ReportContent['records'] {
   }
 }
 
-/** In one transaction: less than a megabyte. */
-const DAYS_AT_ONCE = 31;
+/** In one transaction, which writes some kilobytes for each. */
+const DAYS_AT_ONCE = 8;
 
 /** Stores what was counted, unless the domain's reports have changed since, or the days are older than `first`. */
 export async function storeSources(

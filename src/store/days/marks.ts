@@ -19,7 +19,7 @@ export interface SourceMark {
 
 export type MarkRow = Omit<Tables['source_mark'], 'domain_id'>;
 
-export const marksOf = prepareQuery((db, param: Param<{ domainId: string }>) =>
+const marksOf = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('source_mark')
     .select(['address', 'mark', 'marked_at', 'marked_by'])

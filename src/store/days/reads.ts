@@ -5,7 +5,7 @@ import { findLastDay, readSource } from './source.ts';
 import { listSources } from './source-list.ts';
 import type { CountingRead, ReadingStore } from './stored-reads.ts';
 
-/* What pages and the API read of sources. It runs beside the requests (engine/aside.ts), which finds it by its name here. */
+/* What pages and the API read of sources runs beside the requests: engine/aside.ts finds these functions by their names here. */
 
 export { findLastDay, listSources, readMail, readPatterns, readResults, readSource };
 

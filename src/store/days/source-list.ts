@@ -1,6 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
 import type { DayRange } from '../../domain/instant.ts';
-import { addSafely } from '../../domain/safe-sum.ts';
 import { type Sort, sortFirst } from '../../domain/sort.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { type SourceColumn, toSourceOrder } from '../../domain/sources/source-order.ts';
@@ -8,7 +7,7 @@ import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import { MAX_MARKS, type MarkRow, type Marks, toMarks } from './marks.ts';
-import { type Counted, type SourceSum, sumRange } from './summed-range.ts';
+import { type Counted, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
 export interface SourceQuery {
   readonly scope: DomainOfAccount;
@@ -54,18 +53,32 @@ export async function listSources(
 ): Promise<SourceList & Counted> {
   const state = await readState(reader, scope);
   const { summed, counted } = await sumRange(reader, { ...scope, range }, state.version);
-  const { version, days, messages } = summed;
-  const all = [...summed.sources.values()];
-  const listed = all.reduce((sum, one) => addSafely(sum, one.messages), 0);
-  const matching = all.filter(toFilter(query, state.marks));
-  const { order = 'failed', offset, limit, withPatterns = false } = query;
-  const compare = typeof order === 'string' ? ORDERS[order] : toSourceOrder(order);
-  const first = sortFirst(matching, inOrder(compare), offset + limit).slice(offset);
+  const { version, days, messages, listed } = summed;
+  const { mark, offset, limit, withPatterns = false } = query;
+  const all = sortAll(summed, query);
+  const isMarked = ({ address }: SourceSum) =>
+    mark === (state.marks.get(address)?.mark ?? 'unmarked');
+  const matching = mark === undefined ? all : all.filter(isMarked);
+  const shown = matching.slice(offset, offset + limit);
   return {
     ...{ ...state, version, days, messages, total: matching.length, counted },
-    sources: withPatterns ? first : first.map(withoutPatterns),
+    sources: withPatterns ? shown : shown.map(withoutPatterns),
     unlisted: Math.max(0, messages - listed),
   };
+}
+
+/** Once while the range is kept: a list has many pages. */
+function sortAll(
+  { sources, sorted }: SummedRange,
+  { failingOnly, order = 'failed' }: Pick<SourceQuery, 'failingOnly' | 'order'>,
+): readonly SourceSum[] {
+  const key = JSON.stringify([failingOnly, order]);
+  const known = sorted.get(key);
+  if (known !== undefined) return known;
+  const compare = typeof order === 'string' ? ORDERS[order] : toSourceOrder(order);
+  const all = [...sources.values()].filter((one) => !failingOnly || one.messages > one.aligned);
+  sorted.set(key, all.sort(inOrder(compare)));
+  return all;
 }
 
 type Compare = (a: SourceSum, b: SourceSum) => number;
@@ -89,15 +102,6 @@ const inOrder =
 /** The sources with most failed messages first. */
 export function sortFailing(sources: readonly SourceSum[], count: number): SourceSum[] {
   return sortFirst(sources, inOrder(ORDERS.failed), count);
-}
-
-function toFilter(
-  { failingOnly, mark }: Pick<SourceQuery, 'failingOnly' | 'mark'>,
-  marks: Marks,
-): (source: SourceSum) => boolean {
-  return ({ address, messages, aligned }) =>
-    (!failingOnly || messages > aligned) &&
-    (mark === undefined || mark === (marks.get(address)?.mark ?? 'unmarked'));
 }
 
 const NO_PATTERNS: SourceSum['patterns'] = new Map();

@@ -28,8 +28,12 @@ export interface SummedRange {
   readonly days: number;
   /** All messages of the range, exactly. */
   readonly messages: number;
+  /** Those of the addresses that are kept. */
+  readonly listed: number;
   readonly sources: ReadonlyMap<string, SourceSum>;
   readonly reporters: ReadonlyMap<string | null, PassCounts>;
+  /** The sources in orders that were asked for (source-list.ts): who pages a list asks again. */
+  readonly sorted: Map<string, readonly SourceSum[]>;
 }
 
 /** What a read gives besides its answer: the days that it counted, to be stored. */
@@ -91,8 +95,15 @@ function* planSums({
   const days = yield* ask(daysOf({ domainId, ...range }));
   const sums: Sums = { sources: new Map(), reporters: new Map() };
   for (const one of days) addDay(sums, one.day, yield* planSources(one, counted));
-  const messages = days.reduce((sum, one) => addSafely(sum, one.messages), 0);
-  return { summed: { version, days: days.length, messages, ...sums }, counted };
+  const [messages, listed] = [days, sums.sources.values()].map(sumMessages) as [number, number];
+  const counts = { days: days.length, messages, listed };
+  return { summed: { version, ...counts, ...sums, sorted: new Map() }, counted };
+}
+
+function sumMessages(all: Iterable<{ readonly messages: number }>): number {
+  let sum = 0;
+  for (const { messages } of all) sum = addSafely(sum, messages);
+  return sum;
 }
 
 interface Sums {

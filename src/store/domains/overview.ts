@@ -22,7 +22,7 @@ export function findDomain(reader: Reader, scope: DomainOfAccount): Promise<Doma
 }
 
 /** Throws `not_found`. */
-export function* planDomain(scope: DomainOfAccount): Plan<DomainRow> {
+function* planDomain(scope: DomainOfAccount): Plan<DomainRow> {
   return requireDomain(yield* ask(oneDomain(scope)));
 }
 

@@ -11,8 +11,8 @@ import { finishListing, noteListing } from '../reports/listing.ts';
 import { type DomainRow, selectDomain, updateDomainStatus } from './domains.ts';
 import { insertIgnored } from './proposals.ts';
 
-/** In one transaction. A domain has more only after years. */
-const ALERTS_AT_ONCE = 100;
+/** In one transaction, so that the feed tells of all of them at once. A domain has more only after decades. */
+const ALERTS_AT_ONCE = 5_000;
 
 interface Removal {
   readonly by?: Actor;

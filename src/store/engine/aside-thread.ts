@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
-import type { AsideData, Reply, Request } from './aside.ts';
+import { type AsideData, ENDED, type Reply, type Request } from './aside.ts';
 import { openReader } from './open.ts';
 import type { Reader } from './reader.ts';
 
@@ -22,7 +22,7 @@ parentPort?.on('message', async (request: Request) => {
 });
 
 async function answer({ id, kind, module, name, query }: Request): Promise<unknown> {
-  if (kind === 'next') return await generators.get(id)?.next();
+  if (kind === 'next') return await findGenerator(id).next();
   if (kind === 'stop') {
     await generators.get(id)?.return(undefined);
     generators.delete(id);
@@ -32,7 +32,14 @@ async function answer({ id, kind, module, name, query }: Request): Promise<unkno
   const { [name]: read } = await import(module);
   if (kind === 'run') return await read(await reader, query);
   generators.set(id, read(await reader, query));
-  return await generators.get(id)?.next();
+  return await findGenerator(id).next();
+}
+
+/** There is none when the thread that had it has ended. */
+function findGenerator(id: number): AsyncGenerator {
+  const generator = generators.get(id);
+  if (generator === undefined) throw new Error(ENDED);
+  return generator;
 }
 
 function toReply(error: unknown) {

@@ -45,6 +45,8 @@ export interface AsideData {
 /** More wait only when the thread cannot keep up. */
 const MAX_WAITING = 200;
 
+export const ENDED = 'The thread of the reader has ended.';
+
 /** In this thread: of a database in memory, and for commands. */
 export function runHere(reader: Reader): Aside {
   return {
@@ -60,6 +62,7 @@ export function openAside(
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let thread: Worker | undefined;
   let last = 0;
+  let isClosed = false;
 
   const start = (): Worker => {
     const workerData: AsideData = { database };
@@ -76,9 +79,7 @@ export function openAside(
         waiting.delete(id);
       }
     };
-    started
-      .on('error', end)
-      .on('exit', () => end(new Error('The thread of the reader has ended.')));
+    started.on('error', end).on('exit', () => end(new Error(ENDED)));
     return started;
   };
 
@@ -88,13 +89,14 @@ export function openAside(
   };
 
   const ask = async (request: Omit<Request, 'password'>): Promise<unknown> => {
-    if (waiting.size >= MAX_WAITING)
+    if (isClosed) throw new Error('The database is closed.');
+    if (waiting.size >= MAX_WAITING && request.kind !== 'stop')
       throw new Failure('unavailable', 'Too many reads are waiting. Try again in a moment.');
     const answer = Promise.withResolvers<unknown>();
     thread ??= start();
+    thread.postMessage({ ...request, password: password?.() } satisfies Request);
     thread.ref();
     waiting.set(request.id, answer);
-    thread.postMessage({ ...request, password: password?.() } satisfies Request);
     return await answer.promise;
   };
 
@@ -110,7 +112,7 @@ export function openAside(
         yield step.value;
       }
     } finally {
-      if (thread !== undefined) await ask({ ...request, kind: 'stop' });
+      if (thread !== undefined && !isClosed) await ask({ ...request, kind: 'stop' });
     }
   }
 
@@ -122,6 +124,7 @@ export function openAside(
     iterate: (module, read, query) => iterate(module, read.name, query) as never,
   };
   const close = async () => {
+    isClosed = true;
     await thread?.terminate();
   };
   return { aside, close };

@@ -46,22 +46,6 @@ export async function touchDomainList(tx: Tx, accountId: string, added = 0): Pro
   await runPrepared(tx, domainListUpdate({ accountId, added, version: newVersion() }));
 }
 
-/** Updates the head of a list of reports, which is longer by `added`. The sources of a domain have the same version. */
-export async function touchReportList(
-  tx: Tx,
-  { table, id }: { readonly table: 'account' | 'domain'; readonly id: string },
-  added = 0,
-): Promise<void> {
-  await tx
-    .updateTable(table)
-    .set((eb) => ({
-      reports_total: eb('reports_total', '+', added),
-      reports_version: newVersion(),
-    }))
-    .where('id', '=', id)
-    .execute();
-}
-
 type ChangedDomainList = {
   readonly accountId: string;
   readonly added: number;

@@ -44,7 +44,7 @@ export const itemUpserts = prepareRows(
       ),
 );
 
-export async function deleteEmptyDays(tx: Tx, listId: string): Promise<void> {
+async function deleteEmptyDays(tx: Tx, listId: string): Promise<void> {
   await tx.deleteFrom('list_day').where('list_id', '=', listId).where('items', '<=', 0).execute();
 }
 

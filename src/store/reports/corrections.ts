@@ -6,7 +6,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { takeNumbers } from '../lists/changes.ts';
 import { type ConflictRow, toContent, toReport } from './conflicts.ts';
 import { findOldestConflict, lockConflict, lockReport, toKey } from './locking.ts';
-import { deleteReports } from './removal.ts';
+import { correctLastReport, deleteReports } from './removal.ts';
 import { type NewRow, type ReportRow, toNewRow } from './report-row.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
 import { storeReports } from './storing.ts';
@@ -59,9 +59,9 @@ async function replaceReport(
 ): Promise<void> {
   const { policyPublished } = unpackContent(row.content);
   await deleteReports(tx, report.domain_id, [report]);
-  // When its last report came may be another moment now.
   const domain = await findOrInsertDomain(tx, policyPublished.domain, now);
   await storeReports(tx, [{ domain, row, policyPublished }], now);
+  await correctLastReport(tx, domain.id, [report]);
 }
 
 /**
@@ -74,6 +74,7 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
     const conflict = await findOldestConflict(tx, report);
     if (conflict === undefined) {
       await deleteReports(tx, report.domain_id, [report]);
+      await correctLastReport(tx, report.domain_id, [report]);
       await noteRemoval(tx, report, now);
     } else {
       await replaceReport(tx, { report, next: toReport(conflict), now });

@@ -5,7 +5,10 @@ import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { takeFromLists } from './account-lists.ts';
 import { dayOf, type ReportRow } from './report-row.ts';
 
-/** Deletes reports of a locked domain. Their conflicts and documents are the caller's to delete or to keep. */
+/**
+ * Deletes reports of a locked domain. Their conflicts and documents are the caller's to delete or to keep, and so is the
+ * moment of the domain's last report: `correctLastReport`.
+ */
 export async function deleteReports(
   tx: Tx,
   domainId: string,
@@ -35,11 +38,11 @@ export async function deleteReports(
     }))
     .where('id', '=', domainId)
     .execute();
-  await correctLastReport(tx, domainId, reports);
   await takeFromLists(tx, reports);
 }
 
-async function correctLastReport(
+/** After reports were deleted, and others stored in their place. */
+export async function correctLastReport(
   tx: Tx,
   domainId: string,
   deleted: readonly ReportRow[],

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { countSources } from '../../../src/domain/reports/source-counts.ts';
 import { addReport, type SourceSums } from '../../../src/domain/sources/day-sources.ts';
 import { findCause } from '../../../src/domain/sources/failure-cause.ts';
 import { aRecord, aSignature } from '../../support/builders.ts';
@@ -7,7 +6,7 @@ import { aRecord, aSignature } from '../../support/builders.ts';
 /** The records of some days. `192.0.2.1` and `192.0.2.2` belong to one service. */
 function mailOf(days: number, records: readonly ReturnType<typeof aRecord>[]) {
   const sums: SourceSums = new Map();
-  addReport(sums, { reporter: 'Reporter', sources: countSources(records) });
+  addReport(sums, { reporter: 'Reporter', records });
   return { sources: [...sums.values()], days };
 }
 

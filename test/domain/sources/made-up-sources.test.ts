@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
 import { unpackContent } from '../../../src/domain/reports/report-content.ts';
-import { countSources } from '../../../src/domain/reports/source-counts.ts';
 import { parsePattern } from '../../../src/domain/reports/source-pattern.ts';
+import {
+  addReport,
+  keepLargest,
+  type SourceSums,
+} from '../../../src/domain/sources/day-sources.ts';
 import { createNamer } from '../../../src/domain/sources/service-name.ts';
 import { parseServices } from '../../../src/domain/sources/services.ts';
 import { openSample, SAMPLES } from '../../support/corpus.ts';
@@ -103,8 +107,13 @@ test.skipIf(SAMPLES.length === 0)(
     for await (const { policyPublished, content } of readSamples()) {
       const domain = policyPublished.domain ?? '';
       const nameService = createNamer({ domain, services, toOrganizationalDomain });
-      for (const { messages, patterns = [] } of countSources(unpackContent(content).records)) {
-        const results = patterns.map((one) => ({ ...one, seen: parsePattern(one.pattern) }));
+      const sums: SourceSums = new Map();
+      addReport(sums, { reporter: null, records: unpackContent(content).records });
+      for (const { messages, patterns } of keepLargest(sums)) {
+        const results = [...patterns].map(([text, messages]) => ({
+          messages,
+          seen: parsePattern(text),
+        }));
         const found = nameService({ results, name: undefined });
         const key = found ? `${found.name}, ${found.by} ${found.domain}` : 'none';
         named.set(key, (named.get(key) ?? 0) + messages);

@@ -110,7 +110,8 @@ describe('a backup', () => {
 /** A process that has begun to make the file. */
 async function aMaker(path: string) {
   const text = `
-        import { makeWholeFile } from 'src/store/engine/sqlite/whole-file.ts';
+    import { appendFileSync } from 'node:fs';
+    import { makeWholeFile } from 'src/store/engine/sqlite/whole-file.ts';
     await makeWholeFile(process.argv[1], async (part) => {
       appendFileSync(part, 'begun');
       console.log(part);

@@ -5,7 +5,7 @@ import { measureReports, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
 import { lockDomain } from '../../lists/heads.ts';
 import type { Tables } from '../../tables.ts';
-import { deleteReports } from '../removal.ts';
+import { correctLastReport, deleteReports } from '../removal.ts';
 import type { ReportRow } from '../report-row.ts';
 
 /*
@@ -178,6 +178,7 @@ export async function deleteSome(
     )
     .execute();
   await deleteReports(tx, domainId, reports);
+  await correctLastReport(tx, domainId, reports);
   await deleteDocuments(
     tx,
     old.flatMap(({ documents }) => documents),
