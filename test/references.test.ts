@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import GithubSlugger from 'github-slugger';
 import { describe, expect, test } from 'vitest';
+import { TABLES } from '../src/store/migrations/0001-tables.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** This file names what must not be written. */
@@ -61,6 +62,21 @@ describe('a reference in a comment or a document', () => {
     expect(lost).toEqual([]);
   });
 
+  test('of a decision to a name of the code leads to one that is there', () => {
+    const isCode = /^(src|scripts)\/.*\.ts$|^openapi\/.*\.yaml$/;
+    const code = texts.filter(({ file }) => isCode.test(file)).map(({ text }) => text);
+    const isThere = (name: string) =>
+      isColumn(name) || code.some((text) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
+    const lost = texts
+      .filter(({ file }) => file.startsWith('docs/decisions/'))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(NAME)]
+          .filter(([, name = '']) => !isThere(name))
+          .map(([, name]) => `${file}: ${name}`),
+      );
+    expect(lost).toEqual([]);
+  });
+
   test('of a document to another one leads to a heading that is there', () => {
     const documents = texts.filter(
       ({ file }) => file.endsWith('.md') && !file.startsWith('openapi/'),
@@ -94,6 +110,14 @@ function toHeadings(path: string): string[] {
   return [...text.matchAll(/^#+ (.*)/gm)].map(([, heading = '']) =>
     slugger.slug(heading.replaceAll('`', '')),
   );
+}
+
+/** A function, a type, a variable, a table or a column, in code type: `finishListing`, `account.changes`. */
+const NAME = /`([a-z_]\w*(?:\.[a-z_]\w*)?)`/gi;
+
+function isColumn(name: string): boolean {
+  const [table = '', column = ''] = name.split('.');
+  return Object.entries(TABLES).some(([one, { columns }]) => one === table && column in columns);
 }
 
 /** A file of TypeScript, a document, or a folder, in code type; `list-….ts` is a pattern. */
