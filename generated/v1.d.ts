@@ -126,7 +126,7 @@ export interface paths {
          *     `begin_date`, and among equals by arrival. One list instead of one for each domain, with the same paging. When a
          *     domain is paused or removed, its reports leave the list; when it is added or resumed, they come to it. Those of a
          *     domain with thousands of reports do so within a minute or two. To keep a copy of them, follow
-         *     [`listChanges`](#operation/listChanges).
+         *     `GET /v1/external/changes`.
          */
         readonly get: operations["listAccountReports"];
         readonly put?: never;
@@ -149,7 +149,8 @@ export interface paths {
          * @description What changed in the account's lists, oldest change first: reports that were stored, corrected or removed, domains
          *     that were added, paused, resumed or removed, and alerts. One feed instead of a list for each domain. Read it from
          *     `start`, and go on with `Plumbline-Cursor` while `has_more` is true; keep the cursor for the next time. For each item
-         *     put what it brings by its `id`, or delete what it names: at the end, your copy has what the lists have.
+         *     put what it brings by its `id`, or delete what it names: at the end, your copy has what the lists have, but for
+         *     `last_report_at` of domains, which later reports change without an item of their own.
          *
          *     A cursor stays good while domains are paused and removed, and reports are corrected, removed, or go by age. It
          *     expires after 400 days, or when a backup from before it is restored. Nothing tells of reports that go by age, which

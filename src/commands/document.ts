@@ -17,8 +17,8 @@ import { type Flags, type OutputOptions, printOne, printText } from './output/ou
 import { withStore } from './with-store.ts';
 
 const PREFER_HELP = `
-The report keeps its id and its place in the list. Counts, days, source addresses and alerts follow. The content
-that stood becomes the conflict, under the same number: preferring it again undoes the change.`;
+The report keeps its id, and comes last among the reports of its domain that begin at the same time. Counts, days,
+source addresses and alerts follow. The content that stood becomes the conflict, under the same number: preferring it again undoes the change.`;
 
 const REMOVE_HELP = `
 A report with conflicts is replaced by its oldest conflict, as if that had been preferred. To take out all

@@ -18,6 +18,7 @@ const PATHS = [
   '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/sources',
   '/v1/external/reports',
   '/v1/external/alerts',
+  '/v1/external/changes',
 ];
 const [PATH = ''] = PATHS;
 const REFUSED = { error: { code: 'unauthorized', message: 'Missing or invalid API key.' } };

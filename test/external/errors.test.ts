@@ -170,6 +170,7 @@ describe('405', () => {
         `${PATH}/${domain.id}/sources`,
         '/v1/external/reports',
         '/v1/external/alerts',
+        '/v1/external/changes',
       ];
       for (const path of paths) {
         const { status, headers, body } = await get(path, { key, method });
@@ -320,6 +321,7 @@ describe('500', () => {
     `${PATH}/{domain_id}/sources`,
     '/v1/external/reports',
     '/v1/external/alerts',
+    '/v1/external/changes',
   ];
   const MOMENTS = [
     { when: 'the key is looked up', reads: 0 },
@@ -400,6 +402,7 @@ describe('X-Request-Id', () => {
       `${PATH}/${domain.id}/reports`,
       '/v1/external/reports',
       '/v1/external/alerts',
+      '/v1/external/changes',
     ]) {
       const { headers } = await get(path, { key, headers: { 'X-Request-Id': 'mine' } });
       expect(headers['x-request-id'], path).toBe('mine');

@@ -79,16 +79,16 @@ describe('60 requests a minute for each API key', () => {
   });
 
   test('counts all endpoints together', async () => {
-    const { db, account, ask } = await serveLimited({ requestsPerKey: 7 });
+    const { db, account, ask } = await serveLimited({ requestsPerKey: 8 });
     const { id } = await aDomain(db, account.id);
     const reports = `${PATH}/${id}/reports`;
     const records = `${reports}/${UNKNOWN_ID}/records`;
     const sources = `${PATH}/${id}/sources`;
-    const ofAccount = ['/v1/external/reports', '/v1/external/alerts'];
+    const ofAccount = ['/v1/external/reports', '/v1/external/alerts', '/v1/external/changes'];
     const endpoints = [PATH, `${PATH}/${id}`, reports, records, sources, ...ofAccount];
     const statuses = [];
     for (const path of [...endpoints, ...endpoints]) statuses.push((await ask({}, path)).status);
-    expect(statuses).toEqual([200, 200, 200, 404, 200, 200, 200, ...Array(7).fill(429)]);
+    expect(statuses).toEqual([200, 200, 200, 404, 200, 200, 200, 200, ...Array(8).fill(429)]);
   });
 
   test('each key has its own limit, also within one account', async () => {

@@ -63,6 +63,16 @@ describe('GET /v1/external/reports', () => {
     expect((await read('?offset=3')).body).toEqual({ data: [], total: 3 });
   });
 
+  test('answers 304 until a report comes to any of its domains', async () => {
+    const [domain] = await twoDomains();
+    const { headers } = await read();
+    const ask = () =>
+      api.get(PATH, { key: account.key, headers: { 'If-None-Match': String(headers['etag']) } });
+    expect((await ask()).status).toBe(304);
+    await receiveOne(domain.name, 4, '2026-03-11');
+    expect((await ask()).status).toBe(200);
+  });
+
   test('of another account has none of them', async () => {
     await twoDomains();
     expect((await read('', await anAccount(api.db))).body).toEqual({ data: [], total: 0 });
