@@ -1,16 +1,12 @@
 import { type Dialect, DummyDriver, Kysely, type LogEvent } from 'kysely';
 import { PlumblinePostgresDialect } from '../../src/store/engine/postgres/dialect.ts';
-import { PlumblineSqliteDialect } from '../../src/store/engine/sqlite/connect.ts';
+import { createSqliteDialect } from '../../src/store/engine/sqlite/connect.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 
 /*
  * The schema of each release is kept as the statements that make it, one file for each engine: later versions migrate
  * it in `test/store/schemas.test.ts`. The migrations run without a database, and what they would send is kept.
  */
-
-class SqliteWithoutDatabase extends PlumblineSqliteDialect {
-  override createDriver = () => new DummyDriver();
-}
 
 class PostgresWithoutDatabase extends PlumblinePostgresDialect {
   override createDriver = () => new DummyDriver();
@@ -19,7 +15,7 @@ class PostgresWithoutDatabase extends PlumblinePostgresDialect {
 const NO_DATABASE = undefined as never;
 
 const DIALECTS = {
-  sqlite: () => new SqliteWithoutDatabase(NO_DATABASE),
+  sqlite: () => ({ ...createSqliteDialect(NO_DATABASE), createDriver: () => new DummyDriver() }),
   postgres: () => new PostgresWithoutDatabase({ pool: NO_DATABASE }),
 } satisfies Record<string, () => Dialect>;
 

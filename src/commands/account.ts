@@ -33,7 +33,8 @@ export function define(account: Command): void {
     .description('Create an account.')
     .addOption(new Option('--plan <plan>', 'only Pro has the API').choices(PLANS).default('pro'))
     .option('--allow-duplicate', 'also when another account has the name')
-    .action(async (name: string, { plan, allowDuplicate, ...options }: CreateOptions) => {
+    .action(async (name: string, given: Flags<'allowDuplicate'> & { readonly plan: Plan }) => {
+      const { plan, allowDuplicate, ...options } = given;
       const now = toInstant(new Date());
       const created = await withNewStore(options, ({ db }) =>
         insertAccount(db, { name, plan, now, allowDuplicate }),
@@ -118,11 +119,15 @@ async function deleteOne(
   await withAccount(account, async (db, id) => {
     const { account: name, ...counts } = await countBelongings(db, id);
     const request = await findDeletionRequest(db, id);
-    const asked = {
+    const result = {
+      id,
+      name,
+      ...counts,
       deletion_asked_at: request?.at ?? null,
       deletion_asked_by: request?.by ?? null,
+      kept_reports: keepsReports,
+      deleted: !dryRun,
     };
-    const result = { id, name, ...counts, ...asked, kept_reports: keepsReports, deleted: !dryRun };
     const { people, ...others } = counts;
     const lists = [
       ...Object.entries(others).map(([what, count]) => pluralize(count, what.slice(0, -1))),
@@ -154,22 +159,16 @@ async function showAddress(account: string, options: Flags<'new'>): Promise<void
   if (mailHost === undefined) hint('PLUMBLINE_SMTP_NAME is not set: the host is unknown.', options);
 }
 
-interface CreateOptions extends Flags<'allowDuplicate'> {
-  readonly plan: Plan;
-}
-
 async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {
   // It loads what judges the addresses of webhooks.
   const { updatePlan } = await import('../store/leaving/plan-change.ts');
   const { listWebhooks } = await import('../store/notify/webhooks.ts');
-  const { disabledKeys, disabledWebhooks, off, ...row } = await withAccount(
+  const { disabledKeys, disabledWebhooks, keys, webhooks, ...row } = await withAccount(
     account,
     async (db, id) => ({
       ...(await updatePlan(db, id, plan)),
-      off: {
-        keys: countOff(await listApiKeys(db, id)),
-        webhooks: countOff(await listWebhooks(db, id)),
-      },
+      keys: await listApiKeys(db, id),
+      webhooks: await listWebhooks(db, id),
     }),
   );
   printOne(row, options);
@@ -178,20 +177,14 @@ async function changePlan(account: string, plan: Plan, options: OutputOptions): 
     hint(`Webhook endpoints that were turned off: ${disabledWebhooks}.`, options);
     return;
   }
-  if (off.keys > 0)
-    hint(
-      `Keys that stay disabled: ${off.keys}. To enable one: plumbline key enable <key-id>`,
-      options,
-    );
-  if (off.webhooks > 0)
-    hint(
-      `Webhook endpoints that stay off: ${off.webhooks}. To turn one on: plumbline webhook enable <webhook-id>`,
-      options,
-    );
+  const tellOff = (all: readonly { readonly enabled: boolean }[], what: string, how: string) => {
+    const off = all.filter(({ enabled }) => !enabled).length;
+    if (off > 0) hint(`${what}: ${off}. To ${how}`, options);
+  };
+  tellOff(keys, 'Keys that stay disabled', 'enable one: plumbline key enable <key-id>');
+  const how = 'turn one on: plumbline webhook enable <webhook-id>';
+  tellOff(webhooks, 'Webhook endpoints that stay off', how);
 }
-
-const countOff = (all: readonly { readonly enabled: boolean }[]): number =>
-  all.filter(({ enabled }) => !enabled).length;
 
 /** Refuses to require what nobody could set up: that would shut everybody out. */
 async function demandSecondFactor(
@@ -202,9 +195,8 @@ async function demandSecondFactor(
   const isRequired = demand === 'required';
   if (isRequired && readConfig(process.env).secretsKeyFile === undefined)
     throw new Failure('conflict', 'Nobody can set one up: PLUMBLINE_SECRETS_KEY_FILE is not set.');
-  const id = await withAccount(account, async (db, accountId) => {
-    await updateSecondFactorRequired(db, accountId, isRequired);
-    return accountId;
+  await withAccount(account, async (db, id) => {
+    await updateSecondFactorRequired(db, id, isRequired);
+    printOne({ id, second_factor: demand }, options);
   });
-  printOne({ id, second_factor: demand }, options);
 }

@@ -27,14 +27,14 @@ export function define(alerts: Command): void {
     .description('Fire and resolve alerts now, for all active domains or for one.')
     .option('--domain <domain>', 'only this domain, by its name or id')
     .action(async ({ domain, ...options }: { domain?: string } & OutputOptions) => {
-      const evaluated = await withStore(async (store) => {
-        const { db } = store;
-        const isAll = domain === undefined;
-        const ids = isAll
-          ? await listWatchedDomainIds(db)
-          : [(await findNamedDomain(db, domain)).id];
-        return await evaluateNow(store, ids);
-      });
+      const evaluated = await withStore(async (store) =>
+        evaluateNow(
+          store,
+          domain === undefined
+            ? await listWatchedDomainIds(store.db)
+            : [(await findNamedDomain(store.db, domain)).id],
+        ),
+      );
       printOne(evaluated, options);
     });
 
@@ -65,13 +65,13 @@ function parseRule(text: string): AlertRule {
 }
 
 export function evaluateNow(store: Store, domainIds: readonly string[]): Promise<Evaluated> {
-  const thresholds = readConfig(process.env).alertThresholds;
+  const { alertThresholds: thresholds } = readConfig(process.env);
   return evaluate({ store, thresholds, now: () => new Date() }, domainIds);
 }
 
 async function explain(reader: Reader, { id: domainId, name, status }: DomainRow, rule: AlertRule) {
   const { type } = rule;
-  const thresholds = readConfig(process.env).alertThresholds;
+  const { alertThresholds: thresholds } = readConfig(process.env);
   const now = toInstant(new Date());
   const { domain } = await findFacts(reader, { domainId, now, thresholds, withReceipts: true });
   const open =

@@ -31,7 +31,7 @@ export function parsePostgresUrl(text: string): string {
   throw new InvalidArgumentError('It must be a URL that begins with postgres://.');
 }
 
-/** For an argument that may be repeated: commander passes the values so far, and undefined for the first one. */
+/** Parses an argument that may be repeated: commander passes the values so far, and undefined for the first one. */
 export function parseEach<T>(parse: (text: string) => T): (text: string, before?: T[]) => T[] {
   return (text, before = []) => [...before, parse(text)];
 }

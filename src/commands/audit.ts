@@ -32,17 +32,15 @@ export function define(command: Command): void {
 }
 
 async function printAudit(account: string, options: AuditOptions): Promise<void> {
-  const { limit, before, kind, by: actor, from, until } = options;
-  const filter = {
-    ...{ limit, before, kind, actor, from },
-    until: until && `${addDays(toDay(until), 1)}T00:00:00Z`,
-  };
+  const { limit, before, kind, by: actor, from, until: last } = options;
+  const until = last && `${addDays(toDay(last), 1)}T00:00:00Z`;
+  const filter = { limit, before, kind, actor, from, until };
   const entries = await withAccount(account, (db, id) => listAudit(db, id, filter));
   const none = 'Nothing was done that fits.';
   printList(entries.map(toOutput), { none, toColumns }, options);
-  const last = entries.at(-1);
-  if (last !== undefined && entries.length === limit)
-    hint(`Older ones: --before ${last.seq}`, options);
+  const oldest = entries.at(-1);
+  if (oldest !== undefined && entries.length === limit)
+    hint(`Older ones: --before ${oldest.seq}`, options);
 }
 
 function toOutput({ seq, at, actor, action, subject, detail, address }: AuditEntry) {

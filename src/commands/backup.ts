@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../config/config.ts';
+import { readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
 import { type Flags, hint, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
@@ -19,17 +19,16 @@ export function define(command: Command): void {
       const others = secretsKeyFile === undefined ? [] : [secretsKeyFile.path];
       const backup = await backUp({ from: file, to, force, others });
       printResult(backup, [`${backup.path} is a backup of ${file}, and is not damaged.`], output);
-      if (secretsKeyFile !== undefined) hint(describeKey(secretsKeyFile.path), output);
+      if (secretsKeyFile !== undefined)
+        hint(
+          `The key of second factors is not in it: keep a copy of ${secretsKeyFile.path}, where there is one, at another place.`,
+          output,
+        );
     });
 }
 
-const describeKey = (path: string) =>
-  `The key of second factors is not in it: keep a copy of ${path}, where there is one, at another place.`;
-
 /** The file of the configured database. */
-export function requireSqlite(
-  otherwise: string,
-): Pick<Config, 'secretsKeyFile'> & { readonly file: string } {
+export function requireSqlite(otherwise: string) {
   const { database, secretsKeyFile } = readConfig(process.env);
   const file = findDatabaseFile(database);
   if (file === undefined) throw new UsageError(otherwise);

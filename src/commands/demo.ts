@@ -28,7 +28,7 @@ export function define(command: Command): void {
       'an empty PostgreSQL database for the demo, which is not removed',
     ).argParser(parsePostgresUrl),
   );
-  command.action(async ({ database, ...options }: DemoOptions) => {
+  command.action(async ({ database, ...options }: OutputOptions & { database?: string }) => {
     if (database !== undefined) return await serveDemo(database, options);
     // The folder is new, so removing it removes nothing else.
     const folder = await mkdtemp(join(tmpdir(), 'plumbline-demo-'));
@@ -38,19 +38,13 @@ export function define(command: Command): void {
   });
 }
 
-interface DemoOptions extends OutputOptions {
-  readonly database?: string;
-}
-
 /** A demo has its own database, key and port, no DNS records, and must not use up the service's limits in Redis. */
 export function toDemoConfig(config: Config, database: string): Config {
-  const secretsKeyFile = findSecretsKeyFile(undefined, database);
-  const { ipDatabase = DEMO_NETWORKS } = config;
   return {
     ...config,
     database,
-    secretsKeyFile,
-    ipDatabase,
+    secretsKeyFile: findSecretsKeyFile(undefined, database),
+    ipDatabase: config.ipDatabase ?? DEMO_NETWORKS,
     sharesPort: false,
     dnsChecks: false,
     redis: undefined,

@@ -46,13 +46,10 @@ const OF_OTHERS = {
 export function define(command: Command): void {
   command.addHelpText('after', HELP).action(async (options: OutputOptions) => {
     const findings = await examine();
-    const rows = findings.map(([name, { advice = null, ...rest }]) => ({
-      check: name,
-      ...rest,
-      advice,
-    }));
+    const rows = findings.map(([name, finding]) => ({ check: name, ...finding }));
     const toColumns = ({ check, level, found, advice }: (typeof rows)[number]) => ({
-      ...{ level, check },
+      level,
+      check,
       found: advice === null ? found : `${found.replace(/\.?$/, '.')} ${advice}`,
     });
     printList(rows, { none: '', toColumns }, options);
@@ -87,7 +84,7 @@ function readConfiguration(): Finding | { readonly config: Config; readonly find
   }
 }
 
-/** Without a database that can be used, only that is said. */
+/** Says only that the database cannot be used when it cannot. */
 async function examineDatabase(config: Config): Promise<readonly Named[]> {
   let store: Store | undefined;
   let pending = 0;

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { checkReportRoute } from '../dns/route-lookup.ts';
-import type { RouteFinding } from '../domain/dns/report-route.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -62,8 +61,10 @@ export function define(domain: Command): void {
     .action(async (account: string | undefined, options: Flags<'unclaimed'>) => {
       if ((account === undefined) !== (options.unclaimed === true))
         throw new UsageError('Give an account, or --unclaimed.');
-      if (account === undefined) await printUnclaimed(options);
-      else await printDomains(account, options);
+      if (account === undefined) return await printUnclaimed(options);
+      const domains = await withAccount(account, listAllDomains);
+      const none = 'The account has no domain yet: plumbline domain add <account> <name>';
+      printList(domains.map(toOutput), { none }, options);
     });
 
   for (const [verb, status] of [
@@ -110,12 +111,6 @@ async function removeOne(given: string, options: Flags<'deleteReports' | 'yes'>)
   });
 }
 
-async function printDomains(account: string, options: OutputOptions): Promise<void> {
-  const domains = await withAccount(account, listAllDomains);
-  const none = 'The account has no domain yet: plumbline domain add <account> <name>';
-  printList(domains.map(toOutput), { none }, options);
-}
-
 async function printUnclaimed(options: OutputOptions): Promise<void> {
   const { total, domains } = await withStore(({ db }) =>
     listUnclaimed(db, { limit: MAX_UNCLAIMED }),
@@ -151,23 +146,22 @@ async function checkDomain(name: string, options: OutputOptions): Promise<void> 
   const { dnsServers, mailHost } = config;
   const findings = await checkReportRoute(dnsServers, { domain, addresses, mailHost });
   const ok = findings.every((finding) => finding.ok);
-  const result = { domain, ok, addresses, findings, last_report: toLast(last) };
-  printResult(result, [...findings.map(toLine), toSentence(last)], options);
+  const { receivedAt: received_at = null, input = null } = last ?? {};
+  const last_report = received_at === null ? null : { received_at, input };
+  const lines = findings.map(({ ok, text }) => `${ok ? 'ok   ' : 'wrong'}  ${text}`);
+  printResult(
+    { domain, ok, addresses, findings, last_report },
+    [...lines, toSentence(last)],
+    options,
+  );
   if (!ok) process.exitCode = 1;
 }
-
-const toLine = ({ ok, text }: RouteFinding): string => `${ok ? 'ok   ' : 'wrong'}  ${text}`;
 
 function toSentence(last: LastArrival | undefined): string {
   if (last === undefined)
     return 'No account has the domain, and no report came in for it: plumbline domain add <account> <name>';
   if (last.receivedAt === null) return 'No report has come in for it yet.';
   return `The last report came in at ${last.receivedAt}, in ${last.input}.`;
-}
-
-function toLast(last: LastArrival | undefined) {
-  if (last === undefined || last.receivedAt === null) return null;
-  return { received_at: last.receivedAt, input: last.input };
 }
 
 function toOutput({ id, name, status }: DomainRow) {

@@ -20,13 +20,8 @@ import { UsageError } from './output/report-error.ts';
 import { withStore } from './with-store.ts';
 
 const DEFAULT_LIMIT = 100;
-const STATES = ['waiting', 'claimed', 'stuck', 'done'] as const satisfies readonly MailState[];
-const RESULTS = [
-  'processed',
-  'rejected',
-  'ignored',
-  'dropped',
-] as const satisfies readonly DoneResult[];
+const STATES: readonly MailState[] = ['waiting', 'claimed', 'stuck', 'done'];
+const RESULTS: readonly DoneResult[] = ['processed', 'rejected', 'ignored', 'dropped'];
 
 const RETRY_HELP = `
 A mail is stuck when a fault of this installation (no space, no memory, a database that does not respond) has kept
@@ -50,7 +45,7 @@ export function define(inbox: Command): void {
     .addOption(new Option('--result <result>', 'only mails with this result').choices(RESULTS))
     .option('--since <day>', 'received on this UTC day or later', parseDay)
     .option('--limit <mails>', 'how many mails', parseWhole(9_999), DEFAULT_LIMIT)
-    .action(async (options: ListOptions) => {
+    .action(async (options: OutputOptions & MailFilter) => {
       const mails = await withStore(({ db }) => listMails(db, options));
       const none = 'No mail has come in, or none that matches.';
       printList(mails.map(toOutput), { none, toColumns }, options);
@@ -104,20 +99,18 @@ function parseMail(text: string): number {
   return Number(digits);
 }
 
-interface ListOptions extends OutputOptions, MailFilter {}
-
-interface DoorsOptions extends OutputOptions {
-  readonly forget?: string;
-}
-
-async function listAllDoors({ forget, ...options }: DoorsOptions): Promise<void> {
+async function listAllDoors({
+  forget,
+  ...options
+}: OutputOptions & { readonly forget?: string }): Promise<void> {
   const { doors, writeFault } = await withStore(async ({ db }) => {
     if (forget !== undefined) await deleteDoor(db, forget);
     return { writeFault: await findWriteFault(db), doors: await listDoors(db) };
   });
   const rows = doors.map((door) => ({ ...door, fault: door.fault ?? writeFault ?? null }));
   const toColumns = ({ door, worked_at, fault }: (typeof rows)[number]) => ({
-    ...{ door, 'worked (UTC)': worked_at === null ? '' : toShortTime(worked_at) },
+    door,
+    'worked (UTC)': toShortTime(worked_at) ?? '',
     state: fault ?? 'works',
   });
   printList(rows, { none: 'No door was ever open.', toColumns }, options);
@@ -147,11 +140,7 @@ async function retry(mails: readonly number[], options: Flags<'all'>): Promise<v
 }
 
 function printChanged(seqs: readonly number[], verb: string, options: OutputOptions): void {
-  const ids = seqs.map(toMailId);
-  const text = ids.length === 0 ? 'No mail is stuck.' : `${verb}: ${ids.join(', ')}`;
-  printResult(
-    ids.map((id) => ({ id })),
-    [text],
-    options,
-  );
+  const mails = seqs.map((seq) => ({ id: toMailId(seq) }));
+  const text = `${verb}: ${mails.map(({ id }) => id).join(', ')}`;
+  printResult(mails, [mails.length === 0 ? 'No mail is stuck.' : text], options);
 }

@@ -30,14 +30,13 @@ export function define(command: Command): void {
           options,
         );
       if (unreadable > 0 || (options.strict && counts.rejected > 0)) process.exitCode = 1;
-      if (options.strict && options.quiet) tellRejected(counts.rejected - unreadable);
+      // Says why the status is 1 when no table is printed. Unreadable inputs were printed before.
+      const rejected = counts.rejected - unreadable;
+      if (options.strict && options.quiet && rejected > 0)
+        tell(
+          `Documents that were rejected: ${rejected}. plumbline document list --outcome rejected`,
+        );
     });
-}
-
-/** Why `--strict` ends with status 1, when no table is printed. Unreadable inputs were printed before. */
-function tellRejected(count: number): void {
-  if (count > 0)
-    tell(`Documents that were rejected: ${count}. plumbline document list --outcome rejected`);
 }
 
 async function ingestPaths(store: Store, paths: readonly string[], options: OutputOptions) {

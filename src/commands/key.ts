@@ -38,14 +38,10 @@ export function define(key: Command): void {
   addChange(key, 'delete', 'Delete a key for good.', deleteApiKey);
 }
 
-interface CreateOptions extends OutputOptions {
-  readonly expires: string;
-}
-
 async function createKey(
   account: string,
   name: string,
-  { expires, ...options }: CreateOptions,
+  { expires, ...options }: OutputOptions & { readonly expires: string },
 ): Promise<void> {
   const now = toInstant(new Date());
   const expiresAt = parseKeyExpiry(expires, now);
@@ -78,14 +74,12 @@ function toOutput({ id, name, prefix, enabled, createdAt, lastUsedAt, expiresAt 
 }
 
 function toColumns(key: ReturnType<typeof toOutput>) {
-  const { id, name, prefix, enabled, last_used_at, expires_at } = key;
-  return {
-    ...{ id, name, prefix, on: enabled, 'last used': toDayText(last_used_at) },
-    'last day': toLastDay(expires_at),
-  };
+  const { id, name, prefix, enabled: on, last_used_at, expires_at } = key;
+  const days = { 'last used': toDayText(last_used_at), 'last day': toLastDay(expires_at) };
+  return { id, name, prefix, on, ...days };
 }
 
-/** As `--expires` takes it: a key that expires at midnight is not accepted on the day that begins then. */
+/** The day that `--expires` takes: a key that expires at midnight is not accepted on the day that begins then. */
 function toLastDay(expiresAt: Instant | null): string | null {
   if (expiresAt === null) return null;
   const day = toDay(later(expiresAt, -1_000));

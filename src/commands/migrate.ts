@@ -2,14 +2,12 @@ import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { openStore } from '../store/engine/open.ts';
 import { type PendingStep, toDuration } from '../store/engine/pending-steps.ts';
-import { type Flags, hint, type OutputOptions, printList } from './output/output.ts';
+import { type Flags, hint, printList } from './output/output.ts';
 
 const HELP = `
 Every command that opens a database migrates it when that takes seconds. What takes longer is left to this one: on
 SQLite stop every process of Plumbline first; with PostgreSQL those of the older version go on. When it is interrupted,
 run it again: it goes on where it was.`;
-
-type Step = Omit<PendingStep, 'run'>;
 
 export function define(command: Command): void {
   command
@@ -17,11 +15,13 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async ({ dryRun = false, ...output }: Flags<'dryRun'>) => {
       const { database, databaseOptions } = readConfig(process.env);
-      const steps: Step[] = [];
+      const steps: Omit<PendingStep, 'run'>[] = [];
       const migrate = async (pending: readonly PendingStep[]) => {
         for (const { run, ...step } of pending) {
-          if (!dryRun) await runStep(step, run, output);
           steps.push(step);
+          if (dryRun) continue;
+          hint(`${step.migration} ${step.does}, which takes ${toDuration(step.seconds)}`, output);
+          await run();
         }
       };
       const options = { ...databaseOptions, mustExist: true, migrate };
@@ -31,11 +31,6 @@ export function define(command: Command): void {
     });
 }
 
-async function runStep(step: Step, run: () => Promise<void>, output: OutputOptions): Promise<void> {
-  hint(`${step.migration} ${step.does}, which takes ${toDuration(step.seconds)}`, output);
-  await run();
-}
-
-function toColumns({ migration, does, locks, seconds }: Step) {
+function toColumns({ migration, does, locks, seconds }: Omit<PendingStep, 'run'>) {
   return { migration, does, locks, takes: toDuration(seconds) };
 }

@@ -17,11 +17,11 @@ export function define(command: Command): void {
     .option('--cancel', 'let a SQLite database that was moved be used again')
     .addHelpText('after', HELP)
     .action(async (url: string | undefined, { cancel, ...output }: Flags<'cancel'>) => {
-      const { database: from, databaseOptions } = readConfig(process.env);
+      const { database: from } = readConfig(process.env);
       requireFile(from);
       try {
         if (cancel) await cancelMove(from, url, output);
-        else await move({ from, to: requireUrl(url), password: databaseOptions.password }, output);
+        else await move(from, requireUrl(url), output);
       } catch (error) {
         throw toDatabaseError(from, toPostgresError(url ?? '', error, 'the URL of the move'));
       }
@@ -51,20 +51,14 @@ async function cancelMove(
   printResult({ cancelled: to }, [text], options);
 }
 
-interface MovedDatabase {
-  readonly from: string;
-  readonly to: string;
-  /** A password that is configured is that of the new database. */
-  readonly password: (() => string) | undefined;
-}
-
-async function move(database: MovedDatabase, output: OutputOptions): Promise<void> {
+async function move(from: string, url: string, output: OutputOptions): Promise<void> {
   const { moveDatabase } = await import('../store/move/move.ts');
   const { onProgress, stop } = createBar(output);
   const now = () => new Date();
-  const tables = await moveDatabase({ ...database, now, onProgress }).finally(stop);
-  const { from } = database;
-  const to = toShownUrl(database.to);
+  // A password that is configured is that of the new database.
+  const { password } = readConfig(process.env).databaseOptions;
+  const tables = await moveDatabase({ from, to: url, password, now, onProgress }).finally(stop);
+  const to = toShownUrl(url);
   if (!output.json && !output.quiet) printList(tables, { none: '' }, output);
   const text = `Every row of ${from} is in ${to}, with the same content.`;
   printResult({ from, to, tables }, [text], output);
@@ -76,7 +70,7 @@ async function move(database: MovedDatabase, output: OutputOptions): Promise<voi
   );
 }
 
-/** On a terminal, a bar on standard error. */
+/** A bar on standard error, where that is a terminal. */
 function createBar({ json, quiet }: OutputOptions) {
   if (json || quiet || !process.stderr.isTTY) return { onProgress: () => {}, stop: () => {} };
   const bar = new SingleBar({

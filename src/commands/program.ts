@@ -5,99 +5,59 @@ interface CommandModule {
   readonly define: (command: Command) => void;
 }
 
-/** Syntax, description and module. To load all modules would take ten times as long as to print the help. */
-const COMMANDS: readonly (readonly [string, string, () => Promise<CommandModule>])[] = [
-  ['serve', 'Serve the API until the process is told to stop.', () => import('./serve.ts')],
-  [
-    'work',
-    'Do what is not answering requests, beside one or more plumbline serve --only api.',
-    () => import('./work.ts'),
-  ],
-  [
-    'demo',
-    'Serve made-up data: two domains, ninety days of reports, a few alerts.',
-    () => import('./demo.ts'),
-  ],
-  [
-    'ingest <path...>',
+/** The module of each command. To load all of them would take ten times as long as to print the help. */
+const MODULES = {
+  serve: () => import('./serve.ts'),
+  work: () => import('./work.ts'),
+  demo: () => import('./demo.ts'),
+  ingest: () => import('./ingest.ts'),
+  document: () => import('./document.ts'),
+  inbox: () => import('./inbox.ts'),
+  account: () => import('./account.ts'),
+  domain: () => import('./domain.ts'),
+  key: () => import('./key.ts'),
+  mail: () => import('./mail.ts'),
+  webhook: () => import('./webhook.ts'),
+  delivery: () => import('./delivery.ts'),
+  alerts: () => import('./alerts.ts'),
+  user: () => import('./user.ts'),
+  audit: () => import('./audit.ts'),
+  backup: () => import('./backup.ts'),
+  restore: () => import('./restore.ts'),
+  verify: () => import('./verify.ts'),
+  doctor: () => import('./doctor.ts'),
+  prune: () => import('./prune.ts'),
+  migrate: () => import('./migrate.ts'),
+  move: () => import('./move.ts'),
+} satisfies Record<string, () => Promise<CommandModule>>;
+
+/** Syntax and description of each command, in the order of the help. */
+const COMMANDS = {
+  serve: 'Serve the API until the process is told to stop.',
+  work: 'Do what is not answering requests, beside one or more plumbline serve --only api.',
+  demo: 'Serve made-up data: two domains, ninety days of reports, a few alerts.',
+  'ingest <path...>':
     'Read report files, folders (with all that is in them), or - for standard input.',
-    () => import('./ingest.ts'),
-  ],
-  [
-    'document',
-    'Rejected documents and conflicts: what was received and is not served by the API.',
-    () => import('./document.ts'),
-  ],
-  [
-    'inbox',
-    'Mails that came in by SMTP, by IMAP and through folders, and what became of them.',
-    () => import('./inbox.ts'),
-  ],
-  [
-    'account',
-    'Accounts and their plan. An <account> is given by its id or its name.',
-    () => import('./account.ts'),
-  ],
-  [
-    'domain',
-    'The domains that accounts monitor. A <domain> is given by its name or its id.',
-    () => import('./domain.ts'),
-  ],
-  ['key', 'API keys, at most ten for each account.', () => import('./key.ts')],
-  ['mail', 'The mail that Plumbline sends.', () => import('./mail.ts')],
-  [
-    'webhook',
-    'Endpoints that are told of events, at most five for each account.',
-    () => import('./webhook.ts'),
-  ],
-  ['delivery', 'What endpoints were sent, and how they answered.', () => import('./delivery.ts')],
-  ['alerts', 'Alerts, and why they are open.', () => import('./alerts.ts')],
-  [
-    'user',
-    'People who sign in to the settings pages. A <user> is given by an e-mail address or an id.',
-    () => import('./user.ts'),
-  ],
-  [
-    'audit <account>',
-    'What was done in an account: who, when, from where; latest first.',
-    () => import('./audit.ts'),
-  ],
-  [
-    'backup <file>',
-    'Copy the SQLite database into a file while it is used, and check the copy.',
-    () => import('./backup.ts'),
-  ],
-  [
-    'restore <file>',
-    'Put a backup in the place of the SQLite database.',
-    () => import('./restore.ts'),
-  ],
-  [
-    'verify',
-    'Count every stored figure again, and name or mend those that are wrong.',
-    () => import('./verify.ts'),
-  ],
-  [
-    'doctor',
-    'Look for what is wrong with the installation, and say what to do.',
-    () => import('./doctor.ts'),
-  ],
-  [
-    'prune',
-    'Delete the reports and the entries of the audit that are older than they are kept.',
-    () => import('./prune.ts'),
-  ],
-  [
-    'migrate',
-    'Bring the database to the schema of this version, however long that takes.',
-    () => import('./migrate.ts'),
-  ],
-  [
-    'move [postgres-url]',
+  document: 'Rejected documents and conflicts: what was received and is not served by the API.',
+  inbox: 'Mails that came in by SMTP, by IMAP and through folders, and what became of them.',
+  account: 'Accounts and their plan. An <account> is given by its id or its name.',
+  domain: 'The domains that accounts monitor. A <domain> is given by its name or its id.',
+  key: 'API keys, at most ten for each account.',
+  mail: 'The mail that Plumbline sends.',
+  webhook: 'Endpoints that are told of events, at most five for each account.',
+  delivery: 'What endpoints were sent, and how they answered.',
+  alerts: 'Alerts, and why they are open.',
+  user: 'People who sign in to the settings pages. A <user> is given by an e-mail address or an id.',
+  'audit <account>': 'What was done in an account: who, when, from where; latest first.',
+  'backup <file>': 'Copy the SQLite database into a file while it is used, and check the copy.',
+  'restore <file>': 'Put a backup in the place of the SQLite database.',
+  verify: 'Count every stored figure again, and name or mend those that are wrong.',
+  doctor: 'Look for what is wrong with the installation, and say what to do.',
+  prune: 'Delete the reports and the entries of the audit that are older than they are kept.',
+  migrate: 'Bring the database to the schema of this version, however long that takes.',
+  'move [postgres-url]':
     'Move the SQLite database to an empty PostgreSQL database, and compare both.',
-    () => import('./move.ts'),
-  ],
-];
+} satisfies Partial<Record<`${keyof typeof MODULES}${string}`, string>>;
 
 /** Exit statuses: 0 done, 1 failed, 2 wrong command line or configuration. */
 const MISUSED = 2;
@@ -131,13 +91,12 @@ function createProgram(): Command {
     .addHelpText('after', '\nFor operators: plumbline help topics, plumbline help <topic>.')
     .exitOverride();
   addCommonOptions(program);
-  const modules = new Map<Command, () => Promise<CommandModule>>();
-  for (const [syntax, description, load] of COMMANDS)
-    modules.set(program.command(syntax).description(description), load);
+  for (const [syntax, description] of Object.entries(COMMANDS))
+    program.command(syntax).description(description);
   return program
     .hook('preSubcommand', async (_program, command) => {
-      const module = await modules.get(command)?.();
-      module?.define(command);
+      const name = command.name();
+      if (isCommand(name)) (await MODULES[name]()).define(command);
       leavesOf(command).forEach(addCommonOptions);
     })
     .hook('preAction', async (_program, command) => {
@@ -180,8 +139,7 @@ function expandHelp(argv: readonly string[]): readonly string[] {
   return [...(isCommand(command) ? [command, ...others] : argv.slice(1)), '--help'];
 }
 
-const isCommand = (word: string): boolean =>
-  COMMANDS.some(([syntax]) => syntax.split(' ')[0] === word);
+const isCommand = (word: string): word is keyof typeof MODULES => Object.hasOwn(MODULES, word);
 
 function leavesOf(command: Command): readonly Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);

@@ -8,7 +8,7 @@ const HELP = `
 PLUMBLINE_KEEP_REPORTS_DAYS, …_ORIGINALS_DAYS, …_SOURCES_DAYS and …_AUDIT_DAYS say how long reports, the bytes in
 which they came, who sent, and what the audit says are kept; without them, for ever. serve and work prune each hour. Of each domain the newest days stay, because alerts compare with them.`;
 
-/** Of small reports the rows are most of it, and take less than that. */
+/** Where reports are small, the rows are most of it, and take less than that. */
 const toEstimate = (bytes: number) =>
   `${toMb(bytes)} by estimate: contents, and 2 KiB of rows and indexes for each`;
 

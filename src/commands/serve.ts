@@ -4,7 +4,6 @@ import type { DemoAccount } from '../demo/demo-data.ts';
 import { tellDocs } from '../http/docs.ts';
 import { createLog } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
-import type { Store } from '../store/engine/store.ts';
 import { parsePostgresUrl } from './arguments.ts';
 import { type OutputOptions, print, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
@@ -49,20 +48,11 @@ interface ServeOptions extends OutputOptions {
 async function serve(config: Config, options: ServeOptions): Promise<void> {
   const log = createLog(config.logLevel);
   const store = await openLogged(config, log);
-  const { url } = await serveUntilStopped(config, store, {
-    hasJobs: options.only === undefined,
-    log,
-  });
-  await announce(url, config, { store, options });
-}
-
-async function announce(
-  url: string,
-  { database }: Config,
-  { store, options }: { readonly store: Store; readonly options: ServeOptions },
-): Promise<void> {
+  const hasJobs = options.only === undefined;
+  const { url } = await serveUntilStopped(config, store, { hasJobs, log });
   printResult({ url }, `Plumbline listens on ${url}`, options);
   if (options.json || options.quiet || (await listAccounts(store.db)).length > 0) return;
+  const { database } = config;
   print(renderFirstSteps(database, findNaming(database, process.env, options.config)));
 }
 

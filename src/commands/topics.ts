@@ -9,12 +9,7 @@ const GUIDES = ['operate.md', 'manual.md'].map(
 /** Text, by the words of its heading: `start-it-with-systemd`. */
 function readTopics(before: RegExp): ReadonlyMap<string, string> {
   const sections = GUIDES.flatMap((guide) => readFileSync(guide, 'utf8').split(before).slice(1));
-  return new Map(sections.map((text) => [toName(text), text]));
-}
-
-function toName(section: string): string {
-  const [heading = ''] = section.split('\n', 1);
-  return toWords(heading.replace(/^#+ /, ''));
+  return new Map(sections.map((text) => [toWords(/^#+ (.*)/.exec(text)?.[1] ?? ''), text]));
 }
 
 const toWords = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');

@@ -25,11 +25,7 @@ import {
 } from './output/output.ts';
 import { withAccount, withStore } from './with-store.ts';
 
-interface AddOptions extends OutputOptions {
-  readonly role?: Role;
-  readonly passwordStdin?: boolean;
-  readonly invite?: boolean;
-}
+type AddOptions = Flags<'passwordStdin' | 'invite'> & { readonly role?: Role };
 
 const ROLES = ['owner', 'member'] as const satisfies readonly Role[];
 
@@ -150,16 +146,14 @@ async function addUser(account: string, email: string, options: AddOptions): Pro
 
 async function readNewPassword(isFromStdin: boolean): Promise<string> {
   if (isFromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
-  if (!process.stdin.isTTY) {
+  if (!process.stdin.isTTY)
     throw new Failure(
       'validation_error',
       'There is no terminal to ask for a password: use --password-stdin or --invite.',
     );
-  }
   const password = await ask('Password: ');
-  if ((await ask('The same again: ')) !== password) {
+  if ((await ask('The same again: ')) !== password)
     throw new Failure('validation_error', 'The two passwords are not the same.');
-  }
   return password;
 }
 
@@ -212,15 +206,9 @@ function tellOfLink(options: OutputOptions): void {
     );
 }
 
-function toOutput({ id, email, role, isDisabled, hasPassword, createdAt }: Person) {
-  return {
-    id,
-    email,
-    role,
-    disabled: isDisabled,
-    has_password: hasPassword,
-    created_at: createdAt,
-  };
+function toOutput({ id, email, role, isDisabled: disabled, ...person }: Person) {
+  const { hasPassword: has_password, createdAt: created_at } = person;
+  return { id, email, role, disabled, has_password, created_at };
 }
 
 function toColumns({ id, email, role, disabled, has_password }: ReturnType<typeof toOutput>) {

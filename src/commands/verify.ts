@@ -8,8 +8,6 @@ const HELP = `
 Everything may go on meanwhile. Exit status: 0 when every figure is right, 1 when one is wrong (with --repair: is still
 wrong). Without --repair it changes nothing.`;
 
-type Found = Difference & { readonly mended?: boolean };
-
 /** One wrong statement could make every figure wrong. */
 const MAX_SHOWN = 1_000;
 
@@ -18,20 +16,17 @@ export function define(command: Command): void {
     .option('--repair', 'write what is right instead; clients that follow such a list begin again')
     .addHelpText('after', HELP)
     .action(async ({ repair: isRepair = false, ...output }: Flags<'repair'>) => {
-      const found: Found[] = [];
+      const found: ReturnType<typeof toOutput>[] = [];
       await withStore(async (store) => {
         for await (const one of isRepair ? repair(store) : verify(store))
           if (found.push(toOutput(one)) >= MAX_SHOWN) break;
       });
       printList(found, { none: 'Every figure is right.' }, output);
-      if (found.some(({ mended = false }) => !mended)) process.exitCode = 1;
+      if (found.some((one) => !('mended' in one && one.mended))) process.exitCode = 1;
       if (found.length >= MAX_SHOWN) hint('There may be more: run it again.', output);
     });
 }
 
-function toOutput({
-  isMended,
-  ...difference
-}: Difference & { readonly isMended?: boolean }): Found {
-  return isMended === undefined ? difference : { ...difference, mended: isMended };
+function toOutput({ isMended: mended, ...found }: Difference & { readonly isMended?: boolean }) {
+  return mended === undefined ? found : { ...found, mended };
 }

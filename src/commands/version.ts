@@ -5,26 +5,22 @@ import { fileURLToPath } from 'node:url';
 
 const FILE = new URL('../../package.json', import.meta.url);
 
-interface Manifest {
-  readonly version: string;
-  /** A package of what is not released says of which commit it was made (scripts/pack/manifest.ts). */
-  readonly commit?: string;
-}
-
-/** The package's version; of what is not released with the commit: `1.2.0-dev+1f2e3d4`. */
+/** The package's version, with the commit where it is not released: `1.2.0-dev+1f2e3d4`. */
 export function readVersion(): string {
-  const { version, commit }: Manifest = JSON.parse(readFileSync(FILE, 'utf8'));
+  // A package of what is not released says of which commit it was made (scripts/pack/manifest.ts).
+  const manifest: { version: string; commit?: string } = JSON.parse(readFileSync(FILE, 'utf8'));
+  const { version } = manifest;
   if (!version.endsWith('-dev')) return version;
-  const of = commit ?? findCommit(fileURLToPath(new URL('.', FILE)));
-  return of === undefined ? version : `${version}+${of}`;
+  const commit = manifest.commit ?? findCommit(fileURLToPath(new URL('.', FILE)));
+  return commit === undefined ? version : `${version}+${commit}`;
 }
 
-/** Of a checkout. undefined without git. A folder above may be the checkout of another program. */
+/** The commit of a checkout; undefined without git. A folder above may be the checkout of another program. */
 export function findCommit(root: string): string | undefined {
   if (!existsSync(join(root, '.git'))) return undefined;
   try {
-    const of = ['rev-parse', '--short=7', 'HEAD'];
-    return execFileSync('git', of, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
+    const args = ['rev-parse', '--short=7', 'HEAD'];
+    return execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
       .toString()
       .trim();
   } catch {

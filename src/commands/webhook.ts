@@ -44,7 +44,7 @@ export function define(webhook: Command): void {
       const none = 'The account has no endpoint yet: plumbline webhook create <account> <url>';
       printList(webhooks.map(toOutput), { none, toColumns }, options);
     });
-  addOne(webhook, 'show', 'Show an endpoint.', (db, id) => findWebhook(db, id));
+  addOne(webhook, 'show', 'Show an endpoint.', findWebhook);
   addOne(webhook, 'enable', 'Turn an endpoint on; what waited is sent.', (db, id) =>
     updateWebhook(db, id, true, operator()),
   );
@@ -74,16 +74,10 @@ export function define(webhook: Command): void {
   );
 }
 
-interface CreateOptions extends OutputOptions {
-  readonly events: string;
-  readonly format: Format;
-  readonly description: string;
-}
-
 async function createWebhook(
   account: string,
   text: string,
-  { format, ...options }: CreateOptions,
+  { format, ...options }: OutputOptions & { events: string; format: Format; description: string },
 ): Promise<void> {
   const url = parseWebhookUrl(text, readConfig(process.env).webhookAllow);
   const events = parseWebhookEvents(options.events.split(','));

@@ -23,7 +23,7 @@ export function withAccount<T>(
   return withStore(async ({ db }) => work(db, await findAccountId(db, account)));
 }
 
-/** For a command that may begin with an empty database: a missing one is made. */
+/** Makes a missing database: the command may begin with an empty one. */
 export async function withNewStore<T>(
   options: OutputOptions,
   work: (store: Store) => Promise<T>,

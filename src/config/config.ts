@@ -35,7 +35,7 @@ const VARIABLES = {
     isDnsServer,
     'addresses like 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353',
   ),
-  /** Without a slash at the end. */
+  /** Has no slash at the end. */
   baseUrl: parsed(
     'PLUMBLINE_BASE_URL',
     parseOrigin,
@@ -45,7 +45,7 @@ const VARIABLES = {
   ipDatabase: file('PLUMBLINE_IP_DATABASE'),
 };
 
-/** Those whose value is not a field of the configuration as it is. */
+/** Variables whose value is not a field of the configuration as it is. */
 const OTHER_VARIABLES = {
   pageCacheMb: decimal('PLUMBLINE_PAGE_CACHE_MB', 32, { min: 0, max: 100_000 }),
   dnsChecks: choice('PLUMBLINE_DNS_CHECKS', ['on', 'off'], 'off'),
@@ -75,6 +75,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const others = environment.read(OTHER_VARIABLES);
   const { database = findDefaultDatabase(env), databaseOptions } = readDatabase(environment);
   const backups = readBackups(environment, database);
+  const { metricsHost: host, metricsPort: port } = others;
   const config = Object.freeze({
     ...values,
     ...readMail(environment),
@@ -87,7 +88,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     /** The bounds of reports of domains that no account has, and of rejected documents. */
     unclaimed: { bytes: others.unclaimedMb * 1024 * 1024, days: others.unclaimedDays },
-    /** For how many days reports of accounts, their originals, who sent, and what the audit says are kept; undefined for ever. */
+    /** How many days reports of accounts, their originals, who sent, and what the audit says are kept; undefined for ever. */
     kept: {
       reportsDays: others.keepReportsDays,
       originalsDays: others.keepOriginalsDays,
@@ -101,16 +102,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     singleSignOn: readSingleSignOn(environment, values.baseUrl),
     redis: readRedis(environment),
     /** Where a process answers `GET /metrics`; undefined for nowhere. */
-    metrics: readMetrics(others.metricsHost, others.metricsPort),
+    metrics: port === undefined ? undefined : { host, port },
     /** How long a server that stops goes on listening. */
     stopDelayMs: others.stopDelaySeconds * 1000,
   });
   environment.check();
   return config;
-}
-
-function readMetrics(host: string, port: number | undefined) {
-  return port === undefined ? undefined : { host, port };
 }
 
 function readSingleSignOn(environment: Environment, baseUrl?: string) {
@@ -121,8 +118,7 @@ function readSingleSignOn(environment: Environment, baseUrl?: string) {
     PLUMBLINE_OIDC_CLIENT_SECRET: clientSecret,
     PLUMBLINE_BASE_URL: baseUrl,
   };
-  for (const [name, value] of Object.entries(needed))
-    environment.refuse(!value, `${name}: is required with PLUMBLINE_OIDC_ISSUER`);
+  environment.require(needed, 'PLUMBLINE_OIDC_ISSUER');
   return { issuer, clientId, clientSecret };
 }
 

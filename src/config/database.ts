@@ -25,10 +25,9 @@ const VARIABLES = {
 };
 
 export function readDatabase(environment: Environment) {
-  const values = environment.read(VARIABLES);
-  const { database, replica, password, passwordFile, maxConnections, minFreeMb } = values;
+  const { database, password, passwordFile, minFreeMb, ...values } = environment.read(VARIABLES);
   environment.refuse(
-    replica !== undefined && !isPostgresUrl(database ?? ''),
+    values.replica !== undefined && !isPostgresUrl(database ?? ''),
     'PLUMBLINE_DATABASE_READ: is only for a PostgreSQL database',
   );
   environment.refuse(
@@ -36,10 +35,9 @@ export function readDatabase(environment: Environment) {
     'PLUMBLINE_DATABASE_PASSWORD: is set, and so is …_PASSWORD_FILE: use one',
   );
   const databaseOptions = {
-    replica,
+    ...values,
     /** The password when the URL has none, asked for at each new connection. */
     password: createPasswordReader('PLUMBLINE_DATABASE_PASSWORD_FILE', password, passwordFile),
-    maxConnections,
     /** The free space of SQLite's disk below which nothing is taken in from outside; 0 for none. */
     minFreeBytes: minFreeMb * 1024 * 1024,
   };

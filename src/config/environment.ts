@@ -38,6 +38,12 @@ export class Environment {
     if (isThere) this.#problems.push(problem);
   }
 
+  /** Notes as a problem each of these variables that has no value: they are required with another one. */
+  require(values: Readonly<Record<string, unknown>>, other: string): void {
+    for (const [name, value] of Object.entries(values))
+      this.refuse(!value, `${name}: is required with ${other}`);
+  }
+
   /** Throws a ConfigError when anything is wrong. To be called when all variables have been read. */
   check(): void {
     const problems = [...this.#problems, ...this.#listUnknown()].map((problem) => `  ${problem}`);

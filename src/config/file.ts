@@ -29,11 +29,10 @@ export function readConfigFile(env: NodeJS.ProcessEnv, option?: string) {
   const by = option === undefined ? ('PLUMBLINE_CONFIG' as const) : ('--config' as const);
   const file = resolve(path ?? BESIDE_PACKAGE);
   const settings = readSettings(file, path && by);
-  const { PLUMBLINE_DATABASE: database } = settings;
-  if (database !== undefined) settings['PLUMBLINE_DATABASE'] = resolveDatabase(database, file);
+  // A relative path in a configuration file begins at the file, wherever the command is started.
   for (const name of FILES) {
     const path = settings[name];
-    if (path) settings[name] = resolve(dirname(file), path);
+    if (path && findDatabaseFile(path) !== undefined) settings[name] = resolve(dirname(file), path);
   }
   return { settings, named: path === undefined ? undefined : { file, by } };
 }
@@ -79,8 +78,9 @@ function parseSettings(content: string, file: string): Record<string, string> {
   return parseEnv(text) as Record<string, string>;
 }
 
-/** The other variables whose path may be relative in the file. */
+/** The variables whose path may be relative in the file. The database may be no file. */
 const FILES = [
+  'PLUMBLINE_DATABASE',
   'PLUMBLINE_DATABASE_PASSWORD_FILE',
   'PLUMBLINE_REDIS_PASSWORD_FILE',
   'PLUMBLINE_REDIS_CA',
@@ -92,9 +92,3 @@ const FILES = [
   'PLUMBLINE_IMAP_CA',
   'PLUMBLINE_MAIL_PASSWORD_FILE',
 ];
-
-/** A relative path in a configuration file begins at the file, wherever the command is started. */
-function resolveDatabase(path: string, file: string): string {
-  const isPath = path !== '' && findDatabaseFile(path) !== undefined;
-  return !isPath ? path : resolve(dirname(file), path);
-}

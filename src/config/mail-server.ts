@@ -27,8 +27,7 @@ export function readMailServer(environment: Environment, baseUrl: string | undef
   if (server === undefined) return undefined;
   // A link to whatever host a request names could bring somebody's link to a stranger.
   const needed = { PLUMBLINE_MAIL_FROM: from, PLUMBLINE_BASE_URL: baseUrl };
-  for (const [name, value] of Object.entries(needed))
-    environment.refuse(value === undefined, `${name}: is required with PLUMBLINE_MAIL_SERVER`);
+  environment.require(needed, 'PLUMBLINE_MAIL_SERVER');
   const secrets = [password, passwordFile].filter((secret) => secret !== undefined);
   environment.refuse(
     secrets.length !== (server.user === undefined ? 0 : 1),

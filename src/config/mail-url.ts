@@ -1,4 +1,4 @@
-import { decodeUrlPart } from './variable.ts';
+import { decodeUrlPart } from '../domain/url-part.ts';
 
 type Scheme = readonly [protocol: string, port: number];
 
@@ -21,7 +21,9 @@ export function parseMailUrl(
   if (`${password}${search}${hash}` !== '') return undefined;
   const plain = isLoopback(host) ? ('none' as const) : ('starttls' as const);
   return {
-    ...{ host, path, user: user || undefined },
+    host,
+    path,
+    user: user || undefined,
     port: port === '' ? scheme[1] : Number(port),
     security: scheme === schemes.tls ? ('tls' as const) : plain,
   };

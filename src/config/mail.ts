@@ -10,7 +10,7 @@ const VARIABLES = {
   /** The domain of the accounts' own addresses: the name of our mail server. */
   mailHost: parsed(
     'PLUMBLINE_SMTP_NAME',
-    (name) => parseDomainName(name),
+    parseDomainName,
     'must be the name of this mail server, like dmarc.example.com',
   ),
   /** The address for the reports of all domains, when there is one. */
@@ -60,8 +60,6 @@ const IMAP_VARIABLES = {
   done: choice('PLUMBLINE_IMAP_DONE', ['move', 'flag', 'leave'], 'move'),
 };
 
-type MailVariables = ValuesOf<typeof VARIABLES>;
-
 export type SmtpConfig = NonNullable<ReturnType<typeof readSmtp>>;
 export type ImapConfig = NonNullable<ReturnType<typeof readImap>>;
 
@@ -72,24 +70,18 @@ export function readMail(environment: Environment) {
 
 function readSmtp(
   environment: Environment,
-  { mailHost: name, reportAddress, smtpRecipients }: MailVariables,
+  { mailHost: name, reportAddress, smtpRecipients }: ValuesOf<typeof VARIABLES>,
 ) {
   const { port, host, trusted, certFile, keyFile } = environment.read(SMTP_VARIABLES);
-  environment.refuse(
-    port !== undefined && name === undefined,
-    'PLUMBLINE_SMTP_NAME: is required with PLUMBLINE_SMTP_PORT',
-  );
-  environment.refuse(
-    certFile !== undefined && keyFile === undefined,
-    'PLUMBLINE_SMTP_TLS_KEY: is required with PLUMBLINE_SMTP_TLS_CERT',
-  );
-  environment.refuse(
-    keyFile !== undefined && certFile === undefined,
-    'PLUMBLINE_SMTP_TLS_CERT: is required with PLUMBLINE_SMTP_TLS_KEY',
-  );
+  if (port !== undefined) environment.require({ PLUMBLINE_SMTP_NAME: name }, 'PLUMBLINE_SMTP_PORT');
+  if (certFile) environment.require({ PLUMBLINE_SMTP_TLS_KEY: keyFile }, 'PLUMBLINE_SMTP_TLS_CERT');
+  if (keyFile) environment.require({ PLUMBLINE_SMTP_TLS_CERT: certFile }, 'PLUMBLINE_SMTP_TLS_KEY');
   if (port === undefined || name === undefined) return undefined;
   return {
-    ...{ port, host, name, trusted },
+    port,
+    host,
+    name,
+    trusted,
     recipients: reportAddress === undefined ? smtpRecipients : [reportAddress, ...smtpRecipients],
     certificate: certFile && keyFile ? { certFile, keyFile } : undefined,
   };

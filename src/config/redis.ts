@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
+import { decodeUrlPart } from '../domain/url-part.ts';
 import type { Environment } from './environment.ts';
 import { readPasswordFile, readSecretFile } from './secret-file.ts';
-import { decodeUrlPart, parsed, text } from './variable.ts';
+import { parsed, text } from './variable.ts';
 
 const DEFAULT_PORT = 6379;
 
@@ -23,11 +24,12 @@ export type RedisConfig = NonNullable<ReturnType<typeof readRedis>>;
 
 export function readRedis(environment: Environment) {
   const { server, password, passwordFile, caFile } = environment.read(VARIABLES);
-  const passwords = [
-    ...(server?.password === undefined ? [] : ['PLUMBLINE_REDIS']),
-    ...(password === undefined ? [] : ['PLUMBLINE_REDIS_PASSWORD']),
-    ...(passwordFile === undefined ? [] : ['PLUMBLINE_REDIS_PASSWORD_FILE']),
-  ];
+  const given = {
+    PLUMBLINE_REDIS: server?.password,
+    PLUMBLINE_REDIS_PASSWORD: password,
+    PLUMBLINE_REDIS_PASSWORD_FILE: passwordFile,
+  };
+  const passwords = Object.entries(given).flatMap(([name, value]) => (value ? [name] : []));
   if (server === undefined) {
     const unused = [...passwords, ...(caFile === undefined ? [] : ['PLUMBLINE_REDIS_CA'])];
     for (const name of unused) environment.refuse(true, `${name}: needs PLUMBLINE_REDIS`);

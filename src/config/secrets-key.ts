@@ -27,18 +27,14 @@ export function findSecretsKeyFile(configured: string | undefined, database: str
 
 /** Reads the key at first use. Throws a ConfigError at once for a configured file without a valid key. */
 export function createSealings(file: SecretsKeyFile): OpenSealing {
-  if (!file.isMade) requireKey(file.path);
+  const variable = 'PLUMBLINE_SECRETS_KEY_FILE';
+  if (!file.isMade) parseKey(readSecretFile(variable, file.path), `${variable}: ${file.path}`);
   let known: Sealing | undefined;
   return async ({ isFresh = false, mayMake } = {}) => {
     if (known === undefined || isFresh)
       known = createSealing(await readKey(file, mayMake), 'second factor');
     return known;
   };
-}
-
-function requireKey(path: string): void {
-  const variable = 'PLUMBLINE_SECRETS_KEY_FILE';
-  parseKey(readSecretFile(variable, path), `${variable}: ${path}`);
 }
 
 async function readKey(

@@ -98,12 +98,3 @@ export function file(name: string): Variable<string | undefined> {
   const parse = (path: string) => (isAbsolute(path) ? path : undefined);
   return parsed(name, parse, 'must be the absolute path of a file');
 }
-
-/** A part of a URL without its percent-encoding; undefined for a broken encoding. */
-export function decodeUrlPart(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator';
 
 export type Compression = 'br' | 'gzip';
 /** How the bytes of a body are encoded (RFC 9110, section 8.4). */
-export type Coding = Compression | 'identity';
+type Coding = Compression | 'identity';
 
 /** The Cache-Control of a resource whose URL has a hash of its content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';

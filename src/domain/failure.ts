@@ -23,7 +23,7 @@ export class Failure extends Error {
   }
 }
 
-/** For a promise's `catch`: what is not there is undefined; any other error is thrown. */
+/** Is given to a promise's `catch`: what is not there is undefined; any other error is thrown. */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof Failure && error.code === 'not_found') return undefined;
   throw error;

@@ -11,7 +11,7 @@ export function toInstant(date: Date): Instant {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
 
-/** From seconds since 1970; years 1970 to 9999. */
+/** Reads seconds since 1970, up to the year 9999. */
 export function secondsToInstant(seconds: number): Instant {
   return toInstant(new Date(seconds * 1000));
 }

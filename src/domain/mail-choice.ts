@@ -23,7 +23,7 @@ export function listMailedEvents(role: Role, alerts: AlertMail): readonly EventT
 }
 
 /** What a link in a mail can end. */
-export const SUBSCRIPTIONS = ['alerts', 'summary'] as const;
+const SUBSCRIPTIONS = ['alerts', 'summary'] as const;
 export type Subscription = (typeof SUBSCRIPTIONS)[number];
 
 /** `<subscription>.<person>.<signature>`: whoever has it can end that subscription, and nothing else. */

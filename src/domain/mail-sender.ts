@@ -1,6 +1,6 @@
 import { parseAddress, toSiteNetwork } from './network-address.ts';
 
-/** Of a mail's beginning. Servers add their own fields at the top. */
+/** The bytes of a mail that are read: servers add their own fields at the top. */
 const MAX_HEAD_BYTES = 16 * 1024;
 const RECEIVED = /^Received:[^\n]*(?:\n[ \t][^\n]*)*/gim;
 /** A server's name for itself follows: what the client was is before. */

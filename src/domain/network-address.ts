@@ -1,18 +1,18 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
+import { parseIpAddress } from './ip-address.ts';
 
 /** Forms in `X-Forwarded-For` besides a bare address: `192.0.2.1:443`, `[2001:db8::1]:443`. */
 const WITH_PORT = /^(?:\[([^[\]]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
 /** An IPv4 address in IPv6 form, as a socket that listens on both reports it. */
-const MAPPED_DECIMAL = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-const MAPPED_HEX = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i;
+const MAPPED = /^::ffff:/i;
 
-/** Without port, brackets and zone; a mapped IPv4 address in IPv4 form. undefined for text that is no address. */
+/** The address without port, brackets and zone; a mapped IPv4 address in IPv4 form. undefined for text that is none. */
 export function parseAddress(text: string): string | undefined {
   if (isIP(text) === 4) return text;
   const [, bracketed, plain] = isIP(text) === 0 ? (WITH_PORT.exec(text) ?? []) : [];
   const address = (bracketed ?? plain ?? text).split('%', 1)[0] ?? '';
   if (isIP(address) === 0 || (bracketed !== undefined && isIP(address) !== 6)) return undefined;
-  return toIpv4(address) ?? address;
+  return MAPPED.test(address) ? parseIpAddress(address) : address;
 }
 
 /** The smallest network that is given to a site, whose addresses one client may have: /24 of IPv4, /48 of IPv6. */
@@ -38,12 +38,3 @@ export function createNetworks(networks: readonly string[]): (address: string) =
 }
 
 const toFamily = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
-function toIpv4(address: string): string | undefined {
-  const decimal = MAPPED_DECIMAL.exec(address)?.[1];
-  if (decimal !== undefined) return decimal;
-  const [, high, low] = MAPPED_HEX.exec(address) ?? [];
-  if (high === undefined || low === undefined) return undefined;
-  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
-}

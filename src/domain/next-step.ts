@@ -13,31 +13,32 @@ import { addDays, type Day, daysBetween } from './instant.ts';
 export const WINDOW_DAYS = 30;
 /** How many days of the window need data before a stronger policy is advised. */
 const MIN_DATA_DAYS = 20;
-/** With fewer messages, some senders may not have been seen. */
+/** Among fewer messages, some senders may not have been seen. */
 const MIN_MESSAGES = 1_000;
 /** Not 100, because forwarders and mailing lists break signatures, whatever the domain's owner does. */
 const GOOD_PERCENT = 99;
 /** Days without reports after which they count as missing. Reporters lag by days. */
 const SILENT_DAYS = 7;
 
+/** What the next step of a domain depends on. */
 export interface DomainFacts {
   readonly status: 'active' | 'paused';
   readonly today: Day;
   /** The first and the newest day that a report begins on. */
   readonly oldest: Day | null;
   readonly newest: Day | null;
-  /** Of the 30 days that end with the newest one, without what failed of others (`toOwnCounts`). */
+  /** What was sent in the 30 days that end with the newest one, without what failed of others (`toOwnCounts`). */
   readonly counts: Counts;
   /** Messages of strangers that failed, where more than a few of all messages did: the owner looks at them first. */
   readonly strangers?: Strangers | undefined;
-  /** How many of these have messages. */
+  /** How many of the 30 days have messages. */
   readonly dataDays: number;
   /**
    * The confirmed DMARC record; while no check of DNS has confirmed one, the tags that reports state of it; undefined when
    * none do.
    */
   readonly record: RecordValue | undefined;
-  /** Of the thirty days before, in the same way. */
+  /** What was sent in the 30 days before, in the same way. */
   readonly before: Counts;
   readonly openAlerts: readonly OpenAlert[];
 }
@@ -47,9 +48,9 @@ interface Strangers {
   readonly sources: number;
 }
 
-export interface OpenAlert {
+interface OpenAlert {
   readonly type: string;
-  /** That it is about. */
+  /** The day that it is about. */
   readonly day: Day | undefined;
 }
 
@@ -95,7 +96,7 @@ const RULES: readonly ((facts: DomainFacts) => NextStep | undefined)[] = [
   findAlert,
   findSilence,
   ({ record }) => (record === null ? { kind: 'publish_record' } : undefined),
-  // With `reject`, messages that fail are not delivered, so failures of others need no step.
+  // Messages that fail are not delivered under `reject`, so failures of others need no step.
   (facts) => (isRejecting(facts) ? findSubdomains(facts) : undefined),
   findFailing,
   findTooFewData,
@@ -158,8 +159,7 @@ function findSubdomains({ record = null }: DomainFacts): NextStep {
 
 function findFailing({ counts, before }: DomainFacts): NextStep | undefined {
   if (isGood(counts)) return undefined;
-  const isNew = before.messages === 0;
-  const since = isNew ? 'first_report' : isGood(before) ? undefined : 'before';
+  const since = before.messages === 0 ? 'first_report' : isGood(before) ? undefined : 'before';
   return { kind: 'failing', counts, since };
 }
 
@@ -186,8 +186,18 @@ function findStronger(facts: DomainFacts): NextStep | undefined {
 
 /** What a person has to look at first has the least number. */
 const RANKS: Readonly<Record<NextStep['kind'], number>> = {
-  ...{ alert: 0, failing: 1, one_record: 1, publish_record: 1, silent: 2, enforce: 3, stronger: 3 },
-  ...{ policy_unknown: 4, first_reports: 5, wait: 6, nothing: 7, resume: 8 },
+  alert: 0,
+  failing: 1,
+  one_record: 1,
+  publish_record: 1,
+  silent: 2,
+  enforce: 3,
+  stronger: 3,
+  policy_unknown: 4,
+  first_reports: 5,
+  wait: 6,
+  nothing: 7,
+  resume: 8,
 };
 
 /** Somebody has to look at strangers before anything else. */

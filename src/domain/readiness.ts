@@ -43,45 +43,44 @@ export type MailByStanding = Readonly<Record<Standing, MailOfStanding>>;
 /** What sources sent, by their standing. */
 export function sumByStanding(sources: Iterable<JudgedSource>): MailByStanding {
   const sums = toSums();
-  for (const source of sources) {
-    const sum = sums[toStanding(source)];
-    addTo(sum, source);
-    sum.sources += 1;
-  }
+  for (const source of sources) addMail(sums[toStanding(source)], source, 1);
   return sums;
 }
 
+function addMail(sum: ReturnType<typeof toSum>, counts: Counts, sources: number): void {
+  addTo(sum, counts);
+  sum.sources += sources;
+}
+
 const toSums = () => ({
-  ...{ passing: toSum(), own: toSum(), undecided: toSum() },
-  ...{ forwarded: toSum(), stranger: toSum(), foreign: toSum() },
+  passing: toSum(),
+  own: toSum(),
+  undecided: toSum(),
+  forwarded: toSum(),
+  stranger: toSum(),
+  foreign: toSum(),
 });
 
 /** All mail: what some sources sent and what the others did. The messages in `all` of no source pass, or are undecided. */
 export function judgeMail(parts: readonly MailByStanding[], all: Counts): MailByStanding {
   const sums = toSums();
   for (const part of parts)
-    for (const [standing, mail] of Object.entries(part)) {
-      const sum = sums[standing as Standing];
-      addTo(sum, mail);
-      sum.sources += mail.sources;
-    }
-  const rest = subtract(all, addUp(Object.values(sums)));
-  addTo(sums.passing, { messages: rest.aligned, aligned: rest.aligned });
-  addTo(sums.undecided, { messages: rest.messages - rest.aligned, aligned: 0 });
+    for (const [standing, mail] of Object.entries(part))
+      addMail(sums[standing as Standing], mail, mail.sources);
+  // Counts of sources may be too small, and never too large.
+  const some = addUp(Object.values(sums));
+  const aligned = Math.max(0, all.aligned - some.aligned);
+  addTo(sums.passing, { messages: aligned, aligned });
+  const failed = Math.max(0, all.messages - some.messages - aligned);
+  addTo(sums.undecided, { messages: failed, aligned: 0 });
   return sums;
 }
 
 const toSum = () => ({ messages: 0, aligned: 0, sources: 0 });
 
-/** Counts of sources may be too small, and never too large. */
-function subtract(all: Counts, some: Counts): Counts {
-  const aligned = Math.max(0, all.aligned - some.aligned);
-  return { messages: Math.max(aligned, all.messages - some.messages), aligned };
-}
-
 /**
- * Without what failed of others: what a stronger policy can harm. That is what is marked as unknown, what is forwarded,
- * and what strangers send. The next step and what keeps a domain from a stronger policy depend on the same counts.
+ * What a stronger policy can harm: all mail but what failed of others, which is marked as unknown, forwarded, or sent by
+ * strangers. The next step and what keeps a domain from a stronger policy depend on the same counts.
  */
 export function toOwnCounts(
   { messages, aligned }: Counts,
@@ -97,13 +96,12 @@ export function findStrangers(all: Counts, { stranger }: MailByStanding): Domain
   return { messages: failedOf(stranger), sources: stranger.sources };
 }
 
-/** Why not, the most important reason first. */
 export type Obstacle =
   | { readonly kind: 'silent'; readonly newest: Day }
   | { readonly kind: 'own' | 'undecided'; readonly mail: MailOfStanding }
   | { readonly kind: 'few_data'; readonly dataDays: number; readonly messages: number };
 
-/** What keeps a domain from a stronger policy; empty when nothing does. */
+/** What keeps a domain from a stronger policy, the most important reason first; empty when nothing does. */
 export function listObstacles(facts: DomainFacts, mail: MailByStanding): readonly Obstacle[] {
   const silence = findSilence(facts);
   const few = findTooFewData(facts);

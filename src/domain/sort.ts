@@ -4,10 +4,12 @@ export interface Sort<Column extends string> {
   readonly order: 'asc' | 'desc';
 }
 
-type Compare<T> = (a: T, b: T) => number;
-
-/** The first of them in an order, as a stable sort of all gives them: of thousands, a page shows fifty. */
-export function sortFirst<T>(items: readonly T[], compare: Compare<T>, count: number): T[] {
+/** The first items in an order, as a stable sort of all gives them: a page shows fifty of thousands. */
+export function sortFirst<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  count: number,
+): T[] {
   let first: T[] = [];
   let last: T | undefined;
   for (const item of items) {

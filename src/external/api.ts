@@ -34,18 +34,15 @@ export async function createExternalApi(deps: ApiDeps) {
   const given = { now, networks, services, days };
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
-  const answer = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
-    await limitAddress(req);
-    const { accountId, keyId } = await authenticate(req);
-    await limitKey(req, keyId);
-    const request = validate(req);
-    req.operation = request.operation.operationId;
-    const list = await openAnswer(store.reader, request, { accountId, given });
-    await sendList(req, res, { request, list });
-  };
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
     try {
-      await answer(req, res);
+      await limitAddress(req);
+      const { accountId, keyId } = await authenticate(req);
+      await limitKey(req, keyId);
+      const request = validate(req);
+      req.operation = request.operation.operationId;
+      const list = await openAnswer(store.reader, request, { accountId, given });
+      await sendList(req, res, { request, list });
     } catch (error) {
       if (!answerError(error, req, res)) res.destroy();
     }

@@ -95,7 +95,7 @@ function holdCursors(pairs: Pairs, { parameters }: Operation): void {
 function createAjv(): Ajv {
   const ajv = new Ajv({ strict: false });
   addFormatsModule.default(ajv);
-  // That of ajv-formats also accepts `urn:uuid:…`; the contract's does not.
+  // The format of ajv-formats also accepts `urn:uuid:…`; the contract's does not.
   ajv.addFormat('uuid', isUuid);
   return ajv;
 }

@@ -36,7 +36,10 @@ function toData(domain: DomainOfAccountRow, report: NewestReport | undefined) {
   const { id, name, status, last_report_at, dmarc_state } = domain;
   const value = toDmarcValue(dmarc_state);
   return {
-    ...{ id, domain: name, status, last_report_at },
+    id,
+    domain: name,
+    status,
+    last_report_at,
     published_policy: toPolicy(report),
     dmarc_record: {
       name: toRecordName('dmarc', name),
@@ -53,16 +56,17 @@ function toDmarcValue(state: string | null): string | null | undefined {
 }
 
 function toPolicy(report: NewestReport | undefined) {
-  if (report === undefined) return NO_POLICY;
-  const { policyPublished } = unpackContent(report.content);
-  const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policyPublished;
+  const policy = report && unpackContent(report.content).policyPublished;
   return {
-    ...{ report_id: report.id, p, sp, np, adkim, aspf, pct, fo, testing },
-    discovery_method: discoveryMethod,
+    report_id: report?.id ?? null,
+    p: policy?.p ?? null,
+    sp: policy?.sp ?? null,
+    np: policy?.np ?? null,
+    adkim: policy?.adkim ?? null,
+    aspf: policy?.aspf ?? null,
+    pct: policy?.pct ?? null,
+    fo: policy?.fo ?? null,
+    testing: policy?.testing ?? null,
+    discovery_method: policy?.discoveryMethod ?? null,
   };
 }
-
-const NO_POLICY = {
-  ...{ report_id: null, p: null, sp: null, np: null, adkim: null, aspf: null, pct: null },
-  ...{ fo: null, testing: null, discovery_method: null },
-};

@@ -47,8 +47,10 @@ export function toRateLimitHeaders({ ipLimit, keyLimit }: ApiRequest): readonly 
   const limits = keyLimit === undefined ? [ipLimit] : [ipLimit, keyLimit];
   const now = Date.now();
   return [
-    ...['RateLimit', limits.map((limit) => toRemaining(limit, now)).join(', ')],
-    ...['RateLimit-Policy', limits.map(toPolicy).join(', ')],
+    'RateLimit',
+    limits.map((limit) => toRemaining(limit, now)).join(', '),
+    'RateLimit-Policy',
+    limits.map(toPolicy).join(', '),
   ];
 }
 

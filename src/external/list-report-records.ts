@@ -9,7 +9,7 @@ import {
 } from '../store/reports/report-of-account.ts';
 import type { ComputedPage, Handler } from './operation.ts';
 
-type Row = ReturnType<typeof toRow>;
+type ListedRecord = ReturnType<typeof toListed>;
 
 export const listReportRecords = (({ accountId, path, query: page }) => {
   const scope = { accountId, domainId: path.domain_id, reportId: path.report_id };
@@ -17,7 +17,7 @@ export const listReportRecords = (({ accountId, path, query: page }) => {
     list: {
       missing: NO_SUCH_REPORT,
       findVersion: async (reader) => (await reader.readAll(reportVersion(scope)))[0]?.version,
-      readPage: async (reader, page): Promise<ComputedPage<Row>> =>
+      readPage: async (reader, page): Promise<ComputedPage<ListedRecord>> =>
         toPage(await findReport(reader, scope), page),
     },
     page,
@@ -25,13 +25,13 @@ export const listReportRecords = (({ accountId, path, query: page }) => {
 }) satisfies Handler<'listReportRecords'>;
 
 /** A report's records are stored as one value, so a page of a large report costs as much as all of it. */
-function toPage(report: ReportOfAccount, { offset, limit }: Page): ComputedPage<Row> {
+function toPage(report: ReportOfAccount, { offset, limit }: Page): ComputedPage<ListedRecord> {
   const { records } = unpackContent(report.content);
-  const items = records.slice(offset, offset + limit).map(toRow);
+  const items = records.slice(offset, offset + limit).map(toListed);
   return { version: report.version, items, total: records.length };
 }
 
-function toRow({ sourceIp, count, omitted, ...record }: KeptRecord) {
+function toListed({ sourceIp, count, omitted, ...record }: KeptRecord) {
   const { identifiers, authResults } = record;
   return {
     source_ip: sourceIp,
@@ -42,16 +42,12 @@ function toRow({ sourceIp, count, omitted, ...record }: KeptRecord) {
       envelope_from: identifiers.envelopeFrom,
       envelope_to: identifiers.envelopeTo,
     },
-    auth_results: {
-      dkim: authResults.dkim.map(({ humanResult, ...result }) => ({
-        ...result,
-        human_result: humanResult,
-      })),
-      spf: authResults.spf.map(({ humanResult, ...result }) => ({
-        ...result,
-        human_result: humanResult,
-      })),
-    },
+    auth_results: { dkim: authResults.dkim.map(toResult), spf: authResults.spf.map(toResult) },
     omitted,
   };
 }
+
+const toResult = <R extends { humanResult: string | null }>({ humanResult, ...result }: R) => ({
+  ...result,
+  human_result: humanResult,
+});

@@ -1,9 +1,9 @@
 import { Failure } from '../domain/failure.ts';
-import { addDays, type DayRange, daysBetween, isDay, toDay, toInstant } from '../domain/instant.ts';
+import { addDays, countDays, type DayRange, isDay, toDay, toInstant } from '../domain/instant.ts';
 import { remember } from '../domain/remember.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
 import { addSafely } from '../domain/safe-sum.ts';
-import type { Counted } from '../domain/sources/evidence.ts';
+import type { Sighting } from '../domain/sources/evidence.ts';
 import type { Network } from '../domain/sources/network.ts';
 import { findSourcesState, type SourcesState } from '../store/days/source-list.ts';
 import type { SourceSum } from '../store/days/summed-range.ts';
@@ -56,7 +56,7 @@ const MAX_DAYS = 366;
 function toRange(from: string | undefined, to: string): DayRange {
   if (!isDay(to)) throw toInvalid('"until" must be a day from 1970-01-01 on.');
   const range = { from: from ?? addDays(to, 1 - DAYS), to };
-  const days = daysBetween(range.from, to) + 1;
+  const days = countDays(range);
   if (days >= 1 && days <= MAX_DAYS) return range;
   throw toInvalid(`"from" to "until" must be 1 to ${MAX_DAYS} days, both included.`);
 }
@@ -67,19 +67,20 @@ function toItem(source: SourceSum) {
   const { address, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay } = source;
   return {
     source_ip: address,
-    ...{ total_messages: messages, aligned_messages: aligned },
-    ...{ dkim_aligned_messages: dkimAligned, spf_aligned_messages: spfAligned },
-    ...{ first_day: firstDay, last_day: lastDay },
+    total_messages: messages,
+    aligned_messages: aligned,
+    dkim_aligned_messages: dkimAligned,
+    spf_aligned_messages: spfAligned,
+    first_day: firstDay,
+    last_day: lastDay,
   };
 }
 
-interface Mail {
-  readonly nameService: NameService;
-  readonly parse: typeof parsePattern;
-}
-
 /** What reporters said of a source's mail. Names in DNS are left out: no change of the list's version would tell of theirs. */
-function toMail({ messages, patterns }: SourceSum, { nameService, parse }: Mail) {
+function toMail(
+  { messages, patterns }: SourceSum,
+  { nameService, parse }: { nameService: NameService; parse: typeof parsePattern },
+) {
   const results = [...patterns].map(([text, messages]) => ({ seen: parse(text), messages }));
   const { name, kind, by, domain } = nameService({ results, name: undefined }) ?? NO_SERVICE;
   return {
@@ -93,7 +94,7 @@ const NO_SERVICE = { name: null, kind: null, by: null, domain: null };
 /** Messages by what receivers did with them; `other` are those of which it is not known as well. */
 function toDispositions(
   messages: number,
-  results: readonly Counted<{ readonly disposition: string | null }>[],
+  results: readonly Sighting<{ readonly disposition: string | null }>[],
 ) {
   const sums = { none: 0, quarantine: 0, reject: 0 };
   for (const { seen, messages } of results) {

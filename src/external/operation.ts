@@ -29,18 +29,16 @@ export interface Call<O extends OperationId> {
 
 export type NameService = (evidence: NameEvidence) => NamedService | undefined;
 
-export interface GivenServices {
-  /** Another one when services are named otherwise. */
-  readonly findVersion: () => Promise<string>;
-  /** Names services that send for a domain. */
-  readonly loadNamer: (domain: string) => Promise<NameService>;
-}
-
 /** What handlers are given besides the request. */
 export interface Given {
   readonly now: () => Date;
   readonly networks?: Networks | undefined;
-  readonly services: GivenServices;
+  readonly services: {
+    /** Another one when services are named otherwise. */
+    readonly findVersion: () => Promise<string>;
+    /** Names services that send for a domain. */
+    readonly loadNamer: (domain: string) => Promise<NameService>;
+  };
   readonly days: DaysReads;
 }
 
@@ -64,7 +62,7 @@ interface Computed {
 
 /** One thing, which is no list. */
 export interface Resource<Data> extends Computed {
-  /** Both of one snapshot. */
+  /** Reads both from one snapshot. */
   readonly read: (
     reader: Reader,
   ) => Promise<{ readonly version: string; readonly data: Data } | undefined>;
@@ -107,7 +105,7 @@ export interface ComputedList<Item> extends Computed {
   readonly readPage: (reader: Reader, page: Page) => Promise<ComputedPage<Item>>;
 }
 
-/** Of one snapshot. */
+/** A page that was read from one snapshot. */
 export interface ComputedPage<Item> {
   readonly version: string;
   readonly items: readonly Item[];

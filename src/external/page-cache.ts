@@ -6,16 +6,12 @@ const MAX_ASKED = 4_000;
 /** What an entry costs besides its page. */
 const ENTRY_BYTES = 500;
 
-interface Sized {
-  readonly bytes: Buffer;
-}
-
 /**
  * Up to `maxBytes`; the least recently used page is removed first. A page is kept when it is likely to be asked for
  * again: the first of a list, and any other at its second request. A client that walks a list asks for each page
  * once: keeping those would cost more than reading them, and would remove better ones.
  */
-export class PageCache<Page extends Sized> {
+export class PageCache<Page extends { readonly bytes: Buffer }> {
   readonly #pages: LRUCache<string, Page>;
   readonly #asked = new LRUCache<string, true>({ max: MAX_ASKED });
   readonly #isOff: boolean;
@@ -58,7 +54,7 @@ export function toOwnBytes(bytes: Uint8Array): Buffer {
   return own;
 }
 
-/** With more effort, for a body that is kept and sent again and again. The work is done in another thread. */
+/** Compresses a body with more effort: it is kept and sent again and again. The work is done in another thread. */
 export async function compressWell(body: Buffer, compression: Compression): Promise<Buffer> {
   return toOwnBytes(await compress(body, compression, GOOD[compression]));
 }

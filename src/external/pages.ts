@@ -16,7 +16,7 @@ interface KeptPage {
   readonly compressed: Partial<Record<Compression, Promise<Buffer>>>;
 }
 
-interface Page {
+interface SentPage {
   readonly version: string;
   readonly cursor: string | undefined;
   readonly body: Body;
@@ -31,7 +31,7 @@ export function createPages(maxBytes: number) {
     req: ApiRequest,
     request: ValidRequest,
     list: OpenAnswer,
-  ): Promise<Page> => {
+  ): Promise<SentPage> => {
     const kept = cache.get(toKey(list.version, request));
     if (kept !== undefined) return await toPage(req, kept);
     const { version, cursor, ...read } = await list.read();
@@ -78,7 +78,7 @@ function toTag(version: string, { shape }: Operation): string {
   return `"${version}.${shape}"`;
 }
 
-async function toPage(req: ApiRequest, kept: KeptPage): Promise<Page> {
+async function toPage(req: ApiRequest, kept: KeptPage): Promise<SentPage> {
   const { version, cursor, bytes, compressed } = kept;
   const compression = chooseCompression(req, bytes.length);
   if (compression === undefined) return { version, cursor, body: bytes, compression };
@@ -88,12 +88,15 @@ async function toPage(req: ApiRequest, kept: KeptPage): Promise<Page> {
 
 function toHeaders(
   operation: Operation,
-  { version, cursor, compression }: Pick<Page, 'version'> & Partial<Page>,
+  { version, cursor, compression }: Pick<SentPage, 'version'> & Partial<SentPage>,
 ): readonly string[] {
   return [
-    ...['ETag', `W/${toTag(version, operation)}`],
-    ...['Cache-Control', 'private, no-cache'],
-    ...['Vary', 'Authorization, Accept-Encoding'],
+    'ETag',
+    `W/${toTag(version, operation)}`,
+    'Cache-Control',
+    'private, no-cache',
+    'Vary',
+    'Authorization, Accept-Encoding',
     ...operation.headers,
     ...(cursor === undefined ? [] : ['Plumbline-Cursor', cursor]),
     ...(compression === undefined ? [] : ['Content-Encoding', compression]),

@@ -36,17 +36,14 @@ export function send(
   const byteCount = Buffer.byteLength(body);
   // ASCII alone is written as Latin-1, which node copies without looking at each character.
   const encoding = byteCount === body.length ? 'latin1' : 'utf8';
-  res.writeHead(status, [...list, ...toContentHeaders(byteCount)]).end(body, encoding);
+  // JSON has no charset (RFC 8259, section 11).
+  list.push('Content-Type', 'application/json', 'Content-Length', `${byteCount}`);
+  res.writeHead(status, list).end(body, encoding);
 }
 
 /** A value as a body: JSON and a newline, for display on a terminal. */
 export function toBody(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
-}
-
-// JSON has no charset (RFC 8259, section 11).
-function toContentHeaders(byteCount: number): HeaderList {
-  return ['Content-Type', 'application/json', 'Content-Length', `${byteCount}`];
 }
 
 /** The security headers of a JSON answer: it loads nothing and must not be framed. */

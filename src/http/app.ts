@@ -27,14 +27,9 @@ import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { openNetworks } from './networks.ts';
 import { openSettings } from './settings.ts';
 
-type AppConfig = Pick<
-  Config,
-  'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'
-> &
-  Partial<Config>;
-
 interface AppDeps {
-  readonly config: AppConfig;
+  readonly config: Partial<Config> &
+    Pick<Config, 'requestsPerIp' | 'requestsPerKey' | 'pageCacheBytes' | 'trustedProxies'>;
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Logger;
@@ -154,7 +149,7 @@ function redirectBrowsersTo(path: string): RequestHandler {
 }
 
 /**
- * For load balancers. Neither limits that this process counts alone, without Redis, nor a door that fails make the
+ * Answers load balancers. Neither limits that this process counts alone, without Redis, nor a door that fails make the
  * service unready: it answers all the same.
  */
 function answerReady(
@@ -177,9 +172,8 @@ function answerReady(
 
 /** Says whether somebody who is not trusted passes on requests for others: they all count as one. */
 function toForwarding({ app, headers, socket }: Request): object {
-  const isTrusted: IsTrusted = (address) => app.get('trust proxy fn')(address, 0);
-  if (headers['x-forwarded-for'] === undefined || isTrusted(socket.remoteAddress ?? '')) return {};
-  return { forwarded_for: 'ignored' };
+  const isTrusted = app.get('trust proxy fn')(socket.remoteAddress ?? '', 0);
+  return headers['x-forwarded-for'] === undefined || isTrusted ? {} : { forwarded_for: 'ignored' };
 }
 
 function sendStatus(
@@ -188,10 +182,9 @@ function sendStatus(
   status: 'ok' | 'ready' | 'unavailable',
   details: object = {},
 ): void {
-  const headers = ['Cache-Control', 'no-store'];
   send(req, res, {
     status: status === 'unavailable' ? 503 : 200,
-    headers,
+    headers: ['Cache-Control', 'no-store'],
     body: toBody({ status, ...details }),
   });
 }

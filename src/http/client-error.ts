@@ -81,14 +81,11 @@ interface ParserError extends NodeJS.ErrnoException {
 }
 
 function findClientError({ code = '', rawPacket }: ParserError): ClientError {
-  if (code === 'HPE_INVALID_METHOD' && isUnknownMethod(rawPacket)) return UNKNOWN_METHOD;
+  const [, method] = API_REQUEST.exec(rawPacket?.toString('latin1') ?? '') ?? [];
+  // A known method begins a valid request: then the invalid bytes come after it.
+  const isUnknown = method !== undefined && !METHODS.includes(method);
+  if (code === 'HPE_INVALID_METHOD' && isUnknown) return UNKNOWN_METHOD;
   return CLIENT_ERRORS[code] ?? BAD_REQUEST;
-}
-
-/** False when the packet begins with a valid request: then the invalid bytes come after it. */
-function isUnknownMethod(packet: Buffer | undefined): boolean {
-  const [, method] = API_REQUEST.exec(packet?.toString('latin1') ?? '') ?? [];
-  return method !== undefined && !METHODS.includes(method);
 }
 
 /**
@@ -135,7 +132,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** In absolute form the target's host replaces the `Host` header. */
+/** The host of a target in absolute form replaces the `Host` header. */
 function takeAbsolute(req: IncomingMessage, url: string): boolean {
   const [whole, host] = ABSOLUTE.exec(url) ?? [];
   if (whole === undefined) return false;

@@ -19,7 +19,7 @@ export function serveDocs(site: string = SITE): Router {
   router.get('/reference', referenceHeaders);
   router.get('/404', answerMissing(site));
   router.use('/assets', preferCompressed, serve(join(site, 'assets'), setAssetHeaders));
-  router.use(serve(site, setPageHeaders));
+  router.use(serve(site, (res) => res.set('Cache-Control', 'no-cache')));
   router.use(answerMissing(site));
   return router;
 }
@@ -73,10 +73,6 @@ const setAssetHeaders = (res: Response, path: string): void => {
   res.set('Cache-Control', IMMUTABLE);
   if (!path.endsWith('.br')) return;
   res.set('Content-Encoding', 'br').type(extname(path.slice(0, -'.br'.length)));
-};
-
-const setPageHeaders = (res: Response): void => {
-  res.set('Cache-Control', 'no-cache');
 };
 
 /** Browsers get an HTML page; other clients get the error body of the API. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import pino, { type Logger } from 'pino';
 import type { ApiRequest } from '../external/request.ts';
-import type { Metrics, SeenRequest } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
 /** A key in the wrong place (a path, a request's id, an error) is still a key, and must never be logged. */
 const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
@@ -17,19 +17,14 @@ const STDERR = 2;
 
 /** JSON lines on standard error, with RFC 3339 times and names of levels, because standard output has a command's result; readable text on a terminal. */
 export function createLog(level: string): Logger {
+  const common = { level, serializers: ERROR_SERIALIZERS };
   if (process.stderr.isTTY) {
     const options = { destination: STDERR, ignore: 'pid,hostname' };
-    return pino({
-      level,
-      serializers: ERROR_SERIALIZERS,
-      transport: { target: 'pino-pretty', options },
-    });
+    return pino({ ...common, transport: { target: 'pino-pretty', options } });
   }
+  const { isoTime: timestamp } = pino.stdTimeFunctions;
   return pino(
-    {
-      ...{ level, serializers: ERROR_SERIALIZERS, timestamp: pino.stdTimeFunctions.isoTime },
-      formatters: { level: (label) => ({ level: label }) },
-    },
+    { ...common, timestamp, formatters: { level: (label) => ({ level: label }) } },
     collectLines(pino.destination({ dest: STDERR, sync: false })),
   );
 }
@@ -65,14 +60,21 @@ export function logRequests(log: Logger, metrics?: Metrics) {
     const { method, url = '' } = req;
     res.once('close', () => {
       const ms = performance.now() - startedAt;
-      metrics?.observeRequest(toSeenRequest(req, { url, status: res.statusCode, ms }));
-      const level = res.statusCode >= 500 ? 'error' : 'info';
+      const { statusCode: status } = res;
+      metrics?.observeRequest({
+        // Express changes the request's URL: this is the target that came in.
+        operation: req.operation ?? toArea(url),
+        status,
+        seconds: ms / 1000,
+        limit: status === 429 ? toLimit(req) : undefined,
+      });
+      const level = status >= 500 ? 'error' : 'info';
       log[level]({
         request_id: withoutKeys(req.id),
         method,
-        // Without the query, which may contain anything.
+        // The query is left out: it may contain anything.
         path: withoutKeys(url.split('?', 1)[0] ?? ''),
-        status: res.statusCode,
+        status,
         ms: Math.round(ms),
         // The caller closed the connection before the answer was complete.
         ...(res.writableFinished ? undefined : { aborted: true }),
@@ -83,20 +85,6 @@ export function logRequests(log: Logger, metrics?: Metrics) {
 
 /** The first part of a path outside the API; any other path is `other`, because clients can invent paths. */
 const AREAS = ['docs', 'settings', 'healthz', 'readyz'];
-
-/** A request as metrics count it. `url` is the target that came in: Express changes the request's. */
-function toSeenRequest(
-  req: ApiRequest,
-  { url, status, ms }: { readonly url: string; readonly status: number; readonly ms: number },
-): SeenRequest {
-  const operation = req.operation ?? toArea(url);
-  return {
-    operation,
-    status,
-    seconds: ms / 1000,
-    limit: status === 429 ? toLimit(req) : undefined,
-  };
-}
 
 function toArea(url: string): string {
   if (url.startsWith('/v1/')) return 'invalid';

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/variable.ts';
 import { type IpDatabase, openIpDatabase } from '../settings/ip-database.ts';
 import { openShippedNetworks } from '../settings/shipped-networks.ts';
@@ -10,16 +9,15 @@ export const SHIPPED_NETWORKS = fileURLToPath(
   new URL('../../generated/networks.bin', import.meta.url),
 );
 
-interface Files extends Partial<Pick<Config, 'ipDatabase'>> {
-  readonly shippedNetworks?: string | undefined;
-}
-
 /**
  * The API and the settings pages share it. The operator's file wins; when it cannot be used, that is an error at start: it
  * would be noticed late.
  */
 export async function openNetworks(
-  { ipDatabase, shippedNetworks }: Files,
+  {
+    ipDatabase,
+    shippedNetworks,
+  }: { ipDatabase?: string | undefined; shippedNetworks?: string | undefined },
   log: Logger,
 ): Promise<IpDatabase | undefined> {
   if (ipDatabase === undefined)

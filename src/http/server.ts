@@ -25,10 +25,7 @@ const KEEP_ALIVE_MS = 65_000;
 type ServerDeps = Pick<Parameters<typeof createApp>[0], 'store' | 'log' | 'isSandbox' | 'metrics'>;
 
 /** Serves the app on the configured address until it is stopped. The caller closes the store. */
-export async function startServer(
-  config: Config,
-  { store, log, isSandbox = false, metrics }: ServerDeps,
-) {
+export async function startServer(config: Config, deps: ServerDeps) {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -42,10 +39,8 @@ export async function startServer(
   });
   const { isStopping, stop } = prepareStop(server, config.stopDelayMs);
   const now = () => new Date();
-  const app = await createApp({
-    ...{ config, store, log, isSandbox, now, isStopping, metrics },
-    shippedNetworks: SHIPPED_NETWORKS,
-  });
+  const common = { now, isStopping, shippedNetworks: SHIPPED_NETWORKS };
+  const app = await createApp({ ...deps, ...common, config });
   server.on('request', requireValid(app.listener));
   limitConnections(server, config, app.isTrusted);
   server.on('clientError', answerClientError);
@@ -53,7 +48,7 @@ export async function startServer(
   // Unknown expectations are ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   await listen(server, config);
-  if (config.sharesPort) warnOfSharing(config, log);
+  if (config.sharesPort) warnOfSharing(config, deps.log);
   return {
     url: toUrl(server.address() as AddressInfo),
     /** Loses no request (stopping.ts). */

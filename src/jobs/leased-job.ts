@@ -1,4 +1,4 @@
-import { type Claim, LEASE_MS, type Leases } from '../store/work/leases.ts';
+import { type HeldLease, LEASE_MS, type Leases } from '../store/work/leases.ts';
 import { SHARDS, type Shard, type ShardRun } from '../store/work/shards.ts';
 import { keepRunning, type Running } from './running.ts';
 
@@ -74,7 +74,7 @@ export function startExclusiveJob(
 function keepClaiming(
   names: readonly string[],
   deps: LeasedDeps & Pick<ShardJob, 'everyMs' | 'paceMs'>,
-  work: (held: Pick<Claim, 'name'> & Omit<ShardRun, 'shard'>) => Promise<boolean>,
+  work: (held: Pick<HeldLease, 'name'> & Omit<ShardRun, 'shard'>) => Promise<boolean>,
 ): Running {
   const { leases, logError, observe, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
   const workOnce = async (signal: AbortSignal) => {
@@ -105,7 +105,7 @@ function keepClaiming(
  * @internal Tests call it too.
  */
 export function createMayGoOn(
-  claim: Claim,
+  claim: HeldLease,
   {
     leases,
     signal,

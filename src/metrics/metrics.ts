@@ -23,7 +23,7 @@ export interface SeenDocument {
   readonly outcome: string;
   /** Why it is no report. */
   readonly reason?: string | undefined;
-  /** From the arrival of its mail until it was stored. */
+  /** The time from the arrival of its mail until it was stored. */
   readonly seconds: number;
 }
 

@@ -8,16 +8,11 @@ import { readState, type WatchedConfig } from './state.ts';
 
 export type OpenMetrics = Awaited<ReturnType<typeof openMetricsPort>>;
 
-interface PortDeps {
-  readonly store: Pick<Store, 'db'>;
-  readonly log: Logger;
-}
-
 /** Counts for this process, and answers with what it counts. */
 export async function openMetricsPort(
   config: WatchedConfig,
   { host, port }: NonNullable<Config['metrics']>,
-  { store, log }: PortDeps,
+  { store, log }: { readonly store: Pick<Store, 'db'>; readonly log: Logger },
 ) {
   const metrics = createMetrics();
   const readAll = async () =>

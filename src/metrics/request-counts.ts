@@ -8,7 +8,7 @@ import type { Metric, Registry } from 'prom-client';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-interface Counted {
+interface OperationCounts {
   readonly byStatus: Map<number, number>;
   /** Requests whose time is in the bucket with this index; the last is for all that took longer. */
   readonly inBucket: number[];
@@ -18,12 +18,12 @@ interface Counted {
 interface Value {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** Of a histogram. */
+  /** The name of a part of a histogram. */
   readonly metricName?: string;
 }
 
 export function createRequestCounts(registry: Registry) {
-  const counted = new Map<string, Counted>();
+  const counted = new Map<string, OperationCounts>();
   const add = (name: string, type: string, help: string, toValues: () => Value[]) => {
     const get = async () => ({ name, help, type, values: toValues() });
     // What a registry asks of a metric.
@@ -52,7 +52,11 @@ export function createRequestCounts(registry: Registry) {
   };
 }
 
-function toHistogram(name: string, operation: string, { inBucket, seconds }: Counted): Value[] {
+function toHistogram(
+  name: string,
+  operation: string,
+  { inBucket, seconds }: OperationCounts,
+): Value[] {
   let sum = 0;
   const buckets = inBucket.map((requests, i) => {
     sum += requests;

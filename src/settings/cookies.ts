@@ -20,10 +20,10 @@ const MAX_AGE_SECONDS: Readonly<Record<CookieName, number>> = {
 const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const satisfies CookieOptions;
 
 /** An empty value deletes the cookie. */
-export function setCookie(req: Request, res: Response, name: CookieName, value: string): void {
+export function setCookie(res: Response, name: CookieName, value: string): void {
   const maxAge = value === '' ? 0 : MAX_AGE_SECONDS[name];
-  const options = { ...OPTIONS, secure: req.secure, maxAge };
-  res.append('Set-Cookie', stringifySetCookie(fullNameOf(req, name), value, options));
+  const options = { ...OPTIONS, secure: res.req.secure, maxAge };
+  res.append('Set-Cookie', stringifySetCookie(fullNameOf(res.req, name), value, options));
 }
 
 export function readCookie(req: Request, name: CookieName): string | undefined {

@@ -20,7 +20,6 @@ export interface SettingsDeps extends ReportAddresses {
   ) => Promise<readonly RouteFinding[]>;
   /** From a file of the operator's, or Plumbline's own. */
   readonly networks?: Networks | undefined;
-  /** Reads sources. */
   readonly days: DaysReads;
   /** Whether the worker looks up the names of sources. */
   readonly dnsChecks?: boolean;

@@ -1,9 +1,9 @@
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure, type FailureCode } from '../domain/failure.ts';
 import { isOfConnection } from '../store/engine/open.ts';
 import type { SettingsDeps } from './deps.ts';
-import { sendPage, type View } from './frame/page.ts';
+import { sendPage } from './frame/page.ts';
 import { findVisitor } from './visitor.ts';
 
 /** Error codes as pages for people; the API's table is in external/errors.ts. */
@@ -21,8 +21,6 @@ const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: str
   unavailable: [503, 'Busy at the moment'],
 };
 
-const RETRY_SECONDS = 5;
-
 export function statusOf({ code }: Failure): number {
   return ANSWERS[code][0];
 }
@@ -33,20 +31,19 @@ export function answerErrors({ logError }: SettingsDeps): ErrorRequestHandler {
     const failure = toFailure(error);
     if (failure === undefined || failure.cause !== undefined) logError(error, req);
     if (res.headersSent) return next(error);
-    if (failure?.code === 'unavailable') res.set('Retry-After', String(RETRY_SECONDS));
-    await sendPage(res, toView(failure, { isSignedIn: !!findVisitor(res), requestId: req.id }));
+    if (failure?.code === 'unavailable') res.set('Retry-After', '5');
+    await sendPage(res, toView(failure, res));
   };
 }
 
-function toView(
-  failure: Failure | undefined,
-  { isSignedIn, requestId }: { isSignedIn: boolean; requestId: string },
-): View {
+function toView(failure: Failure | undefined, res: Response) {
   const [status, title] = failure ? ANSWERS[failure.code] : [500, 'Something went wrong'];
   const message =
     failure?.message ??
-    `This is a defect of the service. It was logged as ${requestId}. Please retry.`;
-  const [path, text] = isSignedIn ? ['overview', 'To the overview'] : ['sign-in', 'To the sign-in'];
+    `This is a defect of the service. It was logged as ${res.req.id}. Please retry.`;
+  const [path, text] = findVisitor(res)
+    ? ['overview', 'To the overview']
+    : ['sign-in', 'To the sign-in'];
   const main = html`<section class="card refusal">
     <h1>${title}</h1>
     <p>${message}</p>
@@ -59,12 +56,7 @@ function toFailure(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   const busy = 'The database does not respond. Please try again in a moment.';
   if (isOfConnection(error)) return new Failure('unavailable', busy, { cause: error });
-  return toFormFailure(error);
-}
-
-/** The body parser's error for a form that is too large or invalid has a status. */
-function toFormFailure(error: unknown): Failure | undefined {
-  const status = (error as { status?: number }).status ?? 500;
-  if (status >= 500) return undefined;
-  return new Failure('validation_error', 'This form could not be read.');
+  // The body parser's error for a form that is too large or invalid has a status.
+  const { status = 500 } = error as { readonly status?: number };
+  return status < 500 ? new Failure('validation_error', 'This form could not be read.') : undefined;
 }

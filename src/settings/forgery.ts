@@ -27,10 +27,8 @@ function isOwn({ headers, host }: Request, ownHost: string | undefined): boolean
 
 /** Rejects a signed-in person's form without the token of their session. */
 export const requireFormToken: RequestHandler = (req, res, next) => {
-  const visitor = findVisitor(res);
-  if (visitor !== undefined && !SAFE_METHODS.has(req.method)) {
-    if (!isFormToken(String(req.body?.['form_token'] ?? ''), req)) throw notOurForm();
-  }
+  const isForm = findVisitor(res) !== undefined && !SAFE_METHODS.has(req.method);
+  if (isForm && !isFormToken(String(req.body?.['form_token'] ?? ''), req)) throw notOurForm();
   next();
 };
 

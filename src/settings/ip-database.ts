@@ -23,7 +23,7 @@ const LOOK_MS = 60_000;
 const MAX_BYTES = 1024 ** 3;
 /** Addresses whose networks are remembered: a page that groups sources looks up 5,000. */
 const MAX_KNOWN = 20_000;
-/** Before the metadata, which are in the last 128 KiB (MaxMind DB File Format 2.0). */
+/** Stands before the metadata, which are in the last 128 KiB (MaxMind DB File Format 2.0). */
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
 const METADATA_BYTES = 128 * 1024;
 
@@ -51,14 +51,11 @@ export async function openIpDatabase(
 
 /** A lookup in the file takes ten times as long as one in the cache. */
 function remember(reader: Reader<Response>): Networks['find'] {
-  const known = new LRUCache<string, { readonly network: Network | undefined }>({ max: MAX_KNOWN });
-  return (address) => {
-    const former = known.get(address);
-    if (former !== undefined) return former.network;
-    const network = lookUp(reader, address);
-    known.set(address, { network });
-    return network;
-  };
+  const known = new LRUCache<string, { readonly network: Network | undefined }>({
+    max: MAX_KNOWN,
+    memoMethod: (address) => ({ network: lookUp(reader, address) }),
+  });
+  return (address) => known.memo(address).network;
 }
 
 /** A record that cannot be decoded counts as missing: the page is shown without it. */
@@ -72,9 +69,7 @@ function lookUp(reader: Reader<Response>, address: string): Network | undefined 
 }
 
 /** The version is the same for the same content, on any machine. Only the API asks for it. */
-type Database = Pick<Networks, 'find' | 'findVersion'>;
-
-async function readDatabase(file: string): Promise<Database> {
+async function readDatabase(file: string): Promise<Pick<Networks, 'find' | 'findVersion'>> {
   const bytes = await readBytes(file);
   // Without the marker, the library would search it through the whole file.
   if (!bytes.subarray(-METADATA_BYTES).includes(MARKER))

@@ -25,25 +25,25 @@ const addressOf: KeyOf = ({ ip = '' }) => toClientNetwork(ip);
 const emailOf: KeyOf = (req) => hash('sha256', toEmailKey(readField(req, 'email')));
 const personOf: KeyOf = (_req, res) => visitorOf(res).personId;
 const accountOf: KeyOf = (_req, res) => visitorOf(res).accountId;
-/** Of a sign-in that waits for its code, or of a signed-in person. */
+/** The person of a sign-in that waits for its code, or who is signed in. */
 const personOfCode: KeyOf = (_req, res) => (findPending(res) ?? visitorOf(res)).personId;
 
 /** 303 is a success, and so is 200 with new recovery codes. 503 means that nothing was checked, so it is neither. */
 const SUCCESSES: ReadonlySet<number> = new Set([200, 303, 503]);
 const isSuccess = ({ statusCode }: Response) => SUCCESSES.has(statusCode);
 
-type Counted = Partial<Options>;
+type CountedRequests = Partial<Options>;
 
-const ALL: Counted = {};
-const FAILED: Counted = {
+const ALL: CountedRequests = {};
+const FAILED: CountedRequests = {
   skipSuccessfulRequests: true,
   requestWasSuccessful: (_req, res) => isSuccess(res),
 };
-const FAILED_CODES: Counted = {
+const FAILED_CODES: CountedRequests = {
   skipSuccessfulRequests: true,
   requestWasSuccessful: (_req, res) => isSuccess(res) || res.locals['isCodeUncounted'] === true,
 };
-const SIGNED_IN: Counted = {
+const SIGNED_IN: CountedRequests = {
   skipFailedRequests: true,
   requestWasSuccessful: (_req, { statusCode }) => statusCode === 303,
 };
@@ -51,8 +51,7 @@ const SIGNED_IN: Counted = {
 interface Limit {
   readonly max: number;
   readonly keyOf: KeyOf;
-  readonly counted: Counted;
-  /** Default 15 minutes. */
+  readonly counted: CountedRequests;
   readonly windowMs?: number;
   /** What there are too many of. Default: attempts. */
   readonly what?: string;
@@ -66,8 +65,7 @@ const LIMITS = {
   'failed-by-email': { max: FAILURES_PER_PERSON, keyOf: emailOf, counted: FAILED },
   // A signed-in person's wrong passwords: an unattended session must not allow guessing the password.
   'failed-by-visitor': { max: FAILURES_PER_PERSON, keyOf: personOf, counted: FAILED },
-  // Of somebody who has entered the password or signed in at the provider. Three codes of a million are right at any
-  // time, so whoever knows the password finds one within a day with a probability of 0.15 %.
+  // They have entered the password or signed in at the provider. Three codes of a million are right at any time, so whoever knows the password finds one within a day with a probability of 0.15 %.
   'failed-codes': { max: 5, keyOf: personOfCode, counted: FAILED_CODES },
   // Each sign-in occupies a thread for its hash and writes a session.
   'signed-in-by-address': { max: SUCCESSES_PER_ADDRESS, keyOf: addressOf, counted: SIGNED_IN },
@@ -105,7 +103,7 @@ export function createLimits({ createStore }: Pick<SettingsDeps, 'createStore'>)
   return Object.fromEntries(limits);
 }
 
-/** For a wrong password: the code was not checked then. */
+/** When the password is wrong, the code was not checked. */
 export function leaveCodeUncounted(res: Response): void {
   res.locals['isCodeUncounted'] = true;
 }

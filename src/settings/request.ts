@@ -28,12 +28,17 @@ export function readSearch(req: Request): string {
   return readQuery(req, 'q').trim().slice(0, MAX_SEARCH).toWellFormed();
 }
 
+/** undefined when it is missing or too long. */
+export function readWholeNumber(req: Request, name: string): number | undefined {
+  const text = readQuery(req, name);
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
 export function readPageNumber(req: Request): number {
   const text = readQuery(req, 'page');
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1;
 }
 
-/** Empty when it is no day. */
 export function readDay(req: Request, name: string): Day | '' {
   const text = readQuery(req, name);
   return isDay(text) && text < '9999' ? text : '';
@@ -49,7 +54,6 @@ export function readSort<Column extends string>(
   return column && { column, order };
 }
 
-/** What `readSort` reads. */
 export function toSortParameters(sort: Sort<string> | undefined) {
   return sort === undefined ? {} : { sort: sort.column, order: sort.order };
 }
@@ -66,7 +70,7 @@ export function addressOf(req: Request): string {
   return req.ip ?? '';
 }
 
-/** Without a slash at its end. */
+/** The URL has no slash at its end. */
 export function baseUrlOf({ baseUrl }: SettingsDeps, req: Request): string {
   return baseUrl ?? `${req.protocol}://${req.host}`;
 }

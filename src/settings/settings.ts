@@ -11,7 +11,6 @@ import * as accountData from './pages/account-data.ts';
 import * as alerts from './pages/alerts.ts';
 import * as apiKeys from './pages/api-keys.ts';
 import * as audit from './pages/audit.ts';
-import * as auditExport from './pages/audit-export.ts';
 import * as domain from './pages/domain.ts';
 import * as domainRoute from './pages/domain-route.ts';
 import * as mail from './pages/mail.ts';
@@ -19,13 +18,11 @@ import * as overview from './pages/overview.ts';
 import * as people from './pages/people.ts';
 import * as proposals from './pages/proposals.ts';
 import * as report from './pages/reports/report.ts';
-import * as reportExport from './pages/reports/report-export.ts';
 import * as reportList from './pages/reports/report-list.ts';
 import * as wholeReport from './pages/reports/whole-report.ts';
 import * as secondFactor from './pages/second-factor.ts';
 import * as security from './pages/security.ts';
 import * as source from './pages/sources/source.ts';
-import * as sourceExport from './pages/sources/source-export.ts';
 import * as sources from './pages/sources/sources.ts';
 import * as webhook from './pages/webhooks/webhook.ts';
 import * as webhooks from './pages/webhooks/webhooks.ts';
@@ -50,15 +47,17 @@ type Route = readonly [
   ...limits: readonly LimitName[],
 ];
 
-/** For people who are not signed in. */
+/** Served to people who are not signed in. */
 const SIGN_IN: readonly Route[] = [
   ['get', '/sign-in', showSignIn],
   [
     'post',
     '/sign-in',
     signIn,
-    ...(['failed-by-address-password', 'failed-by-email'] as const),
-    ...(['signed-in-by-address', 'signed-in-by-email'] as const),
+    'failed-by-address-password',
+    'failed-by-email',
+    'signed-in-by-address',
+    'signed-in-by-email',
   ],
   ['get', '/sign-in/code', showCode],
   ['post', '/sign-in/code', checkCode, 'failed-by-address-code', 'failed-codes'],
@@ -70,7 +69,6 @@ const SIGN_IN: readonly Route[] = [
   ['post', '/welcome', choosePassword],
 ];
 
-/** About a person's own sign-in. */
 const SECURITY: readonly Route[] = [
   ['get', '/security', security.showSecurity],
   ['post', '/security/password', security.changePassword, 'failed-by-visitor'],
@@ -90,11 +88,11 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id', domain.showDomain],
   ['post', '/domains/:id/check', domainRoute.checkRoute, 'dns-checks'],
   ['get', '/domains/:id/sources', sources.showSources, 'source-pages'],
-  ['get', '/domains/:id/sources/csv', sourceExport.exportSources, 'exports'],
+  ['get', '/domains/:id/sources/csv', sources.exportSources, 'exports'],
   ['get', '/domains/:id/sources/:address', source.showSource, 'source-pages'],
   ['post', '/domains/:id/sources/:address/mark', source.markSource],
   ['get', '/domains/:id/reports', reportList.showReports],
-  ['get', '/domains/:id/reports/csv', reportExport.exportReports, 'exports'],
+  ['get', '/domains/:id/reports/csv', reportList.exportReports, 'exports'],
   ['get', '/domains/:id/reports/:report', report.showReport, 'report-readings'],
   ['get', '/domains/:id/reports/:report/original', report.sendOriginal, 'report-readings'],
   ['get', '/domains/:id/reports/:report/json', wholeReport.sendReportAsJson, 'report-readings'],
@@ -108,7 +106,7 @@ const PAGES: readonly Route[] = [
   ['post', '/mail/left-out', mail.leaveOut],
   ['post', '/mail/left-out/:id/delete', mail.takeIn],
   ['get', '/audit', audit.showAudit],
-  ['get', '/audit/csv', auditExport.exportAudit, 'exports'],
+  ['get', '/audit/csv', audit.exportAudit, 'exports'],
   ['get', '/integrations/api-keys', apiKeys.showApiKeys],
   ['post', '/integrations/api-keys', apiKeys.createApiKey],
   ['post', '/integrations/api-keys/:id/enable', apiKeys.enableApiKey],
@@ -127,8 +125,8 @@ const PAGES: readonly Route[] = [
   ['post', '/integrations/webhooks/:id/events/:event', webhook.resendEvent],
 ];
 
-/** For owners only. */
-const OF_OWNERS: readonly Route[] = [
+/** Served to owners only. */
+const FOR_OWNERS: readonly Route[] = [
   ['get', '/account/export', accountData.exportData, 'exports'],
   ['get', '/account/deletion', accountData.askToDeleteAccount],
   ['post', '/account/deletion', accountData.requestDeletion],
@@ -156,7 +154,7 @@ export function createSettings(deps: SettingsDeps): Router {
   router.use(pageHeaders);
   router.use('/assets', serveAssets());
   router.use(forbidCaching);
-  // Before the check of origins: mailbox providers send it too.
+  // This form precedes the check of origins: mailbox providers send it too.
   addRoutes([['post', '/unsubscribe', unsubscribe, 'unsubscribed']]);
   router.use(refuseForeignForms(deps.baseUrl), parseForm);
   router.use(recogniseVisitor(deps), requireFormToken);
@@ -164,13 +162,13 @@ export function createSettings(deps: SettingsDeps): Router {
   addRoutes(SIGN_IN);
   addSingleSignOn(router, deps, limits);
   router.use(requireVisitor, requireSecondFactor);
-  // Before the limit of changes: whoever has a person's session must not keep them from ending it.
+  // These precede the limit of changes: whoever has a person's session must not keep them from ending it.
   addRoutes(SECURITY);
   router.post('/{*page}', limits.changes);
   router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
   addRoutes(PAGES);
   router.use(['/people', '/account/export', '/account/deletion'], requireOwnerRole);
-  addRoutes(OF_OWNERS);
+  addRoutes(FOR_OWNERS);
   router.use(() => {
     throw new Failure('not_found', 'There is no such page.');
   });

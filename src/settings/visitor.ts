@@ -27,7 +27,7 @@ export function recogniseVisitor(deps: SettingsDeps): RequestHandler {
     const session = token && (await findSession(store.reader, token, toInstant(at)));
     if (token && session) {
       res.locals['visitor'] = { ...session, formToken: toFormToken(token) };
-      if (req.method === 'GET') takeLostForm(req, res);
+      if (req.method === 'GET') takeLostForm(res);
       await recordSeen(req, session, deps);
     }
     next();
@@ -71,26 +71,17 @@ async function recordSeen(req: Request, session: OpenSession, deps: SettingsDeps
   await waitBriefly(write, deps, req);
 }
 
-/** For a write that a page can do without. What goes wrong is logged. */
-async function waitBriefly(
-  write: Promise<unknown>,
-  { logError }: SettingsDeps,
-  req: Request,
-): Promise<void> {
+/** Waits for a write that a page can do without. What goes wrong is logged. */
+async function waitBriefly(write: Promise<unknown>, { logError }: SettingsDeps, req: Request) {
   const recorded = write.catch((error: unknown) => logError(error, req));
   await Promise.race([recorded, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
-}
-
-interface NextPage {
-  readonly path: string;
-  readonly notice: string;
 }
 
 /** The answer to a form that was done, so a database that is too busy for the notice is ignored here. */
 export async function redirectWithNotice(
   { store }: SettingsDeps,
   res: Response,
-  { path, notice }: NextPage,
+  { path, notice }: { readonly path: string; readonly notice: string },
 ): Promise<void> {
   try {
     await updateSession(store.db, visitorOf(res).id, { notice });
@@ -100,21 +91,23 @@ export async function redirectWithNotice(
   res.redirect(303, path);
 }
 
-interface SentForm {
-  readonly db: Db;
-  readonly req: Request;
-  readonly by: ReturnType<typeof actorOf>;
-}
-
 /** A form that changes something. What `work` returns is told on the next page. */
 export function onForm(
   path: string | ((req: Request) => string),
-  work: (form: SentForm) => Promise<string>,
+  work: (form: { db: Db; req: Request; by: ReturnType<typeof actorOf> }) => Promise<string>,
 ): PageHandler {
   return async (deps, req, res) => {
-    const notice = await work({ db: deps.store.db, req, by: actorOf(req, res, deps) });
+    const notice = await work({ db: deps.store.db, req, by: actorOf(res, deps) });
     const next = typeof path === 'string' ? path : path(req);
     await redirectWithNotice(deps, res, { path: next, notice });
+  };
+}
+
+/** Says what it means for a person that the database is too busy for what they asked. */
+export function explainBusy(message: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
+    throw new Failure('unavailable', message);
   };
 }
 
@@ -133,7 +126,7 @@ export const requireVisitor: RequestHandler = (req, res, next) => {
   // htmx would follow a redirect and search the sign-in page for the wanted part; settings.js sends the form without it.
   if (req.headers['hx-request'] === 'true') return void res.status(401).end();
   const isForm = req.method === 'POST';
-  if (isForm) keepLostForm(req, res);
+  if (isForm) keepLostForm(res);
   const page = isForm ? toPageOfForm(req) : toOwnPage(req.originalUrl);
   res.redirect(303, `/settings/sign-in?next=${encodeURIComponent(page)}`);
 };
@@ -159,13 +152,9 @@ export const requireOwnerRole: RequestHandler = (_req, res, next) => {
   next();
 };
 
-export function actorOf(
-  req: Request,
-  res: Response,
-  { now }: SettingsDeps,
-): Self & { accountId: string } {
+export function actorOf(res: Response, { now }: SettingsDeps): Self & { accountId: string } {
   const { email, accountId, personId } = visitorOf(res);
-  return { name: email, accountId, personId, address: addressOf(req), at: toInstant(now()) };
+  return { name: email, accountId, personId, address: addressOf(res.req), at: toInstant(now()) };
 }
 
 /** The domain that a path names, which may be another account's: the store compares both ids. */

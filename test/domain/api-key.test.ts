@@ -5,8 +5,8 @@ import {
   createApiKey,
   hashApiKey,
   isApiKey,
-  parseKeyName,
 } from '../../src/domain/access/api-key.ts';
+import { parseDisplayName } from '../../src/domain/display-name.ts';
 
 /** Computed independently: CRC-32 in base62, most significant digit first. */
 const KNOWN = [
@@ -84,7 +84,7 @@ describe('hashApiKey', () => {
   });
 });
 
-describe('parseKeyName', () => {
+describe('parseDisplayName', () => {
   test.each([
     ['nightly sync', 'nightly sync'],
     ['  nightly sync\t', 'nightly sync'],
@@ -94,7 +94,7 @@ describe('parseKeyName', () => {
     ['Übersicht – 月次', 'Übersicht – 月次'],
     ['🐙'.repeat(100), '🐙'.repeat(100)],
   ])('%j is stored as %j', (text, name) => {
-    expect(parseKeyName(text)).toBe(name);
+    expect(parseDisplayName(text, 'A key')).toBe(name);
   });
 
   test.each([
@@ -112,7 +112,7 @@ describe('parseKeyName', () => {
     'a\u2028b',
     '\u001b[31m',
   ])('%j is rejected', (text) => {
-    expect(() => parseKeyName(text)).toThrow(
+    expect(() => parseDisplayName(text, 'A key')).toThrow(
       'A key needs a name of 1 to 100 characters, without control characters.',
     );
   });

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startExclusiveJob } from '../../src/jobs/leased-job.ts';
-import type { Claim } from '../../src/store/work/leases.ts';
+import type { HeldLease } from '../../src/store/work/leases.ts';
 import { NOW } from '../support/builders.ts';
 
 /** A lease of one name, as the database gives it. */
 class OneLease {
-  holder: Claim | undefined;
+  holder: HeldLease | undefined;
 
   claim = async ([name = '']: readonly string[]) => {
     if (this.holder !== undefined) return undefined;
     this.holder = { name, claimedAt: NOW };
     return this.holder;
   };
-  renew = async (claim: Claim) => this.holder === claim;
-  release = async (claim: Claim) => {
+  renew = async (claim: HeldLease) => this.holder === claim;
+  release = async (claim: HeldLease) => {
     if (this.holder === claim) this.holder = undefined;
   };
 }

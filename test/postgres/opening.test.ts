@@ -6,7 +6,7 @@ import { type KyselyPlugin, sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/engine/open.ts';
 import { migratePostgres } from '../../src/store/engine/postgres/migrate.ts';
-import { connect } from '../../src/store/engine/postgres/pool.ts';
+import { connectPool } from '../../src/store/engine/postgres/pool.ts';
 import type { StoreOptions } from '../../src/store/engine/store.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { anAccount } from '../support/builders.ts';
@@ -161,7 +161,7 @@ describe('migrating', () => {
     'that another process does just after this one has looked is not “another program” (mustExist: %s)',
     async (mustExist) => {
       const url = await anEmptyDatabase();
-      const { db, close } = connect(url, {
+      const { db, close } = connectPool(url, {
         maxConnections: 1,
         timeoutMs: 15_000,
         connectTimeoutMs: 15_000,

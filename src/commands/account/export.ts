@@ -1,4 +1,4 @@
-import { closeSync, linkSync, lstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, linkSync, lstatSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
@@ -6,8 +6,7 @@ import { findAccountId } from '../../store/domains/find-by-name.ts';
 import { hint, type OutputOptions } from '../output/output.ts';
 import { withStore } from '../with-store.ts';
 
-/** Lines are written in one go, so that a report of a million records needs no more memory than its rows. */
-const CHARS_AT_ONCE = 64 * 1024;
+type Write = (text: string) => void;
 
 export async function exportOne(
   account: string,
@@ -33,7 +32,8 @@ export async function exportOne(
   });
 }
 
-type Write = (text: string) => void;
+/** Lines are written in one go, so that a report of a million records needs no more memory than its rows. */
+const CHARS_AT_ONCE = 64 * 1024;
 
 function toLines(write: Write) {
   let waiting = '';
@@ -57,7 +57,7 @@ async function writeFile(path: string, work: (write: Write) => Promise<void>): P
   const fill = async (part: string) => {
     const file = openSync(part, 'r+');
     try {
-      await work((text) => writeAll(file, Buffer.from(text)));
+      await work((text) => writeFileSync(file, text));
     } finally {
       closeSync(file);
     }
@@ -73,7 +73,3 @@ async function writeFile(path: string, work: (write: Write) => Promise<void>): P
 
 const toRefusal = (path: string, error: unknown) =>
   new Failure('conflict', `${path} cannot be made: ${describeSystemError(error)}.`);
-
-function writeAll(file: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-}

@@ -4,20 +4,15 @@ export const LEVELS = ['ok', 'warning', 'error'] as const;
 export interface Finding {
   readonly level: (typeof LEVELS)[number];
   readonly found: string;
-  readonly advice?: string;
+  readonly advice: string | null;
 }
 
-export const ok = (found: string): Finding => ({ level: 'ok', found });
-export const warning = (found: string, advice: string): Finding => ({
-  level: 'warning',
-  found,
-  advice,
-});
-export const error = (found: string, advice: string): Finding => ({
-  level: 'error',
-  found,
-  advice,
-});
+const toFinding = (level: Finding['level']) => (found: string, advice: string) =>
+  ({ level, found, advice }) satisfies Finding;
+
+export const ok = (found: string): Finding => ({ level: 'ok', found, advice: null });
+export const warning = toFinding('warning');
+export const error = toFinding('error');
 
 /** A check that throws has found an error. Nobody waits for one that does not end. */
 export async function check(work: () => Promise<Finding>, timeoutMs = 20_000): Promise<Finding> {

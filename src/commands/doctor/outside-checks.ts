@@ -67,7 +67,7 @@ function askReady(url: string): Promise<Response> {
   return fetch(`${url}/readyz`, { signal, redirect: 'error' });
 }
 
-/** As others reach it: by a proxy with a certificate, where one is configured. */
+/** Asks as others do: by a proxy with a certificate, where one is configured. */
 export async function checkAddress(config: Config): Promise<Finding> {
   const url = toAddress(config);
   try {

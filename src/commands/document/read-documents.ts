@@ -54,13 +54,11 @@ async function* toInputs(db: Db, document: KnownDocument): AsyncGenerator<InputT
   const { seq, ...stored } = document;
   const { name } = stored.input;
   const read = async () => {
-    const bytes = await readOriginal(db, seq).catch(throwRefusal);
+    const bytes = await readOriginal(db, seq).catch((error) => {
+      throw error instanceof Failure ? new Refusal('unreadable', error.message) : error;
+    });
     // What DNS says of a mail's sender today is not what it said when the mail came.
     return { name, bytes, stored, ...(isMailName(name) && { senders: [] }) };
   };
   yield { name, read };
-}
-
-function throwRefusal(error: unknown): never {
-  throw error instanceof Failure ? new Refusal('unreadable', error.message) : error;
 }

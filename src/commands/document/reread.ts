@@ -11,7 +11,7 @@ import {
 } from '../../store/reports/document-list.ts';
 import { parseEach } from '../arguments.ts';
 import { printAndEvaluate } from '../output/outcomes.ts';
-import { hint, type OutputOptions } from '../output/output.ts';
+import { type Flags, hint } from '../output/output.ts';
 import { UsageError } from '../output/report-error.ts';
 import { withStore } from '../with-store.ts';
 import { addFilters, parseId, requireMatching } from './list.ts';
@@ -22,9 +22,7 @@ Without ids, the documents are chosen by --outcome, --reason and --since, or all
 --all. A rejection that can be read now becomes a report, received when its input was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
 can be ended and run again: nothing is counted twice.`;
 
-interface RereadOptions extends OutputOptions, DocumentFilter {
-  readonly all?: boolean;
-}
+type RereadOptions = Flags<'all'> & DocumentFilter;
 
 export function addReread(document: Command): void {
   const reread = document

@@ -49,7 +49,9 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
   const names = conflicts.map((conflict) => `conflict-${conflict}`);
   return {
     ...report,
-    ...{ input, member, sha256_first_half: toHex(payload_sha256) },
+    input,
+    member,
+    sha256_first_half: toHex(payload_sha256),
     warnings: codes.join(', ') || null,
     conflicts: names.join(', ') || null,
   };
@@ -62,9 +64,10 @@ async function compare({ db }: Store, conflictSeq: number) {
 }
 
 type Shown = Readonly<Record<string, string | number | null>>;
-type Stored = Awaited<ReturnType<typeof findStoredReport | typeof findStoredConflict>>;
 
-function toShown(stored: Stored): Shown {
+function toShown(
+  stored: Awaited<ReturnType<typeof findStoredReport | typeof findStoredConflict>>,
+): Shown {
   const { policyPublished, records } = unpackContent(stored.content);
   const { p, sp, np, adkim, aspf, pct, fo } = policyPublished;
   const sums: SourceSums = new Map();
@@ -89,7 +92,13 @@ function toShown(stored: Stored): Shown {
     total_messages: stored.total_messages,
     aligned_messages: stored.aligned_messages,
     ...Object.fromEntries(sources),
-    ...{ p, sp, np, adkim, aspf, pct, fo },
+    p,
+    sp,
+    np,
+    adkim,
+    aspf,
+    pct,
+    fo,
   };
 }
 

@@ -10,17 +10,13 @@ import { type OutputOptions, printList, printOne, tell } from '../output/output.
 import { UsageError } from '../output/report-error.ts';
 import { withAccount } from '../with-store.ts';
 
-/** Of a file of names. */
+/** The size of a file of names. */
 const MAX_BYTES = 1024 * 1024;
-
-interface AddOptions extends OutputOptions {
-  readonly file?: string;
-}
 
 export async function addDomains(
   account: string,
   name: string | undefined,
-  { file, ...output }: AddOptions,
+  { file, ...output }: OutputOptions & { readonly file?: string },
 ): Promise<void> {
   if ((name === undefined) === (file === undefined))
     throw new UsageError('Give a name, or --file.');
@@ -66,11 +62,8 @@ async function tryToAdd(db: Db, accountId: string, name: string) {
 async function addOne(db: Db, accountId: string, given: string) {
   await requireOwnable(given);
   const now = toInstant(new Date());
-  const { id, name, status, reports_total } = await insertDomain(db, {
-    accountId,
-    name: given,
-    now,
-  });
+  const added = await insertDomain(db, { accountId, name: given, now });
+  const { id, name, status, reports_total } = added;
   // Reports of a subdomain without a DMARC record of its own go to the owner of its parent.
   for (const other of await listRelatedDomains(db, accountId, name))
     tell(

@@ -5,30 +5,17 @@ export const toMailId = (seq: number): string => `mail-${seq}`;
 
 /** The id of a mail's parts is of no use outside. */
 export function toOutput({ seq, id: _id, envelope, ...mail }: ListedMail) {
-  const { sender = null, recipients = [], remoteAddress = null, place = null } = envelope;
-  return {
-    id: toMailId(seq),
-    ...mail,
-    sender,
-    recipients,
-    remote_address: remoteAddress,
-    place,
-  };
+  const { sender = null, recipients = [], remoteAddress: remote_address = null } = envelope;
+  const { place = null } = envelope;
+  return { id: toMailId(seq), ...mail, sender, recipients, remote_address, place };
 }
 
-export function toColumns({
-  id,
-  received_at,
-  door,
-  sender,
-  place,
-  ...mail
-}: ReturnType<typeof toOutput>) {
+export function toColumns(mail: ReturnType<typeof toOutput>) {
   return {
-    id,
-    'received (UTC)': toShortTime(received_at),
-    door: door.split(':', 1)[0],
-    'from or file': place ?? sender,
+    id: mail.id,
+    'received (UTC)': toShortTime(mail.received_at),
+    door: mail.door.split(':', 1)[0],
+    'from or file': mail.place ?? mail.sender,
     result: toResultText(mail),
   };
 }

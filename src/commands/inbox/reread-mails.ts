@@ -48,7 +48,10 @@ async function reread(
   const claimed = await reclaimMail(db, holder, seq);
   await readClaimed(
     {
-      ...{ db, parser, holder, now: () => receivedAt },
+      db,
+      parser,
+      holder,
+      now: () => receivedAt,
       verify: createMailVerifier(readConfig(process.env)),
       afterStored: async ({ stored }) => {
         await evaluateNow(store, await findDomainIds(db, [...stored]));

@@ -24,15 +24,10 @@ const MEANINGS = {
   ignored: 'something beside a report, such as the text of a mail',
 } as const satisfies Record<IngestedDocument['outcome'], string>;
 
-/** Of an input that could not be read nothing is stored, so no list has it. */
+/** Nothing is stored of an input that could not be read, so no list has it. */
 const UNREADABLE = 'could not be read: see below';
 
-type Outcome = keyof typeof MEANINGS;
-const OUTCOMES = Object.keys(MEANINGS) as Outcome[];
-
-type Counts = Record<'documents' | Outcome, number>;
-
-type Summary = Awaited<ReturnType<typeof printAndEvaluate>>;
+const OUTCOMES = Object.keys(MEANINGS) as (keyof typeof MEANINGS)[];
 
 type ToName = (document: IngestedDocument) => string;
 
@@ -43,7 +38,11 @@ export async function printAndEvaluate(
   { options, paths }: { readonly options: OutputOptions; readonly paths: readonly string[] },
 ) {
   const toName: ToName = (document) => toShownName(document, paths);
-  const counts = Object.fromEntries(['documents', ...OUTCOMES].map((name) => [name, 0])) as Counts;
+  const names = ['documents', ...OUTCOMES] as const;
+  const counts = Object.fromEntries(names.map((name) => [name, 0])) as Record<
+    (typeof names)[number],
+    number
+  >;
   const rejected: IngestedDocument[] = [];
   const domainNames = new Set<string>();
   // Inputs that could not be read at all, so that nothing of them is stored.
@@ -87,7 +86,7 @@ function toShownName(
 }
 
 function printTables(
-  { counts, unreadable }: Summary,
+  { counts, unreadable }: Awaited<ReturnType<typeof printAndEvaluate>>,
   rejected: readonly IngestedDocument[],
   toName: ToName,
 ): void {
@@ -100,17 +99,16 @@ function printTables(
   }));
   print(renderRows(rows));
   if (rejected.length === 0) return;
-  const reasons = rejected.map((document) => ({
-    rejected: [toName(document), ...document.member].join(' > '),
-    why: toReason(document),
-  }));
+  const reasons = rejected.map((document) => {
+    const { message, where = null } = document.refusal ?? {};
+    return {
+      rejected: [toName(document), ...document.member].join(' > '),
+      why: where === null ? message : `${message} (${where})`,
+    };
+  });
   print(`\n${renderRows(reasons)}`);
   const more = `… and ${counts.rejected - MAX_SHOWN} more`;
   if (counts.rejected > MAX_SHOWN) print(isListed ? `${more}: plumbline document list` : more);
-}
-
-function toReason({ refusal }: IngestedDocument): string | undefined {
-  return refusal?.where == null ? refusal?.message : `${refusal.message} (${refusal.where})`;
 }
 
 function toOutput({ input, member, outcome, report, refusal }: IngestedDocument) {

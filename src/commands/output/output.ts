@@ -5,11 +5,11 @@ import { renderFields, renderTable, wrap } from './table.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
-  /** Without hints and progress. */
+  /** Leaves out hints and progress. */
   readonly quiet?: boolean;
 }
 
-/** Those of a command with switches, such as `--dry-run`. */
+/** The options of a command with switches, such as `--dry-run`. */
 export type Flags<Name extends string> = OutputOptions & { readonly [N in Name]?: boolean };
 
 export function printOne(row: object, { json }: OutputOptions): void {
@@ -17,22 +17,17 @@ export function printOne(row: object, { json }: OutputOptions): void {
   else print(renderFields(Object.keys(row), Object.values(row).map(toText), getWidth()));
 }
 
-interface List<T> {
-  readonly none: string;
-  /** The columns of the table, which has to fit a terminal. Without it, those of the JSON objects. */
-  readonly toColumns?: (row: T) => object;
-}
-
+/** `toColumns` gives the columns of the table, which has to fit a terminal; else it has those of the JSON objects. */
 export function printList<T extends object>(
   rows: readonly T[],
-  { none, toColumns = (row) => row }: List<T>,
+  { none, toColumns = (row) => row }: { none: string; toColumns?: (row: T) => object },
   { json }: OutputOptions,
 ): void {
   if (json) printJson(rows);
   else print(rows.length === 0 ? none : renderRows(rows.map(toColumns)));
 }
 
-/** For people, `text` is printed: a string as it is, sentences wrapped to the terminal. */
+/** Prints `text` for people: a string as it is, sentences wrapped to the terminal. */
 export function printResult(
   value: unknown,
   text: string | readonly string[],

@@ -16,14 +16,10 @@ export class UsageError extends Failure {
 /** Prints the error, and returns the exit status. */
 export function reportError(error: unknown, { json }: OutputOptions): number {
   const isKnown = error instanceof Failure || error instanceof ConfigError;
-  if (json) printJson(toJson(error));
+  const code = error instanceof Failure ? error.code : 'failed';
+  if (json) printJson({ error: { code, message: (error as Error).message } });
   tell(isKnown ? error.message : describe(error));
   return error instanceof ConfigError || error instanceof UsageError ? MISUSED : FAILED;
-}
-
-function toJson(error: unknown) {
-  const code = error instanceof Failure ? error.code : 'failed';
-  return { error: { code, message: (error as Error).message } };
 }
 
 /** Errors of the system (no space, address in use) are a sentence; defects are printed with their stack. */

@@ -25,7 +25,7 @@ export async function openMetrics(
   return await openMetricsPort(config, config.metrics, deps);
 }
 
-interface ServeOptions {
+interface ServingOptions {
   readonly isSandbox?: boolean;
   /** Whether the process also does the work that is not answering requests. */
   readonly hasJobs?: boolean;
@@ -36,7 +36,7 @@ interface ServeOptions {
 export async function serveUntilStopped(
   config: Config,
   store: Store,
-  { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: ServeOptions = {},
+  { isSandbox = false, hasJobs = true, log = createLog(config.logLevel) }: ServingOptions = {},
 ) {
   if (!isSandbox) warnOfLooseFiles(config, (text) => log.warn(text));
   const { startServer } = await import('../../http/server.ts');

@@ -1,6 +1,5 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { parseDisplayName } from '../display-name.ts';
 import { Failure } from '../failure.ts';
 
 export type Plan = 'free' | 'pro';
@@ -16,22 +15,15 @@ const CHECKSUM_LENGTH = 6;
 const DISPLAY_LENGTH = KEY_PREFIX.length + 4;
 const KEY_PATTERN = /^plb_live_[0-9A-Za-z]{36}$/;
 
-export interface NewApiKey {
-  /** The whole key: shown once, never stored. */
-  readonly key: string;
-  readonly prefix: string;
-  readonly sha256: Uint8Array;
-}
-
 /** A new key: `plb_live_`, 30 random base62 characters, 6 of checksum. */
-export function createApiKey(): NewApiKey {
+export function createApiKey() {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   const body = KEY_PREFIX + random;
   return toNewApiKey(body + checksumOf(body));
 }
 
-/** The stored form of an existing key. */
-export function toNewApiKey(key: string): NewApiKey {
+/** An existing key with what is stored of it: the whole `key` is shown once, and never stored. */
+export function toNewApiKey(key: string) {
   return { key, prefix: key.slice(0, DISPLAY_LENGTH), sha256: hashApiKey(key) };
 }
 
@@ -46,26 +38,18 @@ export function hashApiKey(key: string): Uint8Array {
   return hash('sha256', key, 'buffer');
 }
 
-/** The name of a key as stored. Throws `validation_error`. */
-export function parseKeyName(text: string): string {
-  return parseDisplayName(text, 'A key');
-}
-
 /** Why an account cannot have a new key: it is not on Pro, or it has the maximum number. */
 export function findKeyRefusal(plan: Plan, keyCount: number): Failure | undefined {
-  if (plan !== 'pro') {
+  if (plan !== 'pro')
     return new Failure(
       'plan_required',
       'API keys are part of the Pro plan; this account is not on it.',
     );
-  }
-  if (keyCount >= MAX_KEYS_PER_ACCOUNT) {
-    return new Failure(
-      'limit_reached',
-      `An account has at most ${MAX_KEYS_PER_ACCOUNT} API keys, disabled ones included. Delete one to make room.`,
-    );
-  }
-  return undefined;
+  if (keyCount < MAX_KEYS_PER_ACCOUNT) return undefined;
+  return new Failure(
+    'limit_reached',
+    `An account has at most ${MAX_KEYS_PER_ACCOUNT} API keys, disabled ones included. Delete one to make room.`,
+  );
 }
 
 export function assertCanCreateKey(plan: Plan, keyCount: number): void {

@@ -13,7 +13,10 @@ export function parseKeyExpiry(text: string, now: Instant): Instant | null {
   const days = /^(\d{1,4})d?$/.exec(text)?.[1];
   const expiresAt = days === undefined ? toEndOf(text) : later(now, Number(days) * DAY_MS);
   if (expiresAt === undefined || expiresAt <= now || expiresAt > later(now, MAX_DAYS * DAY_MS))
-    throw wrong();
+    throw new Failure(
+      'validation_error',
+      'A key expires never, or within the next ten years: choose a number of days, or a day from today on.',
+    );
   return expiresAt;
 }
 
@@ -25,11 +28,4 @@ export function isExpired(expiresAt: Instant | null, now: Instant): boolean {
 function toEndOf(day: string): Instant | undefined {
   // The day after the last one of the year 9999 has five digits.
   return isDay(day) && day < '9999' ? `${addDays(day, 1)}T00:00:00Z` : undefined;
-}
-
-function wrong(): Failure {
-  return new Failure(
-    'validation_error',
-    'A key expires never, or within the next ten years: choose a number of days, or a day from today on.',
-  );
 }

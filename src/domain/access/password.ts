@@ -20,17 +20,14 @@ const inTurn = createQueue();
 
 export const PASSWORD_RULE = `A password has ${MIN_LENGTH} to ${MAX_LENGTH} characters.`;
 
-/** Throws `validation_error` for a new password that is too short or too long. There are no other rules. */
-function assertPassword(password: string): void {
-  const length = [...password].length;
-  if (length < MIN_LENGTH || length > MAX_LENGTH) {
-    throw new Failure('validation_error', PASSWORD_RULE);
-  }
-}
-
-/** The argon2id hash (PHC text). Throws `validation_error`, or `unavailable` when too many requests wait. */
+/**
+ * The argon2id hash (PHC text). Throws `validation_error` for a password that is too short or too long, which are the
+ * only rules, and `unavailable` when too many requests wait.
+ */
 export async function hashPassword(password: string): Promise<string> {
-  assertPassword(password);
+  const { length } = [...password];
+  if (length < MIN_LENGTH || length > MAX_LENGTH)
+    throw new Failure('validation_error', PASSWORD_RULE);
   const { hash } = await loadArgon2();
   return await inTurn(() => hash(normalise(password), COST));
 }
@@ -41,20 +38,16 @@ export async function hashPassword(password: string): Promise<string> {
  */
 export async function isPassword(password: string, passwordHash: string | null): Promise<boolean> {
   if ([...password].length > MAX_LENGTH) return false;
-  // Computed for unknown people too, so that a first call takes equally long for everybody.
-  const fallback = await hashForUnknown();
+  const { hash, verify } = await loadArgon2();
+  // Computed for known people too, so that a first call takes equally long for everybody.
+  unknownHash ??= hash(randomUUID(), COST);
+  const fallback = await unknownHash;
   const known = passwordHash ?? fallback;
-  const { verify } = await loadArgon2();
   const isRight = await inTurn(() => verify(known, normalise(password)));
   return isRight && passwordHash !== null;
 }
 
 let unknownHash: Promise<string> | undefined;
-
-function hashForUnknown(): Promise<string> {
-  unknownHash ??= loadArgon2().then(({ hash }) => hash(randomUUID(), COST));
-  return unknownHash;
-}
 
 /** The same characters typed on another keyboard may arrive as other code points (RFC 8265, 4.2). */
 function normalise(password: string): string {
@@ -71,7 +64,11 @@ export function createQueue(maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING) 
   let running = 0;
   return async function run<T>(work: () => Promise<T>): Promise<T> {
     if (running < maxRunning) running += 1;
-    else if (waiting.length >= maxWaiting) throw tooBusy();
+    else if (waiting.length >= maxWaiting)
+      throw new Failure(
+        'unavailable',
+        'Too many people are signing in right now. Please try again in a few seconds.',
+      );
     // A task that finishes passes its place to the first one that waits.
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
@@ -82,11 +79,4 @@ export function createQueue(maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING) 
       else next();
     }
   };
-}
-
-function tooBusy(): Failure {
-  return new Failure(
-    'unavailable',
-    'Too many people are signing in right now. Please try again in a few seconds.',
-  );
 }

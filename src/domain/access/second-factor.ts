@@ -42,8 +42,12 @@ export async function findTotpStep(
   if (lastStep > Math.floor(epoch / PERIOD_SECONDS) + 1) return undefined;
   const { verifySync } = await loadOtplib();
   const result = verifySync({
-    ...{ secret, epoch, token: code, afterTimeStep: lastStep },
-    ...{ period: PERIOD_SECONDS, epochTolerance: PERIOD_SECONDS },
+    secret,
+    epoch,
+    token: code,
+    afterTimeStep: lastStep,
+    period: PERIOD_SECONDS,
+    epochTolerance: PERIOD_SECONDS,
   });
   return result.valid && 'timeStep' in result ? result.timeStep : undefined;
 }

@@ -12,7 +12,7 @@ import { type AlertType, isAlertType } from './registry.ts';
 
 export type Context = Readonly<Record<string, unknown>>;
 
-export interface AlertText {
+interface AlertText {
   readonly title: string;
   readonly describe: (context: Context) => string;
   /** What to do next. */
@@ -54,14 +54,11 @@ export function findAlertText(type: string): AlertText {
   return { ...text, describe: (context) => `${text.describe(context)}${describeDoubt(context)}` };
 }
 
-interface Change {
-  readonly type: string;
-  readonly context: Context;
-  readonly isResolved: boolean;
-}
-
 /** A firing or a resolution in one sentence. `domain` is a name as people read it. */
-export function describeChange({ type, context, isResolved }: Change, domain: string): string {
+export function describeChange(
+  { type, context, isResolved }: { type: string; context: Context; isResolved: boolean },
+  domain: string,
+): string {
   const { title, describe } = findAlertText(type);
   return isResolved
     ? `Resolved: ${title} on ${domain}`
@@ -108,7 +105,7 @@ function describeSource(context: Context): string {
   return `${formatNumber(context['failed_count'])} of ${formatNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
 }
 
-/** Of a new failing source. */
+/** The sources in the context of a new failing source. */
 export function listSources({ sources }: Context): readonly Context[] {
   return Array.isArray(sources) ? (sources as Context[]) : [];
 }

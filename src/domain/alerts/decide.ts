@@ -8,11 +8,7 @@ import type { Thresholds } from './thresholds.ts';
 /** What has to change so that the open alerts are those that follow from the facts. */
 export type Decision =
   | { readonly kind: 'fire'; readonly type: string; readonly occurrence: Occurrence }
-  | {
-      readonly kind: 'resolve';
-      readonly alert: KnownAlert;
-      readonly resolution: Resolution;
-    }
+  | { readonly kind: 'resolve'; readonly alert: KnownAlert; readonly resolution: Resolution }
   /** Late reports have changed the figures of an open alert. */
   | {
       readonly kind: 'update';

@@ -31,7 +31,7 @@ export interface FailingSource extends Counts {
   readonly address: string;
   /** Data days between its last message and this day, both excluded, up to what rules need; null if it sent none before. */
   readonly absentDays: number | null;
-  /** For a new source: later days on which it sent too many failing messages. */
+  /** Later days on which a new source sent too many failing messages. */
   readonly laterFailingDays: readonly Day[];
 }
 

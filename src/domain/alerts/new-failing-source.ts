@@ -39,14 +39,16 @@ function newSources({ failingSources }: Facts, { newSourceDays }: Thresholds): F
   );
 }
 
-/** On a domain's first day with messages, every source would be new. */
+/** Every source would be new on a domain's first day with messages. */
 function hasHistory(day: Day, { days }: Facts): boolean {
   return days.some((before) => before.day < day && before.messages > 0);
 }
 
 function toOccurrence(day: Day, facts: Facts, thresholds: Thresholds): Occurrence {
   const sources = newSources(facts, thresholds).filter((source) => source.day === day);
-  const listed = sources.map(toListedSource).sort(byFailed);
+  const listed = sources
+    .map(toListedSource)
+    .sort((a, b) => b.failed_count - a.failed_count || (a.ip < b.ip ? -1 : 1));
   const sum = (key: 'message_count' | 'failed_count') =>
     listed.reduce((total, source) => addSafely(total, source[key]), 0);
   const context = {
@@ -78,13 +80,6 @@ function isOver(
 
 function toListedSource({ address, messages, aligned }: FailingSource) {
   return { ip: address, message_count: messages, failed_count: messages - aligned };
-}
-
-function byFailed(
-  a: ReturnType<typeof toListedSource>,
-  b: ReturnType<typeof toListedSource>,
-): number {
-  return b.failed_count - a.failed_count || (a.ip < b.ip ? -1 : 1);
 }
 
 function explainOpen({ subject, context }: Occurrence): string {

@@ -6,8 +6,8 @@ import type { Thresholds } from './thresholds.ts';
 export type Views = readonly [Facts, ...Facts[]];
 
 /**
- * The occurrences that any of the views has: an alert fires when one says so, and lasts until all have come to its end. Of
- * one that no established reporter says, the context says so.
+ * The occurrences that any of the views has: an alert fires when one says so, and lasts until all have come to its end. The
+ * context tells when no established reporter says so.
  */
 export function findOccurrences(
   rule: AlertRule,

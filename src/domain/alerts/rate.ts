@@ -32,7 +32,7 @@ export function toPassRate(counts: Counts): number {
   return toHundredthsOfRate(counts) / 100;
 }
 
-/** By how many points the pass rate is below the one before: the difference of the two as they are rounded. */
+/** How many points the pass rate is below the one before: the difference of the two as they are rounded. */
 export function toDrop(before: Counts, after: Counts): number {
   return (toHundredthsOfRate(before) - toHundredthsOfRate(after)) / 100;
 }

@@ -1,3 +1,5 @@
+import type { PolicyPublished } from '../reports/aggregate-report.ts';
+
 export type RecordType = 'dmarc' | 'spf';
 
 /** A record as DNS returns it: text, or null when there is none. */
@@ -7,20 +9,7 @@ export const RECORD_TYPES = ['dmarc', 'spf'] as const satisfies readonly RecordT
 
 const VERSIONS = { dmarc: /^v\s*=\s*dmarc1\s*(;|$)/i, spf: /^v=spf1(\s|$)/i } as const;
 /** Tags whose value is a keyword, so its case does not matter; addresses keep theirs. */
-const KEYWORD_TAGS = new Set([
-  'v',
-  'p',
-  'sp',
-  'np',
-  'adkim',
-  'aspf',
-  'fo',
-  'pct',
-  't',
-  'psd',
-  'rf',
-  'ri',
-]);
+const KEYWORD_TAGS = new Set('v p sp np adkim aspf fo pct t psd rf ri'.split(' '));
 const STRENGTHS = ['absent', 'none', 'quarantine', 'reject'] as const;
 export type Policy = (typeof STRENGTHS)[number];
 
@@ -101,7 +90,12 @@ export function findPolicyTag(value: RecordValue, tag: 'p' | 'sp'): Policy | nul
  * The policy that a report states, as the tags of a record; null when it states none that receivers know. What is no
  * keyword or percentage is left out, so it is short.
  */
-export function toPolicyTags({ p, sp, pct, testing }: StatedPolicy): string | null {
+export function toPolicyTags({
+  p,
+  sp,
+  pct,
+  testing,
+}: Pick<PolicyPublished, 'p' | 'sp' | 'pct' | 'testing'>): string | null {
   const policy = toKnownPolicy(p ?? '');
   if (policy === undefined) return null;
   const ofSubdomains = toKnownPolicy(sp ?? '');
@@ -112,13 +106,6 @@ export function toPolicyTags({ p, sp, pct, testing }: StatedPolicy): string | nu
     ...(testing?.toLowerCase() === 'y' ? ['t=y'] : []),
   ];
   return tags.join('; ');
-}
-
-interface StatedPolicy {
-  readonly p: string | null;
-  readonly sp: string | null;
-  readonly pct: number | null;
-  readonly testing: string | null;
 }
 
 /** The first tag of each name. undefined when there is no record, or more than one. */

@@ -1,3 +1,4 @@
+import type { Thresholds } from '../alerts/thresholds.ts';
 import { DAY_MS, type Instant } from '../instant.ts';
 import { findWeakerTag, isSameRecord, type RecordType, type RecordValue } from './dns-record.ts';
 
@@ -36,19 +37,18 @@ interface Check {
   readonly at: Instant;
 }
 
-interface Limits {
-  readonly dnsConfirmMinutes: number;
-  readonly dnsChangeDays: number;
-}
+type Limits = Pick<Thresholds, 'dnsConfirmMinutes' | 'dnsChangeDays'>;
 
 /** The state after one more check that got an answer. A check without an answer leaves the state as it is. */
 export function addCheck(state: DnsRecordState, check: Check, limits: Limits): DnsRecordState {
   const { confirmed, candidate } = state;
   if (confirmed !== null && isSameRecord(check.type, confirmed.value, check.value))
     return { ...state, candidate: null };
-  if (candidate === null || !isSettled(state, check)) {
-    return { ...state, candidate: { value: check.value, since: check.at } };
-  }
+  // Two checks that differ from the confirmed value show a change. A first value needs two checks that agree.
+  const isSettled =
+    candidate !== null &&
+    (confirmed !== null || isSameRecord(check.type, candidate.value, check.value));
+  if (!isSettled) return { ...state, candidate: { value: check.value, since: check.at } };
   const waitedMs = Date.parse(check.at) - Date.parse(candidate.since);
   if (waitedMs < limits.dnsConfirmMinutes * MINUTE_MS) return state;
   const known = { ...state, candidate: null, confirmed: { value: check.value } };
@@ -57,28 +57,22 @@ export function addCheck(state: DnsRecordState, check: Check, limits: Limits): D
     : addChange(known, { ...check, former: confirmed.value }, limits);
 }
 
-/** Two checks that differ from the confirmed value show a change. A first value needs two checks that agree. */
-function isSettled({ confirmed, candidate }: DnsRecordState, { type, value }: Check): boolean {
-  return confirmed !== null || isSameRecord(type, candidate?.value ?? null, value);
-}
-
 interface Change extends Check {
   readonly former: RecordValue;
 }
 
 function addChange(state: DnsRecordState, change: Change, limits: Limits): DnsRecordState {
   const { type, former, value } = change;
-  if (type === 'dmarc') {
-    const stronger = state.weakening?.former ?? former;
-    const isWeaker = findWeakerTag(stronger, value) !== undefined;
-    const goesDown = findWeakerTag(former, value) !== undefined;
-    const weakening = isWeaker ? { former: stronger, current: value, at: change.at } : null;
-    const isReturn = state.weakening !== null && isSameRecord(type, stronger, value);
-    // A change of strength belongs to exactly one of the two alerts.
-    if (goesDown || isReturn) return { ...state, weakening, change: endChange(state, change) };
-    return { ...state, weakening, change: followChange(state, change, limits) };
-  }
-  return { ...state, change: followChange(state, change, limits) };
+  const followed = { ...state, change: followChange(state, change, limits) };
+  if (type !== 'dmarc') return followed;
+  const stronger = state.weakening?.former ?? former;
+  const isWeaker = findWeakerTag(stronger, value) !== undefined;
+  const goesDown = findWeakerTag(former, value) !== undefined;
+  const weakening = isWeaker ? { former: stronger, current: value, at: change.at } : null;
+  const isReturn = state.weakening !== null && isSameRecord(type, stronger, value);
+  // A change of strength belongs to exactly one of the two alerts.
+  if (goesDown || isReturn) return { ...state, weakening, change: endChange(state, change) };
+  return { ...followed, weakening };
 }
 
 function endChange({ change }: DnsRecordState, { type, value }: Change): DnsChange | null {

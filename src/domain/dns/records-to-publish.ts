@@ -5,7 +5,7 @@ export interface RecordToPublish {
   readonly check: 'rua' | 'authorisation' | 'mx';
   readonly type: 'TXT' | 'MX';
   readonly name: string;
-  /** Of `rua`, the tag alone: the other tags of the record are for the domain's owner to choose. */
+  /** The tag alone for `rua`: the other tags of the record are for the domain's owner to choose. */
   readonly value: string;
 }
 
@@ -18,7 +18,7 @@ interface ReportDestination {
   readonly mailHost: string | undefined;
 }
 
-/** In the order in which a person sets them up. */
+/** The records in the order in which a person sets them up. */
 export function listRecordsToPublish({
   domain,
   address,

@@ -1,3 +1,4 @@
+import { decodeUrlPart } from '../url-part.ts';
 import type { RecordValue } from './dns-record.ts';
 
 /** `mailto:` addresses of a tag, each with an optional size limit (RFC 9990; RFC 7489, section 6.2). */
@@ -8,10 +9,9 @@ const MAX_ADDRESSES = 50;
 /** The normalized addresses that a DMARC record names for aggregate reports. Several records count as none. */
 export function findReportAddresses(record: RecordValue): readonly string[] {
   if (record === null || record.includes('\n')) return [];
-  const uris = (findRua(record) ?? '')
-    .split(',', MAX_ADDRESSES)
-    .map((uri) => MAILTO.exec(uri.trim())?.[1]);
-  return uris.filter((address) => address !== undefined).map(normalizeAddress);
+  const uris = (findRua(record) ?? '').split(',', MAX_ADDRESSES);
+  const addresses = uris.map((uri) => MAILTO.exec(uri.trim())?.[1]);
+  return addresses.filter((address) => address !== undefined).map(normalizeAddress);
 }
 
 /** Whether a DMARC record has a tag for aggregate reports, whatever is in it. */
@@ -26,18 +26,10 @@ function findRua(record: string): string | undefined {
     .find((value) => value !== undefined);
 }
 
-/** An address as addresses are compared here: decoded, in lower case. */
+/** An address as addresses are compared here: in lower case and decoded, unless its percent-encoding is broken. */
 export function normalizeAddress(address: string): string {
-  return decode(address.trim()).toLowerCase();
-}
-
-/** A URI may be percent-encoded; one that is not valid stays as it is. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  const text = address.trim();
+  return (decodeUrlPart(text) ?? text).toLowerCase();
 }
 
 /** The domain of an address, without a dot at the end. */

@@ -39,41 +39,45 @@ export interface RouteFinding {
 
 /** What has to be right for reports to come, in the order in which a person sets it up. */
 export function checkRoute(facts: RouteFacts): readonly RouteFinding[] {
-  const authorisation = facts.isOtherOwner ? [checkAuthorisation(facts)] : [];
-  return [checkRua(facts), ...authorisation, checkExchangers(facts)];
+  const authorisation = { check: 'authorisation', ...checkAuthorisation(facts) } as const;
+  return [
+    { check: 'rua', ...checkRua(facts) },
+    ...(facts.isOtherOwner ? [authorisation] : []),
+    { check: 'mx', ...checkExchangers(facts) },
+  ];
 }
+
+const right = (text: string) => ({ ok: true, text });
+const wrong = (text: string) => ({ ok: false, text });
+
+type Asked = Pick<RouteFacts, 'record' | 'addresses'>;
 
 /** The host that reports are or shall be sent to. */
-export function findReportHost(facts: Pick<RouteFacts, 'record' | 'addresses'>): string {
-  return toHost(findUsed(facts) ?? facts.addresses[0] ?? '');
+export function findReportHost(asked: Asked): string {
+  return toHost(findUsed(asked) ?? asked.addresses[0] ?? '');
 }
 
-function findUsed({
-  record,
-  addresses,
-}: Pick<RouteFacts, 'record' | 'addresses'>): string | undefined {
+function findUsed({ record, addresses }: Asked): string | undefined {
   const named = findReportAddresses(record ?? null);
   return addresses.find((address) => named.includes(normalizeAddress(address)));
 }
 
-function checkRua({ domain, record, addresses }: RouteFacts): RouteFinding {
+function checkRua({ domain, record, addresses }: RouteFacts) {
   const [ownAddress = ''] = addresses;
   const at = `_dmarc.${domain}`;
-  const check = 'rua';
-  if (record === undefined)
-    return { check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` };
-  if (record === null) {
-    const text = `There is no DMARC record. Publish a TXT record at ${at}: ${toFirstRecord(ownAddress)}`;
-    return { check, ok: false, text };
-  }
-  if (record.includes('\n')) {
-    const text = `There are several DMARC records at ${at}, so receivers ignore all of them. Leave one.`;
-    return { check, ok: false, text };
-  }
+  if (record === undefined) return wrong(`No DNS server answered for the TXT record of ${at}.`);
+  if (record === null)
+    return wrong(
+      `There is no DMARC record. Publish a TXT record at ${at}: ${toFirstRecord(ownAddress)}`,
+    );
+  if (record.includes('\n'))
+    return wrong(
+      `There are several DMARC records at ${at}, so receivers ignore all of them. Leave one.`,
+    );
   const used = findUsed({ record, addresses });
-  if (used !== undefined)
-    return { check, ok: true, text: `The record at ${at} asks for reports to ${used}.` };
-  return { check, ok: false, text: `The record at ${at} ${toRuaAdvice(record, ownAddress)}` };
+  return used === undefined
+    ? wrong(`The record at ${at} ${toRuaAdvice(record, ownAddress)}`)
+    : right(`The record at ${at} asks for reports to ${used}.`);
 }
 
 /** A record has one rua tag (RFC 9990), so that a second address goes into the one that is there. */
@@ -85,27 +89,23 @@ function toRuaAdvice(record: string, ownAddress: string): string {
 }
 
 /** Needed for a host of another owner, because anybody could have reports sent to anybody. */
-function checkAuthorisation({ domain, host, authorisation }: RouteFacts): RouteFinding {
-  const check = 'authorisation';
+function checkAuthorisation({ domain, host, authorisation }: RouteFacts) {
   const at = toAuthorisationName(domain, host);
   if (authorisation === undefined)
-    return { check, ok: false, text: `No DNS server answered for the TXT record of ${at}.` };
-  if (authorisation !== null)
-    return { check, ok: true, text: `${host} takes reports about ${domain}: ${at} says so.` };
-  const text =
+    return wrong(`No DNS server answered for the TXT record of ${at}.`);
+  if (authorisation !== null) return right(`${host} takes reports about ${domain}: ${at} says so.`);
+  return wrong(
     `${host} does not say that it takes reports about ${domain}, so most receivers send none. ` +
-    `Publish a TXT record at ${at}, or at *._report._dmarc.${host}: ${AUTHORISATION}`;
-  return { check, ok: false, text };
+      `Publish a TXT record at ${at}, or at *._report._dmarc.${host}: ${AUTHORISATION}`,
+  );
 }
 
-function checkExchangers({ host, exchangers, mailHost }: RouteFacts): RouteFinding {
-  const check = 'mx';
+function checkExchangers({ host, exchangers, mailHost = 'your mail server' }: RouteFacts) {
   if (exchangers === undefined)
-    return { check, ok: false, text: `No DNS server answered for the MX records of ${host}.` };
-  if (exchangers === null || exchangers.length === 0) {
-    const exchanger = mailHost ?? 'your mail server';
-    const text = `Mail to ${host} goes nowhere: it has no MX record. Publish one: ${host} MX 10 ${exchanger}`;
-    return { check, ok: false, text };
-  }
-  return { check, ok: true, text: `Mail to ${host} goes to ${exchangers.join(', ')}.` };
+    return wrong(`No DNS server answered for the MX records of ${host}.`);
+  return exchangers === null || exchangers.length === 0
+    ? wrong(
+        `Mail to ${host} goes nowhere: it has no MX record. Publish one: ${host} MX 10 ${mailHost}`,
+      )
+    : right(`Mail to ${host} goes to ${exchangers.join(', ')}.`);
 }

@@ -24,11 +24,9 @@ export type View = (typeof VIEWS)[number];
 
 /**
  * How well a report's sender is known: 0 when nobody authenticated it, 1 for a new reporter, 2 for one that is established,
- * and for a file. Of two contents of a report the one of the better known sender counts.
+ * and for a file. Among two contents of a report the one of the better known sender counts.
  */
-export type Trust = 0 | 1 | 2;
-
-export function toTrust(authenticated: string | null): Trust {
+export function toTrust(authenticated: string | null): 0 | 1 | 2 {
   if (authenticated === '' || authenticated === DISPUTED) return 0;
   return authenticated?.startsWith(NEW) ? 1 : 2;
 }

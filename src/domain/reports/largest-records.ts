@@ -44,7 +44,7 @@ export class LargestRecords {
     if (this.#added.length >= MAX_KEPT_RECORDS || this.#chars >= MAX_KEPT_CHARS) this.#cut();
   }
 
-  /** Of a large document, values would keep all of its pieces in memory. Parsing texts takes longer than reading them. */
+  /** The values of a large document would keep all of its pieces in memory. Parsing texts takes longer than reading them. */
   holdTextsOnly(): void {
     if (!this.#hasValues) return;
     this.#hasValues = false;

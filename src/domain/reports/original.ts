@@ -10,7 +10,7 @@ export interface Original {
   readonly content: Uint8Array;
 }
 
-/** In one call. Larger bytes would keep a process that serves from answering. */
+/** Compressing larger bytes in one call would keep a process that serves from answering. */
 const SMALL_BYTES = 1024 * 1024;
 
 /** Blocks for 3 ms a mebibyte. */
@@ -19,15 +19,11 @@ export function packOriginal(bytes: Uint8Array): Original {
   return { encoding: 'zstd', size: bytes.length, content: zstdCompressSync(bytes) };
 }
 
-const compress = promisify(zstdCompress);
-
 /** The same; large bytes are compressed on another thread. */
 export async function packLargeOriginal(bytes: Uint8Array): Promise<Original> {
   if (bytes.length <= SMALL_BYTES || isCompressed(bytes)) return packOriginal(bytes);
-  return { encoding: 'zstd', size: bytes.length, content: await compress(bytes) };
+  return { encoding: 'zstd', size: bytes.length, content: await promisify(zstdCompress)(bytes) };
 }
-
-const decompress = promisify(zstdDecompress);
 
 /** The bytes as they came; undefined when what is stored of them is damaged or not complete. */
 export async function unpackOriginal({
@@ -35,12 +31,10 @@ export async function unpackOriginal({
   size,
   content,
 }: Original): Promise<Uint8Array | undefined> {
-  const bytes = encoding === 'as_is' ? content : await unpack(content, size);
+  const options = { maxOutputLength: Math.max(1, size) };
+  const unpack = () => promisify(zstdDecompress)(content, options).catch(() => undefined);
+  const bytes = encoding === 'as_is' ? content : await unpack();
   return bytes?.length === size ? bytes : undefined;
-}
-
-async function unpack(content: Uint8Array, size: number): Promise<Uint8Array | undefined> {
-  return await decompress(content, { maxOutputLength: Math.max(1, size) }).catch(() => undefined);
 }
 
 export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;

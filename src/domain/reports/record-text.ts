@@ -123,7 +123,9 @@ export function toRecord(values: RecordValues): KeptRecord {
     sourceIp,
     count,
     policyEvaluated: {
-      ...{ disposition, dkim, spf },
+      disposition,
+      dkim,
+      spf,
       reasons: reasons.map((one) => {
         const [type, comment] = lengthen(one, usualReason);
         return { type, comment };

@@ -1,21 +1,25 @@
-export type RefusalReason =
-  | 'empty'
-  | 'no_report'
-  | 'not_aggregate'
-  | 'bad_archive'
-  | 'too_deep'
-  | 'too_large'
-  | 'bad_xml'
-  | 'doctype_forbidden'
-  | 'missing_dates'
-  | 'missing_domain'
-  | 'bad_field'
-  | 'count_too_large'
-  | 'window_in_future'
-  | 'too_old'
-  | 'too_costly'
-  | 'reader_failed'
-  | 'unreadable';
+/** The reasons of rejections, as a table has them. JSON and options have the codes. */
+export const REFUSAL_TEXTS = {
+  empty: 'empty',
+  no_report: 'no report in it',
+  not_aggregate: 'not an aggregate report',
+  bad_archive: 'damaged archive',
+  too_deep: 'too many containers',
+  too_large: 'too large',
+  bad_xml: 'broken XML',
+  doctype_forbidden: 'has a DOCTYPE',
+  missing_dates: 'no dates',
+  missing_domain: 'no domain',
+  bad_field: 'a value is not valid',
+  count_too_large: 'too many messages',
+  window_in_future: 'from the future',
+  too_old: 'older than reports are kept',
+  too_costly: 'takes too long to read',
+  reader_failed: 'the reader failed',
+  unreadable: 'not readable',
+} as const satisfies Record<string, string>;
+
+export type RefusalReason = keyof typeof REFUSAL_TEXTS;
 
 /**
  * A document that cannot become a report. Unlike a `Failure`, it answers no request: it is stored with the original

@@ -15,7 +15,7 @@ export interface ReportContent {
   readonly generator: string | null;
   readonly errors: readonly string[];
   readonly policyPublished: PolicyPublished;
-  /** Those with the most messages, in that order: see largest-records.ts. */
+  /** The records with the most messages, in that order: see largest-records.ts. */
   readonly records: readonly KeptRecord[];
   /** What all other records add up to. */
   readonly others: Tally;
@@ -44,21 +44,23 @@ const PACKING = { dictionary: DICTIONARY, windowBits: 13, memLevel: 5, chunkSize
 /** Records have at most 4 million characters, of at most three bytes; what is beside them has a hundredth of that. */
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 
-type Parts = Pick<
-  AggregateReport,
-  'metadata' | 'policyPublished' | 'xmlNamespace' | 'version' | 'tally'
->;
-
 /** Packs the content of a report of which these records are kept: texts of record-text.ts, and what they say. */
 export function toContent(
-  { metadata, policyPublished, xmlNamespace, version, tally }: Parts,
+  report: Pick<
+    AggregateReport,
+    'metadata' | 'policyPublished' | 'xmlNamespace' | 'version' | 'tally'
+  >,
   texts: readonly string[],
   records: readonly KeptRecord[],
 ): Uint8Array {
+  const { metadata, policyPublished, xmlNamespace, version, tally } = report;
   const { domain, p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policyPublished;
   const { recordCount, totalMessages, alignedMessages } = records.reduce(addToTally, EMPTY_TALLY);
   const head: HeadValues = [
-    ...([version, xmlNamespace, metadata.extraContactInfo, metadata.generator] as const),
+    version,
+    xmlNamespace,
+    metadata.extraContactInfo,
+    metadata.generator,
     metadata.errors,
     [domain, p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod],
     [
@@ -82,6 +84,15 @@ type HeadValues = readonly [
   others: readonly [recordCount: number, totalMessages: number, alignedMessages: number],
 ];
 
+/** undefined when the content is damaged. */
+export function findContent(bytes: Uint8Array): ReportContent | undefined {
+  try {
+    return unpackContent(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 export function unpackContent(bytes: Uint8Array): ReportContent {
   if (bytes[0] !== FORM) throw new Error('The content of a report has an unknown form.');
   const options = { dictionary: DICTIONARY, maxOutputLength: MAX_UNPACKED_BYTES };
@@ -91,7 +102,11 @@ export function unpackContent(bytes: Uint8Array): ReportContent {
   const [domain, p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod] = policy;
   const [recordCount, totalMessages, alignedMessages] = others;
   return {
-    ...{ version, xmlNamespace, extraContactInfo, generator, errors },
+    version,
+    xmlNamespace,
+    extraContactInfo,
+    generator,
+    errors,
     policyPublished: { domain, p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod },
     records: records.map(toRecord),
     others: { recordCount, totalMessages, alignedMessages },

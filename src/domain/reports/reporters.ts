@@ -69,7 +69,7 @@ type Named = Pick<ReportMetadata, 'orgName' | 'email'>;
 
 const toName = (orgName: string | null): string => (orgName ?? '').trim().toLowerCase();
 
-/** By its name, or by a domain of it: whose customers have mail addresses there too. */
+/** A report names a big reporter by its name, or by a domain of it, where its customers have mail addresses too. */
 function findKnown({ orgName }: Named, named: readonly string[]): KnownReporter | undefined {
   const names = [toName(orgName), ...named];
   return KNOWN.find((reporter) =>
@@ -90,12 +90,10 @@ function listNamed(
     .map(toOrganizationalDomain);
 }
 
-interface StoredReporter {
-  readonly reporter_org: string | null;
-  readonly reporter_email: string | null;
-}
-
 /** Its organisation, or else the domain of its e-mail address: some reports name no organisation. */
-export function findReporterName({ reporter_org, reporter_email }: StoredReporter): string | null {
+export function findReporterName({
+  reporter_org,
+  reporter_email,
+}: Readonly<Record<'reporter_org' | 'reporter_email', string | null>>): string | null {
   return reporter_org ?? (reporter_email?.split('@').at(-1) || null);
 }

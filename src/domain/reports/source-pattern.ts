@@ -1,10 +1,5 @@
 import type { Results } from '../sources/evidence.ts';
-import type {
-  DkimAuthResult,
-  PolicyEvaluated,
-  ReportRecord,
-  SpfAuthResult,
-} from './aggregate-report.ts';
+import type { DkimAuthResult, PolicyEvaluated, ReportRecord } from './aggregate-report.ts';
 
 /*
  * What a record says of its messages besides sender and number: the results that show why they passed or failed. Many
@@ -18,19 +13,12 @@ const MAX_NAME = 255;
 /** Characters of a result or a disposition: the longest word of the standards has 10. */
 const MAX_WORD = 32;
 
-type Evaluated = Pick<ReportRecord, 'identifiers' | 'policyEvaluated' | 'authResults'>;
-
 /** Reasons of a receiver to override a policy that say that somebody passed the message on (RFC 7489, appendix C). */
 const FORWARDED = /^(?:forwarded|trusted_forwarder|mailing_list)$/i;
 /** So does a chain of seals that is valid: the comment of `local_policy` begins with it (RFC 8617, section 7.2.2). */
 const SEALED = /^\s*arc=pass\b/i;
 
 const NO_SPF = { domain: null, result: null };
-
-/** DMARC uses the result for MAIL FROM, never the one for HELO (RFC 7489, section 3.1.2). */
-function findSpf(results: readonly SpfAuthResult[]): SpfAuthResult | undefined {
-  return results.find(({ scope }) => scope !== 'helo');
-}
 
 function firstDkim(results: readonly DkimAuthResult[]): readonly DkimAuthResult[] {
   if (results.length < 2) return results;
@@ -50,10 +38,14 @@ function tellsForwarding({ type, comment }: PolicyEvaluated['reasons'][number]):
 const BITS = { spf: 1, forwarded: 2 } as const;
 
 /** The pattern of a record, as it is stored: JSON, the same for the same values. */
-export function toPattern({ identifiers, policyEvaluated, authResults }: Evaluated): string {
+export function toPattern(
+  record: Pick<ReportRecord, 'identifiers' | 'policyEvaluated' | 'authResults'>,
+): string {
+  const { identifiers, policyEvaluated, authResults } = record;
   const { dkim, spf, disposition, reasons } = policyEvaluated;
   const isForwarded = reasons.some(tellsForwarding);
-  const { domain, result } = findSpf(authResults.spf) ?? NO_SPF;
+  // DMARC uses the result for MAIL FROM, never the one for HELO (RFC 7489, section 3.1.2).
+  const { domain, result } = authResults.spf.find(({ scope }) => scope !== 'helo') ?? NO_SPF;
   const values = [
     toName(identifiers.headerFrom),
     (spf === 'pass' ? BITS.spf : 0) + (isForwarded ? BITS.forwarded : 0),

@@ -1,8 +1,9 @@
+import { addTo, type Counts } from '../alerts/rate.ts';
 import type { PolicyEvaluated, ReportRecord } from '../reports/aggregate-report.ts';
 import { passesDmarc } from '../reports/alignment.ts';
 import { toPattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { Counts } from './source.ts';
+import type { SourceCounts, Writable } from './source.ts';
 
 /*
  * What each address sent in a domain's name on one day, added up over its reports. A day has exact totals of its own; of
@@ -10,27 +11,23 @@ import type { Counts } from './source.ts';
  */
 
 /** What an address sent. */
-export interface DaySource extends Counts {
-  /** In its canonical text. */
+export interface DaySource extends SourceCounts {
+  /** The canonical text. */
   readonly address: string;
-  /** Messages by pattern (reports/source-pattern.ts). Those whose pattern was not kept are missing. */
+  /** Messages by pattern (reports/source-pattern.ts). Messages whose pattern was not kept are missing. */
   readonly patterns: Iterable<readonly [pattern: string, messages: number]>;
   /** Messages by the name of the reporter, null for one without a name. */
-  readonly reporters: Iterable<readonly [name: string | null, counts: PassCounts]>;
+  readonly reporters: Iterable<readonly [name: string | null, counts: Counts]>;
 }
 
 /** Sums that grow, by address. */
 export type SourceSums = Map<string, SourceSum>;
 
-interface SourceSum extends Writable<Counts> {
+interface SourceSum extends Writable<SourceCounts> {
   readonly address: string;
   readonly patterns: Map<string, number>;
-  readonly reporters: Map<string | null, PassCounts>;
+  readonly reporters: Map<string | null, Counts>;
 }
-
-export type PassCounts = Pick<Counts, 'messages' | 'aligned'>;
-
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** How many addresses are kept of a day: those with most messages. */
 const MAX_SOURCES = 1_000;
@@ -59,7 +56,9 @@ export function addReport(to: SourceSums, { reporter, records }: ReportOfDay): v
     texts.set(policyEvaluated, pattern);
     const aligned = passesDmarc(policyEvaluated) ? messages : 0;
     addSource(to, {
-      ...{ address, messages, aligned },
+      address,
+      messages,
+      aligned,
       dkimAligned: policyEvaluated.dkim === 'pass' ? messages : 0,
       spfAligned: policyEvaluated.spf === 'pass' ? messages : 0,
       patterns: [[pattern, messages]],
@@ -69,21 +68,23 @@ export function addReport(to: SourceSums, { reporter, records }: ReportOfDay): v
 }
 
 export function addSource(to: SourceSums, added: DaySource): void {
-  const sum = to.get(added.address) ?? toEmptySum(added.address);
+  const sum = to.get(added.address) ?? {
+    address: added.address,
+    messages: 0,
+    aligned: 0,
+    dkimAligned: 0,
+    spfAligned: 0,
+    patterns: new Map(),
+    reporters: new Map(),
+  };
   to.set(added.address, sum);
   addCounts(sum, added);
   addPatterns(sum.patterns, added.patterns);
   for (const [name, counts] of added.reporters) addPasses(sum.reporters, name, counts);
 }
 
-function toEmptySum(address: string): SourceSum {
-  const counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
-  return { address, ...counts, patterns: new Map(), reporters: new Map() };
-}
-
-export function addCounts(to: Writable<Counts>, added: Counts): void {
-  to.messages = addSafely(to.messages, added.messages);
-  to.aligned = addSafely(to.aligned, added.aligned);
+export function addCounts(to: Writable<SourceCounts>, added: SourceCounts): void {
+  addTo(to, added);
   to.dkimAligned = addSafely(to.dkimAligned, added.dkimAligned);
   to.spfAligned = addSafely(to.spfAligned, added.spfAligned);
 }
@@ -95,9 +96,9 @@ export function addPatterns(to: Map<string, number>, added: DaySource['patterns'
 
 /** Adds what a reporter reported. */
 export function addPasses(
-  to: Map<string | null, PassCounts>,
+  to: Map<string | null, Counts>,
   name: string | null,
-  added: PassCounts,
+  added: Counts,
 ): void {
   const former = to.get(name);
   to.set(name, {

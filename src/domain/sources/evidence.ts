@@ -1,4 +1,6 @@
+import type { toAlignmentModes } from '../dns/dns-record.ts';
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
+import type { DkimAuthResult } from '../reports/aggregate-report.ts';
 
 /** What reporters said of some messages of a source. `null` means that it was not stated. */
 export interface SeenMail {
@@ -22,7 +24,7 @@ export interface Evidence extends SeenMail {
 }
 
 /** The same, where thousands of sources share what was seen: what follows from it is found once. */
-export interface Counted<Seen = SeenMail> {
+export interface Sighting<Seen = SeenMail> {
   readonly seen: Seen;
   readonly messages: number;
 }
@@ -34,22 +36,13 @@ export interface Results extends Evidence {
   readonly disposition: string | null;
 }
 
-export interface Signature {
-  readonly domain: string | null;
-  readonly selector: string | null;
-  readonly result: string | null;
-}
-
-/** How a domain wants to be aligned, strictly or relaxed (dns-record.ts). */
-export interface AlignmentModes {
-  readonly dkim: 'r' | 's';
-  readonly spf: 'r' | 's';
-}
+export type Signature = Omit<DkimAuthResult, 'humanResult'>;
 
 export interface EvidenceContext {
   /** The monitored domain. */
   readonly domain: string;
-  readonly modes: AlignmentModes;
+  /** How the domain wants to be aligned, strictly or relaxed. */
+  readonly modes: ReturnType<typeof toAlignmentModes>;
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 

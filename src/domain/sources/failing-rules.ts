@@ -156,10 +156,10 @@ function tellBroken(
   ];
 }
 
-function tellUnknown(facts: Facts, asked: AdviceContext): Phrase {
-  const { from } = facts;
-  const domain = findUsefulSpf(facts, asked);
-  if (asked.mark === 'legitimate')
+function tellUnknown({ from, spfDomain }: Facts, { modes, mark }: AdviceContext): Phrase {
+  // The SPF record of the domain of MAIL FROM helps when it can be aligned.
+  const domain = modes.spf === 'r' || spfDomain === from ? spfDomain : undefined;
+  if (mark === 'legitimate')
     return domain === undefined
       ? phrase`You marked it as legitimate: sign its messages with DKIM as ${from}.`
       : phrase`You marked it as legitimate: add the address to the SPF record of ${domain}, and sign its messages with DKIM as ${from}.`;
@@ -168,9 +168,4 @@ function tellUnknown(facts: Facts, asked: AdviceContext): Phrase {
     ...(domain === undefined ? [] : phrase`add it to the SPF record of ${domain} and `),
     ...phrase`sign with DKIM as ${from}.`,
   ];
-}
-
-/** The domain whose SPF record helps: that of MAIL FROM, when it can be aligned. */
-function findUsefulSpf({ spfDomain, from }: Facts, { modes }: AdviceContext): string | undefined {
-  return modes.spf === 'r' || spfDomain === from ? spfDomain : undefined;
 }

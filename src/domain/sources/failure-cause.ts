@@ -10,7 +10,7 @@ interface SourceOfDays extends Counts {
   readonly patterns: ReadonlyMap<string, number>;
 }
 
-export interface MailOfSomeDays {
+interface MailOfSomeDays {
   readonly sources: readonly SourceOfDays[];
   /** How many days had reports. */
   readonly days: number;
@@ -18,11 +18,11 @@ export interface MailOfSomeDays {
 
 export interface FailureCause {
   readonly group: GroupName;
-  /** Of which messages failed since, most first. */
+  /** The addresses whose messages failed since, most first. */
   readonly addresses: readonly string[];
   readonly before: Counts;
   readonly since: Counts;
-  /** Of the domain: it was valid before, and is missing or invalid since. `aligned` has the messages with it. */
+  /** A signature of the domain that was valid before, and is missing or invalid since. `aligned` has the messages with it. */
   readonly signature?: SignatureChange;
 }
 
@@ -33,14 +33,14 @@ export interface SignatureChange {
   readonly since: Counts;
 }
 
-export interface CauseContext {
+interface CauseContext {
   /** The monitored domain. */
   readonly domain: string;
   readonly toGroup: (address: string) => GroupName;
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 
-/** In points: a pass rate that fell by less says nothing. */
+/** A pass rate that fell by fewer points says nothing. */
 const DROP = 10;
 
 /**

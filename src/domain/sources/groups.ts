@@ -1,9 +1,11 @@
+import { failedOf } from '../alerts/rate.ts';
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import type { Day } from '../instant.ts';
 import { addSafely } from '../safe-sum.ts';
+import { addCounts } from './day-sources.ts';
 import type { Network } from './network.ts';
 import type { NamedService } from './service-name.ts';
-import type { Counts } from './source.ts';
+import type { SourceCounts, Writable } from './source.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What sources are grouped by: the service that sent, their network, or the organizational domain of their name. */
@@ -14,18 +16,16 @@ export interface GroupName {
   readonly key: string;
   readonly title: string | undefined;
   readonly service?: NamedService | undefined;
-  /** Of one source. Of a group, the verdict on most of its messages. */
+  /** The verdict on the source, or on most messages of a group. */
   readonly verdict?: Verdict | undefined;
 }
 
-export interface SourceGroup extends Counts, GroupName {
+export interface SourceGroup extends SourceCounts, GroupName {
   readonly sources: number;
   readonly firstDay: Day;
 }
 
-interface SeenSource extends Counts {
-  readonly firstDay: Day;
-}
+type SeenSource = SourceCounts & { readonly firstDay: Day };
 
 const UNKNOWN_GROUP: GroupName = { key: '-', title: undefined };
 
@@ -45,10 +45,7 @@ export function groupSources<S extends SeenSource>(
     }
     if (group.sources === 1) verdicts.add(group, group.messages);
     verdicts.add(name, source.messages);
-    group.messages = addSafely(group.messages, source.messages);
-    group.aligned = addSafely(group.aligned, source.aligned);
-    group.dkimAligned = addSafely(group.dkimAligned, source.dkimAligned);
-    group.spfAligned = addSafely(group.spfAligned, source.spfAligned);
+    addCounts(group, source);
     group.sources += 1;
     if (source.firstDay < group.firstDay) group.firstDay = source.firstDay;
   }
@@ -78,12 +75,9 @@ class Verdicts {
   }
 }
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
-
 /** Most failed messages first. */
 export function byFailures(a: SourceGroup, b: SourceGroup): number {
-  const failures = b.messages - b.aligned - (a.messages - a.aligned);
-  return failures || b.messages - a.messages || (a.key < b.key ? -1 : 1);
+  return failedOf(b) - failedOf(a) || b.messages - a.messages || (a.key < b.key ? -1 : 1);
 }
 
 export function toOrganisation(

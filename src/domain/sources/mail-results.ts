@@ -1,15 +1,11 @@
-import { addTo } from '../alerts/rate.ts';
+import { addTo, type Counts, failedOf } from '../alerts/rate.ts';
 import { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { PassCounts } from './day-sources.ts';
+import type { Writable } from './source.ts';
 
-export interface SignatureResults extends PassCounts {
+export interface SignatureResults extends Counts {
   readonly domain: string | null;
   readonly selector: string | null;
-}
-
-export interface ReporterResults extends PassCounts {
-  readonly name: string | null;
 }
 
 /** What reporters said of all mail of a domain. Messages of patterns or reporters that were not kept are missing. */
@@ -19,12 +15,12 @@ export interface MailResults {
   /** Messages by the signatures that they had, most failures first. `aligned` are those whose signature verified. */
   readonly signatures: readonly SignatureResults[];
   /** Most failures first. */
-  readonly reporters: readonly ReporterResults[];
+  readonly reporters: readonly (Counts & { readonly name: string | null })[];
 }
 
 export function toMailResults(
   patterns: ReadonlyMap<string, number>,
-  reporters: ReadonlyMap<string | null, PassCounts>,
+  reporters: ReadonlyMap<string | null, Counts>,
 ): MailResults {
   const applied = new Map<string | null, number>();
   const signatures = new Map<string, Writable<SignatureResults>>();
@@ -42,14 +38,10 @@ export function toMailResults(
   const named = [...reporters].map(([name, passes]) => ({ name, ...passes }));
   return {
     applied,
-    signatures: byFailures([...signatures.values()]),
-    reporters: byFailures(named),
+    signatures: [...signatures.values()].sort(byFailures),
+    reporters: named.sort(byFailures),
   };
 }
 
-function byFailures<T extends PassCounts>(all: readonly T[]): readonly T[] {
-  const failed = ({ messages, aligned }: PassCounts) => messages - aligned;
-  return all.toSorted((a, b) => failed(b) - failed(a) || b.messages - a.messages);
-}
-
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+const byFailures = (a: Counts, b: Counts): number =>
+  failedOf(b) - failedOf(a) || b.messages - a.messages;

@@ -14,7 +14,7 @@ import type { Network } from './network.ts';
  */
 export interface TableHeader {
   readonly format: 'plumbline-networks-1';
-  /** Of the data. */
+  /** The version of the data. */
   readonly version: string;
   /** The number of ranges. */
   readonly v4: number;
@@ -23,11 +23,15 @@ export interface TableHeader {
 
 export const FORMAT = 'plumbline-networks-1';
 export const HEADER_BYTES = 128;
-/** Of the first address of a range. */
+/** The length of the first address of a range. */
 export const KEY_BYTES = { v4: 4, v6: 6 } as const;
-/** @internal Of the position of a network. `scripts/networks/` writes it. */
+/**
+ * The length of the position of a network.
+ *
+ * @internal `scripts/networks/` writes it.
+ */
 export const POSITION_BYTES = 3;
-/** Before the name of a network. */
+/** The length of what is before the name of a network. */
 export const NUMBER_BYTES = 5;
 export const MAX_NAME_BYTES = 255;
 

@@ -15,17 +15,16 @@ export interface Networks {
   readonly isShipped: boolean;
 }
 
-/** From a record of an MMDB file: GeoLite2, DB-IP and IPinfo name the fields differently. undefined without any. */
+const ORGANISATIONS = ['autonomous_system_organization', 'as_name', 'organization', 'isp', 'name'];
+
+/** Reads a record of an MMDB file: GeoLite2, DB-IP and IPinfo name the fields differently. undefined without any. */
 export function toNetwork(record: unknown): Network | undefined {
   if (!isFields(record)) return undefined;
   const traits = isFields(record['traits']) ? record['traits'] : {};
   const all = { ...traits, ...record };
   const network = {
     asn: toNumber(all['autonomous_system_number'] ?? all['asn']),
-    organisation: findText(all, [
-      ...['autonomous_system_organization', 'as_name', 'organization'],
-      ...['isp', 'name'],
-    ]),
+    organisation: findText(all, ORGANISATIONS),
     country: findCountry(record),
   };
   return Object.values(network).every((value) => value === null) ? undefined : network;

@@ -10,7 +10,7 @@ export interface AdviceContext extends EvidenceContext {
 
 export interface Rule {
   readonly title: string;
-  /** Of messages that pass by DKIM, where there is something to do about SPF. */
+  /** Set where messages pass by DKIM and there is something to do about SPF. */
   readonly tone?: 'improve';
   readonly applies: (facts: Facts) => boolean;
   readonly tell: (facts: Facts, asked: AdviceContext) => Phrase;

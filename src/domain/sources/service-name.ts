@@ -1,14 +1,14 @@
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { Counted, SeenMail } from './evidence.ts';
+import type { SeenMail, Sighting } from './evidence.ts';
 import type { Service, Services } from './services.ts';
 
 type Seen = Pick<SeenMail, 'dkim' | 'spf'>;
 
 /** What is known of who sent: what reporters said, and the name in DNS that leads back to the address. */
 export interface NameEvidence {
-  readonly results: readonly Counted<Seen>[];
+  readonly results: readonly Sighting<Seen>[];
   readonly name: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface NameContext {
   /** The monitored domain: that its own mail is signed as itself names no service. */
   readonly domain: string;
   readonly services: Services;
-  /** Without private suffixes: `contoso.onmicrosoft.com` is Microsoft's. */
+  /** Does not know private suffixes: `contoso.onmicrosoft.com` is Microsoft's. */
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 
@@ -65,7 +65,7 @@ function findClaim(
 /** Several services can sign one message, and one address can serve several: the service of most messages. */
 function findMost<T>(
   by: NamedService['by'],
-  results: readonly Counted<T>[],
+  results: readonly Sighting<T>[],
   toClaims: (seen: T) => readonly Claim[],
 ): NamedService | undefined {
   const sums = new Map<Service, { domain: string; messages: number }>();

@@ -14,10 +14,10 @@ export type ServiceKind =
   | 'forwarder'
   | 'hosting';
 
-/** By organisational domain. */
+/** Services by organisational domain. */
 export type Services = ReadonlyMap<string, Service>;
 
-/** From lines of `src/settings/services/services.tsv`: a kind, a name, and domains. */
+/** Reads lines of `src/settings/services/services.tsv`: a kind, a name, and domains. */
 export function parseServices(text: string): Services {
   const services = new Map<string, Service>();
   for (const line of text.trimEnd().split('\n')) {
@@ -30,14 +30,14 @@ export function parseServices(text: string): Services {
 
 /** What the owner of a domain does at a service so that its mail passes. */
 export interface ServiceGuide {
-  /** As the service calls it. */
+  /** What the service calls it. */
   readonly term: string;
   readonly text: string;
-  /** Of the service's own documentation. */
+  /** The address of the service's own documentation. */
   readonly url: string;
 }
 
-/** By a service's name. From lines of `src/settings/services/guides.tsv`: a name, a term, a text and an address. */
+/** Guides by a service's name, from lines of `src/settings/services/guides.tsv`: a name, a term, a text and an address. */
 export function parseGuides(text: string): ReadonlyMap<string, ServiceGuide> {
   const lines = text.trimEnd().split('\n');
   return new Map(

@@ -1,13 +1,14 @@
+import { type Counts, failedOf } from '../alerts/rate.ts';
 import type { Day } from '../instant.ts';
 import type { Sort } from '../sort.ts';
-import type { Counts } from './source.ts';
+import type { SourceCounts } from './source.ts';
 
 /** What a list of sources, or of groups of them, can be sorted by. */
 export const SOURCE_COLUMNS = ['messages', 'passed', 'failed', 'dkim', 'spf', 'last'] as const;
 export type SourceColumn = (typeof SOURCE_COLUMNS)[number];
 
 /** The last column has how many addresses a group has, and when a source was seen. */
-interface Sorted extends Counts {
+interface Sorted extends SourceCounts {
   readonly sources?: number;
   readonly lastDay?: Day;
 }
@@ -17,7 +18,7 @@ const toRate = (part: number, { messages }: Counts) => (messages === 0 ? 1 : par
 const VALUES: Readonly<Record<SourceColumn, (one: Sorted) => number>> = {
   messages: ({ messages }) => messages,
   passed: ({ aligned }) => aligned,
-  failed: ({ messages, aligned }) => messages - aligned,
+  failed: failedOf,
   dkim: (one) => toRate(one.dkimAligned, one),
   spf: (one) => toRate(one.spfAligned, one),
   last: ({ sources, lastDay = '' }) => sources ?? Date.parse(lastDay),

@@ -1,9 +1,9 @@
-import type { Counts as PassCounts } from '../alerts/rate.ts';
+import type { Counts } from '../alerts/rate.ts';
 import type { Day } from '../instant.ts';
 import type { Network } from './network.ts';
 
 /** What an address sent in a domain's name in some days, with what is known of the address. */
-export interface Source extends Counts {
+export interface Source extends SourceCounts {
   readonly address: string;
   readonly firstDay: Day;
   readonly lastDay: Day;
@@ -18,8 +18,10 @@ export interface Source extends Counts {
 /** What a person has said of a source; null when nobody has. */
 export type Mark = 'legitimate' | 'unknown';
 
-export interface Counts extends PassCounts {
-  /** Those for which DKIM, and SPF, passed and was aligned. */
+export interface SourceCounts extends Counts {
+  /** Messages for which DKIM, and SPF, passed and was aligned. */
   readonly dkimAligned: number;
   readonly spfAligned: number;
 }
+
+export type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

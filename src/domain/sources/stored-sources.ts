@@ -14,7 +14,7 @@ type StoredSource = readonly [
   reporters: readonly (readonly [text: number, messages: number, aligned: number])[],
 ];
 
-/** With zstd's own checksum, so that damaged bytes are not read as other numbers. */
+/** Packing adds zstd's own checksum, so that damaged bytes are not read as other numbers. */
 const PACKING = { params: { [constants.ZSTD_c_checksumFlag]: 1 } };
 /** A thousand addresses with 64 patterns and 64 reporters each take less than 5 MB. */
 const UNPACKING = { maxOutputLength: 16 * 1024 * 1024 };
@@ -53,7 +53,11 @@ function toSources({ texts, sources }: Stored): DaySource[] {
   return sources.map(([address, counts, patterns, reporters]) => {
     const [messages, aligned, dkimAligned, spfAligned] = counts;
     return {
-      ...{ address, messages, aligned, dkimAligned, spfAligned },
+      address,
+      messages,
+      aligned,
+      dkimAligned,
+      spfAligned,
       patterns: patterns.map(([text, messages]) => [texts[text] as string, messages]),
       reporters: reporters.map(([name, messages, aligned]) => [
         texts[name] || null,

@@ -2,10 +2,10 @@ import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
 import {
-  type Counted,
   type EvidenceContext,
   type Facts,
   type SeenMail,
+  type Sighting,
   toFacts,
 } from './evidence.ts';
 import { type Phrase, phrase } from './phrase.ts';
@@ -26,7 +26,7 @@ export interface Judgement {
 }
 
 export interface JudgedMail {
-  readonly results: readonly Counted[];
+  readonly results: readonly Sighting[];
   readonly mark: Mark | null;
   readonly service: NamedService | undefined;
   /** Its name in DNS, which leads back to the address. */
@@ -118,7 +118,7 @@ function isNameOf(
 function judgeStranger(
   service: NamedService | undefined,
   looks: Looks,
-  results: readonly Counted[],
+  results: readonly Sighting[],
 ): Judgement {
   if (service !== undefined && service.by !== 'dns' && looks.foreign > 0)
     return {

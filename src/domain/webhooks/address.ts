@@ -1,36 +1,26 @@
 import ipaddr from 'ipaddr.js';
 import { Failure } from '../failure.ts';
+import { createNetworks } from '../network-address.ts';
 
 /** `allowed`: in a network that the operator allows. `public`: anybody may be called there. */
-type AddressKind = 'allowed' | 'public' | 'refused';
+export type JudgeAddress = (address: string) => 'allowed' | 'public' | 'refused';
 
-export type JudgeAddress = (address: string) => AddressKind;
-
-/** Of IPv6, only these are given to hosts (IANA's registry): the rest is reserved or carries an IPv4 address. */
+/** Only these addresses of IPv6 are given to hosts (IANA's registry): the rest is reserved or carries an IPv4 address. */
 const GLOBAL = ipaddr.parseCIDR('2000::/3');
 
 /** `allowed` has addresses and networks. What is no address is refused. */
 export function createJudge(allowed: readonly string[]): JudgeAddress {
-  const networks = allowed.map(parseNetwork);
+  const isAllowed = createNetworks(allowed);
   return (text) => {
     if (!ipaddr.isValid(text)) return 'refused';
     const address = ipaddr.process(text);
-    const isAllowed = networks.some(
-      (network) => network[0].kind() === address.kind() && address.match(network),
-    );
-    if (isAllowed) return 'allowed';
+    if (isAllowed(address.toString())) return 'allowed';
     const isGlobal = address.kind() === 'ipv4' || address.match(GLOBAL);
     return isGlobal && address.range() === 'unicast' ? 'public' : 'refused';
   };
 }
 
-function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  if (text.includes('/')) return ipaddr.parseCIDR(text);
-  const address = ipaddr.process(text);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
-}
-
-/** Without brackets. undefined for a name. The URL parser has turned every notation of IPv4 into the usual one. */
+/** A URL's address without brackets; undefined for a name. The URL parser has turned every notation of IPv4 into the usual one. */
 export function findLiteralAddress({ hostname }: URL): string | undefined {
   const text = hostname.replace(/^\[(.*)\]$/, '$1');
   return ipaddr.isValid(text) ? text : undefined;

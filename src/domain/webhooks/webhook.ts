@@ -3,7 +3,7 @@ import type { Plan } from '../access/api-key.ts';
 import type { EventType } from '../events.ts';
 import { Failure } from '../failure.ts';
 
-/** Those that are off count. */
+/** Endpoints that are off count. */
 export const MAX_WEBHOOKS = 5;
 /** How long the secret from before a rotation signs too. */
 export const OLD_SECRET_MS = 24 * 3_600_000;
@@ -23,7 +23,7 @@ export const OFF_REASONS = {
 } as const;
 export type OffReason = keyof typeof OFF_REASONS;
 
-/** As Standard Webhooks writes it: 256 random bits. */
+/** 256 random bits in the form of Standard Webhooks. */
 export function createWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }

@@ -27,22 +27,20 @@ export interface SharedCounter {
   readonly close: () => void;
 }
 
-/** Makes a connection. `onLost` may be called at any time after that. */
-type Create = (onLost: (error: Error) => void) => SharedCounter;
-
 /**
  * Limits that several processes count together (decision 70). Each process counts its own requests in memory as
  * well. After one failed or late count only that is used, so no request waits, until a new connection has counted.
  */
 export class Counters {
   readonly #log: Logger;
-  readonly #create: Create;
+  readonly #create: (onLost: (error: Error) => void) => SharedCounter;
   /** The connection that is used or being opened. */
   #counter: SharedCounter | undefined;
   #state: 'starting' | 'shared' | 'alone' | 'closed' = 'starting';
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(log: Logger, create: Create) {
+  /** `create` makes a connection, and may call `onLost` at any time after that. */
+  constructor(log: Logger, create: (onLost: (error: Error) => void) => SharedCounter) {
     this.#log = log;
     this.#create = create;
   }
@@ -83,7 +81,9 @@ export class Counters {
       counter = this.#create((error) => this.#lose(counter, error));
       this.#counter = counter;
       await this.#check(counter);
-      if (counter === this.#counter) this.#share();
+      if (counter !== this.#counter) return;
+      if (this.#state === 'alone') this.#log.info('limits are counted by Redis again');
+      this.#state = 'shared';
     } catch (error) {
       this.#lose(counter, error as Error);
     }
@@ -103,11 +103,6 @@ export class Counters {
     await inTime(counter.increment(PROBE), COUNT_TIMEOUT_MS);
     await inTime(counter.increment(PROBE), COUNT_TIMEOUT_MS);
     await inTime(counter.decrement(PROBE), COUNT_TIMEOUT_MS);
-  }
-
-  #share(): void {
-    if (this.#state === 'alone') this.#log.info('limits are counted by Redis again');
-    this.#state = 'shared';
   }
 
   /** undefined when this process counts alone. */

@@ -21,7 +21,7 @@ if redis.call('PTTL', KEYS[1]) > 0 and tonumber(redis.call('GET', KEYS[1])) > 0 
 end
 return 0`;
 
-/** In Redis or Valkey; starts without it, too. Throws a ConfigError when a file of the configuration is missing. */
+/** Counts in Redis or Valkey; starts without it, too. Throws a ConfigError when a file of the configuration is missing. */
 export async function countInRedis(config: RedisConfig, log: Logger): Promise<Counters> {
   readRedisSecrets(config);
   const counters = new Counters(log, (onLost) => createRedisCounter(config, onLost));
@@ -56,7 +56,9 @@ function createRedisClient(
 ) {
   return createClient({
     socket: {
-      ...{ host, port, reconnectStrategy: false },
+      host,
+      port,
+      reconnectStrategy: false,
       ...(isTls ? { tls: true, ...(ca === undefined ? {} : { ca }) } : {}),
     },
     ...(username === undefined ? {} : { username }),
@@ -83,7 +85,7 @@ function toRedisKey(limit: string, key: string): string {
   return `plumbline:${limit}:${hash('sha256', key, 'base64url').slice(0, 22)}`;
 }
 
-/** Without the check, a reply that is no number would be below each limit. */
+/** Checks the reply: one that is no number would be below each limit. */
 function toInfo(reply: unknown): ClientRateLimitInfo {
   const [totalHits, endsInMs] = Array.isArray(reply) ? reply : [];
   if (!Number.isInteger(totalHits) || totalHits < 1 || !Number.isInteger(endsInMs))

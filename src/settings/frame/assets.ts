@@ -3,14 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { type RequestHandler, Router } from 'express';
-import {
-  type Compression,
-  chooseCoding,
-  compress,
-  IMMUTABLE,
-} from '../../domain/content-coding.ts';
-
-type Asset = ReturnType<typeof read>;
+import { chooseCoding, compress, IMMUTABLE } from '../../domain/content-coding.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -22,25 +15,12 @@ const packaged = createRequire(import.meta.url);
 const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 
 /** The order matters: later rules override earlier ones. */
-const STYLE = [
-  ...['palette', 'pico', 'brand', 'unseen', 'frame'],
-  ...[
-    'text',
-    'forms',
-    'lists',
-    'drawings',
-    'ranges',
-    'reports',
-    'people',
-    'sources',
-    'over',
-    'print',
-  ],
-];
+const STYLE =
+  'palette pico brand unseen frame text forms lists drawings ranges reports people sources over print';
 
 const ASSETS = {
   pico: read('pico.css', packaged.resolve('@picocss/pico/css/pico.min.css')),
-  style: read('settings.css', ...STYLE.map((name) => own(`style/${name}.css`))),
+  style: read('settings.css', ...STYLE.split(' ').map((name) => own(`style/${name}.css`))),
   htmx: read('htmx.js', packaged.resolve('htmx.org/dist/htmx.min.js')),
   script: read('settings.js', own('settings.js')),
   icon: read('icon.svg', own('icon.svg')),
@@ -57,9 +37,8 @@ export function serveAssets(): Router {
   return router;
 }
 
-function send(asset: Asset): RequestHandler {
+function send({ type, bytes, compressed }: ReturnType<typeof read>): RequestHandler {
   return async (req, res) => {
-    const { type, bytes, compressed } = asset;
     res.set({ 'Content-Type': type, Vary: 'Accept-Encoding', 'Cache-Control': IMMUTABLE });
     const coding = chooseCoding(req, ['br', 'gzip']);
     if (coding === 'identity') return void res.end(bytes);
@@ -78,6 +57,6 @@ function read(name: string, ...files: (string | URL)[]) {
     type: TYPES[extension] as string,
     bytes,
     /** Compressed once, for the first request that accepts it. */
-    compressed: {} as Partial<Record<Compression, Promise<Buffer>>>,
+    compressed: {} as { br?: Promise<Buffer>; gzip?: Promise<Buffer> },
   };
 }

@@ -11,7 +11,7 @@ import type { Html } from './text.ts';
 export type Cell = string | number | null;
 
 interface CsvFile {
-  /** Without an ending. */
+  /** The name has no ending. */
   readonly fileName: string;
   readonly heads: readonly string[];
   /** How many rows there are at most; who asks for too many chooses fewer days. */

@@ -2,30 +2,24 @@ import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { Failure } from '../../domain/failure.ts';
-import { type Visitor, visitorOf } from '../visitor.ts';
+import { visitorOf } from '../visitor.ts';
 
 /** How many are sent at the same time by this process, and of one person or account; a slower client is cut off. */
-interface Kind {
+interface DownloadKind {
   readonly max: number;
   readonly maxOfOne: number;
   readonly maxMs: number;
-  readonly keyOf: (visitor: Visitor) => string;
+  readonly by: 'personId' | 'accountId';
   /** The key of each that is being sent. */
   readonly sending: string[];
 }
 
-const KINDS = {
+const KINDS: Readonly<Record<'file' | 'account', DownloadKind>> = {
   /** Each occupies some megabytes. One person with slow downloads does not keep the others from theirs. */
-  file: {
-    ...{ max: 8, maxOfOne: 2, maxMs: 300_000, sending: [] },
-    keyOf: ({ personId }) => personId,
-  },
+  file: { max: 8, maxOfOne: 2, maxMs: 300_000, by: 'personId', sending: [] },
   /** An account with ten million reports has 20 GB. */
-  account: {
-    ...{ max: 2, maxOfOne: 1, maxMs: 6 * 3_600_000, sending: [] },
-    keyOf: ({ accountId }) => accountId,
-  },
-} as const satisfies Record<string, Kind>;
+  account: { max: 2, maxOfOne: 1, maxMs: 6 * 3_600_000, by: 'accountId', sending: [] },
+};
 
 /** A client that takes nothing for so long has gone. */
 const STALLED_MS = 60_000;
@@ -33,9 +27,8 @@ const STALLED_MS = 60_000;
 interface Download {
   readonly fileName: string;
   readonly type: string;
-  /** Default: `file`. */
   readonly kind?: keyof typeof KINDS;
-  /** Where it is known, so that a client sees that a file is incomplete. */
+  /** When it is given, a client sees that a file is incomplete. */
   readonly bytes?: number | undefined;
   /** Each stream's bytes go through the next one. */
   readonly streams: readonly [Readable, ...Transform[]];
@@ -58,8 +51,8 @@ export async function sendDownload(res: Response, download: Download): Promise<v
     res.set(headers).end();
     return;
   }
-  const kind: Kind = KINDS[download.kind ?? 'file'];
-  const end = startSending(kind, kind.keyOf(visitorOf(res)));
+  const kind = KINDS[download.kind ?? 'file'];
+  const end = startSending(kind, visitorOf(res)[kind.by]);
   try {
     await download.onStart?.();
     res.set(headers).setTimeout(STALLED_MS, () => res.destroy());
@@ -72,7 +65,7 @@ export async function sendDownload(res: Response, download: Download): Promise<v
 }
 
 /** Returns what ends it. */
-function startSending({ max, maxOfOne, sending }: Kind, key: string): () => void {
+function startSending({ max, maxOfOne, sending }: DownloadKind, key: string): () => void {
   const own = sending.filter((other) => other === key).length;
   if (own >= maxOfOne || sending.length >= max)
     throw new Failure('unavailable', 'Too many files are being sent. Please try again soon.');

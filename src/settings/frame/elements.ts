@@ -12,22 +12,18 @@ export function renderTrail(
     <a href="/settings/domains/${id}">${renderDomainName(name)}</a>${below.map((one) => html` / ${one}`)}</p>`;
 }
 
-type Head = string | Html | readonly [text: string, className: string] | SortHead;
+type TableHead = string | Html | readonly [text: string, className: string] | SortHead;
 type SortHead = ReturnType<typeof toSortHead>;
 
 /** The cells have roles: styles that show a row as a card on a narrow screen would otherwise remove a table's. */
-export function renderTable(
-  className: string,
-  heads: readonly Head[],
-  rows: readonly Html[],
-): Html {
+export function renderTable(className: string, heads: readonly TableHead[], rows: readonly Html[]) {
   return html`<table class="${className}" role="table">
     <thead role="rowgroup"><tr role="row">${heads.map(renderHead)}</tr></thead>
     <tbody role="rowgroup">${rows}</tbody>
   </table>`;
 }
 
-function renderHead(head: Head): Html {
+function renderHead(head: TableHead): Html {
   if (typeof head === 'object' && 'path' in head) return renderSortHead(head);
   if (!Array.isArray(head)) return html`<th role="columnheader" scope="col">${head}</th>`;
   const [text, className] = head;
@@ -45,19 +41,14 @@ interface SortLink<Column extends string> {
   readonly text: string;
   readonly column: Column;
   readonly className?: string;
-  /** By what is clicked first. */
+  /** The order that the first click gives. */
   readonly first?: 'asc' | 'desc';
-}
-
-interface SortedTable<Column extends string> {
-  readonly sort: Sort<Column> | undefined;
-  readonly toPath: (sort: Sort<Column>) => string;
 }
 
 /** A head that is a link, which sorts by its column: the highest first unless `first` says otherwise, and then the other way round. */
 export function toSortHead<Column extends string>(
   { text, column, className = '', first = 'desc' }: SortLink<Column>,
-  { sort, toPath }: SortedTable<Column>,
+  { sort, toPath }: { sort: Sort<Column> | undefined; toPath: (sort: Sort<Column>) => string },
 ) {
   const order = sort?.column === column ? sort.order : undefined;
   const next = order === undefined ? first : order === 'desc' ? 'asc' : 'desc';
@@ -69,17 +60,16 @@ interface Pages {
   readonly label: string;
   /** From 1; may be after the last one. */
   readonly page: number;
-  readonly pages: number;
+  /** How many there are, where it is known. */
+  readonly pages?: number;
+  readonly hasNext: boolean;
   readonly toPath: (page: number) => string;
 }
 
-/** Nothing when there is only one page. */
-export function renderPages({ label, page, pages, toPath }: Pages): Html | '' {
-  if (pages <= 1 && page === 1) return '';
-  const previous = Math.min(page - 1, pages);
+export function renderPages({ label, page, pages, hasNext, toPath }: Pages): Html | '' {
+  if (page === 1 && !hasNext) return '';
+  const previous = Math.min(page - 1, pages ?? page);
   return html`<nav class="pages" aria-label="${label}">
-    ${previous >= 1 ? html`<a href="${toPath(previous)}">Previous</a>` : ''}<span>Page ${page} of ${pages}</span>${
-      page < pages ? html`<a href="${toPath(page + 1)}">Next</a>` : ''
-    }
+    ${previous >= 1 ? html`<a href="${toPath(previous)}">Previous</a>` : ''}<span>Page ${page}${pages === undefined ? '' : ` of ${pages}`}</span>${hasNext ? html`<a href="${toPath(page + 1)}">Next</a>` : ''}
   </nav>`;
 }

@@ -8,7 +8,7 @@ export function renderFormToken({ formToken }: Visitor): Html {
   return html`<input type="hidden" name="form_token" value="${formToken}">`;
 }
 
-/** For a form that is also for people who are not signed in: then there is no field. */
+/** A form that is also for people who are not signed in has no such field for them. */
 export function renderTokenIfAny(res: Response): Html | '' {
   const visitor = findVisitor(res);
   return visitor === undefined ? '' : renderFormToken(visitor);
@@ -18,7 +18,7 @@ interface Action {
   readonly path: string;
   readonly text: string;
   readonly look?: 'secondary' | 'quiet';
-  /** For screen readers: what the button is about. */
+  /** Says to screen readers what the button is about. */
   readonly label?: string;
 }
 
@@ -29,7 +29,7 @@ export function renderAction(visitor: Visitor, { path, text, look, label }: Acti
 }
 
 interface Field {
-  /** Also the field's name. */
+  /** The id is the field's name, too. */
   readonly id: string;
   readonly label: string;
   readonly attributes: Html;
@@ -46,7 +46,7 @@ export function renderField({ id, label, attributes, help, problem }: Field): Ht
     ${text ? html`<small id="${id}-help" ${problem ? html`role="alert"` : ''}>${text}</small>` : ''}`;
 }
 
-/** For password managers: whose password the form is about. */
+/** Tells password managers whose password the form is about. */
 export function renderUsername(email: string): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden>`;
 }

@@ -8,13 +8,12 @@ import { renderFormToken } from './forms.ts';
 import { renderLogo } from './logo.ts';
 import { type Html, toSafePage } from './text.ts';
 
-export interface View {
+interface PageView {
   readonly title: string;
   readonly main: Html;
   readonly current?: PageName;
   /** Whether forms of the page replace a part of it with scripts. */
   readonly hasParts?: boolean;
-  /** Default 200. */
   readonly status?: number;
 }
 
@@ -39,8 +38,6 @@ const MENU = {
 
 type PageName = { [G in keyof typeof MENU]: keyof (typeof MENU)[G] }[keyof typeof MENU];
 
-type Links = Readonly<Record<string, readonly [string, string]>>;
-
 /** htmx without the features that our policy forbids, and without copies of pages in the browser's storage. */
 const HTMX = JSON.stringify({
   allowEval: false,
@@ -54,10 +51,11 @@ const HTMX = JSON.stringify({
 
 export async function sendPage(
   res: Response,
-  { title, main, current, status, hasParts = false }: View,
+  { title, main, current, status = 200, hasParts = false }: PageView,
 ): Promise<void> {
   const visitor = findVisitor(res);
-  const notices = html`${renderLostForm(res)}${renderNotice(visitor?.notice ?? null)}`;
+  const notice = visitor?.notice ?? null;
+  const notices = html`${renderLostForm(res)}${notice === null ? '' : html`<p>${notice}</p>`}`;
   const body =
     visitor === undefined ? renderBare(main) : renderFramed(visitor, { main, current, notices });
   const page = await html`<!doctype html>
@@ -78,10 +76,7 @@ export async function sendPage(
   ${body}
 </html>
 `;
-  res
-    .status(status ?? 200)
-    .type('html')
-    .vary('Accept-Encoding');
+  res.status(status).type('html').vary('Accept-Encoding');
   const bytes = Buffer.from(toSafePage(String(page)));
   const compression = chooseCompression(res.req, bytes.length);
   if (compression === undefined) return void res.send(bytes);
@@ -95,13 +90,10 @@ function renderBare(main: Html): Html {
   </body>`;
 }
 
-interface Framed {
-  readonly main: Html;
-  readonly current: PageName | undefined;
-  readonly notices: Html;
-}
-
-function renderFramed(visitor: Visitor, { main, current, notices }: Framed): Html {
+function renderFramed(
+  visitor: Visitor,
+  { main, current, notices }: { main: Html; current: PageName | undefined; notices: Html },
+): Html {
   return html`<body class="framed">
     <a class="skip" href="#main">Skip to content</a>
     <header>
@@ -112,29 +104,22 @@ function renderFramed(visitor: Visitor, { main, current, notices }: Framed): Htm
         <button class="quiet">Sign out</button>
       </form>
     </header>
-    <nav aria-label="Settings">${Object.entries(MENU).map(([group, links]) => renderGroup(group, linksOf(links, visitor), current))}</nav>
+    <nav aria-label="Settings">${renderMenu(visitor, current)}</nav>
     <main id="main" tabindex="-1">${main}</main>
     <div id="notice" role="status">${notices}</div>
     <dialog id="dialog" aria-labelledby="dialog-title"></dialog>
   </body>`;
 }
 
-function linksOf(links: Links, { role }: Visitor): Links {
-  return Object.fromEntries(
-    Object.entries(links).filter(([name]) => role === 'owner' || name !== 'people'),
-  );
-}
-
-function renderGroup(group: string, links: Links, current: PageName | undefined): Html {
-  return html`<section>
+function renderMenu({ role }: Visitor, current: PageName | undefined): readonly Html[] {
+  const renderLink = ([name, [path, text]]: [string, readonly [string, string]]) =>
+    name === 'people' && role !== 'owner'
+      ? ''
+      : html`<li><a href="${path}" ${name === current ? html`aria-current="page"` : ''}>${text}</a></li>`;
+  return Object.entries(MENU).map(
+    ([group, links]) => html`<section>
     <h2>${group}</h2>
-    <ul>${Object.entries(links).map(
-      ([name, [path, text]]) =>
-        html`<li><a href="${path}" ${name === current ? html`aria-current="page"` : ''}>${text}</a></li>`,
-    )}</ul>
-  </section>`;
-}
-
-function renderNotice(notice: string | null): Html | '' {
-  return notice === null ? '' : html`<p>${notice}</p>`;
+    <ul>${Object.entries(links).map(renderLink)}</ul>
+  </section>`,
+  );
 }

@@ -1,18 +1,22 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
 import { addDays, countDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
-import type { DataDays } from '../../store/domains/domain-reports.ts';
+import { formatDay, pluralize } from '../../domain/text.ts';
+import { type DataDays, findDataDays } from '../../store/domains/domain-reports.ts';
+import { findDomain } from '../../store/domains/overview.ts';
+import type { DomainOfAccount } from '../../store/lists/heads.ts';
+import type { SettingsDeps } from '../deps.ts';
 import { readQuery } from '../request.ts';
 import { renderHiddenFields } from './forms.ts';
-import { formatDay, formatPeriod, type Html, pluralize } from './text.ts';
+import { formatPeriod, type Html } from './text.ts';
 
-/** In days. Each range ends with the newest day that has data. */
+/** A choice is a number of days, of which the last is the newest day that has data. */
 const CHOICES = [7, 30, 90, 365] as const;
 type Choice = (typeof CHOICES)[number];
 const DEFAULT: Choice = 30;
 
 const TEN_YEARS = { days: 3_660, text: 'A range has ten years at most' };
-/** For a page that adds up what each address sent (decision 95). */
+/** A page that adds up what each address sent shows no more (decision 95). */
 export const ONE_YEAR = { days: 366, text: 'This list has 366 days at most' };
 
 /** Both ends included. */
@@ -54,6 +58,17 @@ export function readRange(
   return { ...dataDays, ...lastDays(choice ?? DEFAULT, end), notice: isKnown ? null : notice };
 }
 
+/** The domain that a path names, and the days of it that are asked for. */
+export async function readDomainRange(
+  { store: { reader }, now }: SettingsDeps,
+  req: Request,
+  { scope, longest = TEN_YEARS }: { scope: DomainOfAccount; longest?: typeof TEN_YEARS },
+) {
+  const domain = await findDomain(reader, scope);
+  const range = readRange(req, await findDataDays(reader, scope), now(), longest);
+  return { domain, range };
+}
+
 type Chosen = Omit<DomainRange, keyof DataDays>;
 
 function lastDays(choice: Choice, to: Day): Chosen {
@@ -76,19 +91,17 @@ function parseDays(
   return { from: earliest, to, choice: 'custom', notice };
 }
 
-type Parameters = Readonly<Record<string, string>>;
-
-function toRangeParameters({ choice, from, to }: DomainRange): Parameters {
-  return choice === 'custom' ? { from, to } : { days: String(choice) };
-}
+type QueryFields = Readonly<Record<string, string>>;
 
 /** Without a question mark: `days=90`. */
-export function toRangeQuery(range: DomainRange, other: Parameters = {}): string {
-  return new URLSearchParams({ ...other, ...toRangeParameters(range) }).toString();
+export function toRangeQuery(range: DomainRange, other: QueryFields = {}): string {
+  const { choice, from, to } = range;
+  const days = choice === 'custom' ? { from, to } : { days: String(choice) };
+  return new URLSearchParams({ ...other, ...days }).toString();
 }
 
 /** The links and the form keep the page's other parameters. */
-export function renderRanges(path: string, range: DomainRange, other: Parameters = {}): Html {
+export function renderRanges(path: string, range: DomainRange, other: QueryFields = {}): Html {
   return html`<div class="range">
     ${renderChoices(path, range, other)}
     <form method="get" action="${path}" class="dates" aria-label="Any range">
@@ -104,9 +117,9 @@ export function renderRanges(path: string, range: DomainRange, other: Parameters
 
 interface FilterForm {
   /** The page's other parameters, which the links keep. */
-  readonly other: Parameters;
-  /** Those of them that the form has no field for. */
-  readonly hidden: Parameters;
+  readonly other: QueryFields;
+  /** Fields of the query that the form does not show. */
+  readonly hidden: QueryFields;
   /** Each field with its label in a `div`. */
   readonly fields: readonly Html[];
 }
@@ -124,7 +137,7 @@ export function renderFilter(path: string, range: DomainRange, form: FilterForm)
   ${renderDays(range)}`;
 }
 
-function renderChoices(path: string, range: DomainRange, other: Parameters): Html {
+function renderChoices(path: string, range: DomainRange, other: QueryFields): Html {
   const links = CHOICES.map((choice) => {
     const query = toRangeQuery({ ...range, choice }, other);
     const text = choice === 365 ? '1 year' : `${choice} days`;
@@ -134,16 +147,34 @@ function renderChoices(path: string, range: DomainRange, other: Parameters): Htm
 }
 
 function renderDays(range: DomainRange): Html {
-  const { notice } = range;
-  return html`${notice === null ? '' : html`<p class="wrong" role="alert">${notice}</p>`}
+  return html`${range.notice === null ? '' : html`<p class="wrong" role="alert">${range.notice}</p>`}
   <p class="muted days">${formatPeriod(range)}. Days are UTC; a report counts on the day on which it begins.</p>`;
 }
 
-export function renderEmptyRange(path: string, range: DomainRange, other: Parameters = {}): Html {
+export function renderEmptyRange(path: string, range: DomainRange, other: QueryFields = {}): Html {
   const { newest: to } = range;
   if (to === null) return html`<p class="empty">No report has come in yet.</p>`;
   const count = countDays(range);
   const custom = { ...range, choice: 'custom', from: addDays(to, 1 - count), to } as const;
   return html`<p class="empty">No report covers this range; the newest is of ${formatDay(to)}.
     <a href="${path}?${toRangeQuery(custom, other)}">Show the ${pluralize(count, 'day')} up to then</a></p>`;
+}
+
+const TABS = [
+  ['', 'Summary'],
+  ['/sources', 'Sources'],
+  ['/reports', 'Reports'],
+] as const;
+
+/** The pages of a domain, which keep the range. */
+export function renderTabs(
+  domainId: string,
+  current: (typeof TABS)[number][1],
+  range: DomainRange,
+): Html {
+  const links = TABS.map(([path, text]) => {
+    const link = `/settings/domains/${domainId}${path}?${toRangeQuery(range)}`;
+    return html`<a href="${link}" ${text === current ? html`aria-current="page"` : ''}>${text}</a>`;
+  });
+  return html`<nav class="tabs" aria-label="Pages of the domain">${links}</nav>`;
 }

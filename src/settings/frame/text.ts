@@ -13,17 +13,6 @@ import {
   toSafeText,
 } from '../../domain/text.ts';
 
-// What mails use too.
-export {
-  formatCount,
-  formatDay,
-  formatDomainName,
-  formatPassRate,
-  formatTime,
-  pluralize,
-  toSafeText,
-} from '../../domain/text.ts';
-
 /** Markup with escaped values; `hono/html` makes no other. */
 export type Html = ReturnType<typeof html>;
 
@@ -77,7 +66,7 @@ export function formatPeriod({ from, to }: { readonly from: Day; readonly to: Da
   return `${begin} – ${formatDay(to)}`;
 }
 
-/** In a column, where numbers with as many decimals can be compared: “98.90%”. */
+/** “98.90%”: in a column, numbers with as many decimals can be compared. */
 export function formatRateInColumn(counts: Counts): string {
   return counts.messages === 0 ? '–' : `${toPassRate(counts).toFixed(2)}%`;
 }
@@ -125,7 +114,7 @@ export function describeDisposition(disposition: string | null): string {
   return disposition === null ? 'not stated' : labelOf(DISPOSITIONS, disposition);
 }
 
-/** Like `toSafeText`, and isolated: text from right to left cannot reorder the page around it. */
+/** The text is safe, and isolated: text from right to left cannot reorder the page around it. */
 export function renderText(text: string, maxLength?: number): Html {
   return html`<bdi>${toSafeText(text, maxLength)}</bdi>`;
 }

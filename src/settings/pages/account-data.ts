@@ -13,7 +13,7 @@ import type { PageHandler } from '../deps.ts';
 import { sendDownload } from '../frame/download.ts';
 import { renderAction, renderField, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import { type Html, renderText, renderTime } from '../frame/text.ts';
+import { renderText, renderTime } from '../frame/text.ts';
 import { readField } from '../request.ts';
 import { actorOf, onForm, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
 
@@ -24,9 +24,9 @@ const DELETION = `${ACCOUNT}/deletion`;
  * All that the account has, as `plumbline account export` writes it, but not of one moment. A connection that breaks off
  * shows that the file is not whole.
  */
-export const exportData: PageHandler = async (deps, req, res) => {
+export const exportData: PageHandler = async (deps, _req, res) => {
   const { db } = deps.store;
-  const by = actorOf(req, res, deps);
+  const by = actorOf(res, deps);
   const { accountId } = by;
   const { accountName: subject } = visitorOf(res);
   await sendDownload(res, {
@@ -46,13 +46,13 @@ export const requestDeletion: PageHandler = async (deps, req, res) => {
   const { accountName } = visitorOf(res);
   if (normalize(readField(req, 'name')) !== normalize(accountName))
     return await sendQuestion(res, 'This is not the name of the account.');
-  const by = actorOf(req, res, deps);
+  const by = actorOf(res, deps);
   await askForDeletion(deps.store.db, by.accountId, by);
   const notice = 'The operator is asked to delete the account. Until then everything goes on.';
   await redirectWithNotice(deps, res, { path: ACCOUNT, notice });
 };
 
-/** As people see it: a browser shows spaces in a row as one. */
+/** A browser shows spaces in a row as one. */
 const normalize = (name: string) => name.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 export const withdrawDeletion = onForm(ACCOUNT, async ({ db, by }) => {
@@ -86,12 +86,7 @@ async function sendQuestion(res: Response, problem?: string): Promise<void> {
   await sendPage(res, { title: 'Delete the account', current: 'account', status, main });
 }
 
-/** For owners. */
-export function renderData(
-  visitor: Visitor,
-  request: DeletionRequest | undefined,
-  now: Date,
-): Html {
+export function renderData(visitor: Visitor, request: DeletionRequest | undefined, now: Date) {
   return html`<section class="card" aria-labelledby="data">
     <h2 id="data">The account’s data</h2>
     <p><a href="${ACCOUNT}/export" download>Download all of it</a>: domains, reports with the files in which they came, alerts,

@@ -1,16 +1,14 @@
 import { html } from 'hono/html';
 import type { Counts } from '../../domain/alerts/rate.ts';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
-import { addDays, type DayRange, isDay } from '../../domain/instant.ts';
+import { addDays, type DayRange } from '../../domain/instant.ts';
 import { remember } from '../../domain/remember.ts';
-import {
-  type FailureCause,
-  findCause,
-  type SignatureChange,
-} from '../../domain/sources/failure-cause.ts';
+import { type FailureCause, findCause } from '../../domain/sources/failure-cause.ts';
+import { formatCount, formatDay, pluralize } from '../../domain/text.ts';
+import { findDay, type readDomain } from '../../store/domains/overview.ts';
 import type { DomainOfAccount } from '../../store/lists/heads.ts';
 import type { SettingsDeps } from '../deps.ts';
-import { formatCount, formatDay, type Html, pluralize, renderText } from '../frame/text.ts';
+import { type Html, renderText } from '../frame/text.ts';
 import { nameSenders } from './sources/service-groups.ts';
 import { MAX_TITLE, renderName, toSourcePath } from './sources/source-labels.ts';
 
@@ -20,21 +18,16 @@ const DAYS = 30;
 /** The sources of the two ranges that are compared, those with most messages: all but those of a flood. */
 const MAX_SOURCES = 5_000;
 
-interface Alerted {
-  readonly scope: DomainOfAccount;
-  readonly domain: { readonly id: string; readonly name: string };
-  readonly open: readonly { readonly type: string; readonly context: string }[];
-}
-
 /** Who fails since the pass rate fell, where the mail of the open alert's own days says so. */
 export async function renderCause(
   deps: SettingsDeps,
-  { scope, domain, open }: Alerted,
+  scope: DomainOfAccount,
+  { domain, open }: Awaited<ReturnType<typeof readDomain>>,
   window: DayRange,
 ): Promise<Html | ''> {
   const alert = open.find(({ type }) => type === 'alert.alignment_regression');
-  const { day } = JSON.parse(alert?.context ?? '{}');
-  if (typeof day !== 'string' || !isDay(day) || day > window.to) return '';
+  const day = findDay(alert?.context ?? '{}');
+  if (day === undefined || day > window.to) return '';
   const largest = { failingOnly: false, order: 'messages', limit: MAX_SOURCES, offset: 0 } as const;
   const read = (range: DayRange) =>
     deps.days.listSources({ scope, range, withPatterns: true, ...largest });
@@ -71,7 +64,12 @@ function renderFound(
 const describeFailed = ({ messages, aligned }: Counts) =>
   `${formatCount(messages - aligned)} of ${pluralize(messages, 'message')}`;
 
-function renderSignature({ domain, selector, before, since }: SignatureChange): Html {
+function renderSignature({
+  domain,
+  selector,
+  before,
+  since,
+}: NonNullable<FailureCause['signature']>): Html {
   return html`A valid DKIM signature of ${renderName(domain)}${selector ? html` with selector ${renderName(selector)}` : ''}
     is on ${formatCount(since.aligned)} of ${pluralize(since.messages, 'message')} since; before it was on ${formatCount(before.aligned)} of ${formatCount(before.messages)}.`;
 }

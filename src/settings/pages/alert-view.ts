@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import { findAlertText, listSources } from '../../domain/alerts/alert-texts.ts';
-import { addDays, isDay, toDay, toInstant } from '../../domain/instant.ts';
+import { addDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
+import { formatDay } from '../../domain/text.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
-import { formatDay, type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
+import { type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
 import type { Senders } from './sources/service-groups.ts';
 import { toSourcePath } from './sources/source-labels.ts';
 
@@ -15,17 +16,13 @@ type ShownAlert = Pick<
   'type' | 'domain_id' | 'fired_at' | 'resolved_at' | 'context'
 > & { readonly domain?: string };
 
-/** Where a page has read the mail of the alert's days. */
-interface KnownMail {
+/** A page knows it when it has read the mail of the alert's days. */
+export interface KnownMail {
   readonly cause?: Html | '';
   readonly toGroup?: Senders['toGroup'] | undefined;
 }
 
-export function renderAlert(
-  alert: ShownAlert,
-  now: Date,
-  { cause = '', toGroup }: KnownMail = {},
-): Html {
+export function renderAlert(alert: ShownAlert, now: Date, { cause = '', toGroup }: KnownMail = {}) {
   const { title, describe } = findAlertText(alert.type);
   const isOpen = alert.resolved_at === null;
   return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
@@ -45,41 +42,37 @@ export function renderAlert(
   </li>`;
 }
 
-/** To the sources that caused an alert, in its own days. */
-export function renderLinks(
-  alert: ShownAlert,
-  now: Date,
-  toGroup?: KnownMail['toGroup'],
-): Html | '' {
+/** Links to the sources that caused an alert, in its own days. */
+export function renderLinks(alert: ShownAlert, now: Date, toGroup?: KnownMail['toGroup']) {
   if (alert.type === 'alert.new_failing_source') return renderSourceLinks(alert, toGroup);
   return alert.type === 'alert.alignment_regression' ? renderDaysLink(alert, now) : '';
 }
 
-/** To the sources that failed from the alert's day until it resolved: the names of sources are of a month. */
-function renderDaysLink({ domain_id, resolved_at, context: { day } }: ShownAlert, now: Date) {
-  if (typeof day !== 'string' || !isDay(day)) return '';
+/** Links to the sources that failed from the alert's day until it resolved: the names of sources are of a month. */
+function renderDaysLink({ domain_id, resolved_at, context }: ShownAlert, now: Date) {
+  const day = findDay(context);
+  if (day === undefined) return '';
   const [first, last] = [toDay(resolved_at ?? toInstant(now)), addDays(day, LINKED_DAYS - 1)];
   const query = new URLSearchParams({ failing: '1', from: day, to: first < last ? first : last });
   return html`<p><a href="${toSourcePath(domain_id)}?${query}">See who failed from ${formatDay(day)} on</a></p>`;
 }
 
+function findDay({ day }: ShownAlert['context']): Day | undefined {
+  return typeof day === 'string' && isDay(day) ? day : undefined;
+}
+
 /** The days that a link from an alert shows at most. */
 const LINKED_DAYS = 30;
 
-/** Of the sources that an alert names. */
+/** The sources that an alert names. */
 export function listAddresses(context: ShownAlert['context']): string[] {
-  return listSources(context)
-    .map(({ ip }) => (typeof ip === 'string' ? parseIpAddress(ip) : undefined))
-    .filter((address) => address !== undefined);
+  const addresses = listSources(context).map(({ ip }) => parseIpAddress(String(ip)));
+  return addresses.filter((address) => address !== undefined);
 }
 
-function renderSourceLinks(
-  { domain_id, context }: ShownAlert,
-  toGroup: KnownMail['toGroup'],
-): Html | '' {
-  const { day } = context;
-  const range =
-    typeof day === 'string' && isDay(day) ? `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}` : '';
+function renderSourceLinks({ domain_id, context }: ShownAlert, toGroup: KnownMail['toGroup']) {
+  const day = findDay(context);
+  const range = day === undefined ? '' : `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}`;
   const addresses = listAddresses(context);
   if (addresses.length === 0) return '';
   const links = addresses.map((address, i) => {

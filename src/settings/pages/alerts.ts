@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { addDays } from '../../domain/instant.ts';
 import type { Sort } from '../../domain/sort.ts';
+import { formatCount } from '../../domain/text.ts';
 import {
   ALERT_COLUMNS,
   type AlertColumn,
@@ -14,18 +14,12 @@ import {
 import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderExport, sendCsv } from '../frame/csv.ts';
-import { renderTable, toSortHead } from '../frame/elements.ts';
+import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
 import { renderHiddenFields, renderOptions, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import { formatCount, type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
-import {
-  readDay,
-  readPageNumber,
-  readQuery,
-  readSearch,
-  readSort,
-  toSortParameters,
-} from '../request.ts';
+import { readPeriod, renderPeriod, toInstants } from '../frame/period.ts';
+import { type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
+import { readPageNumber, readQuery, readSearch, readSort, toSortParameters } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderLinks } from './alert-view.ts';
 
@@ -41,11 +35,14 @@ export const showAlerts: PageHandler = async ({ store: { db }, now }, req, res) 
   const [form, page] = [readForm(req), readPageNumber(req)];
   const search = toSearch(form);
   const found = await listFoundAlerts(db, accountId, {
-    ...{ ...search, sort: form.sort ?? LATEST_FIRST },
-    ...{ limit: PER_PAGE + 1, skip: (page - 1) * PER_PAGE },
+    ...search,
+    sort: form.sort ?? LATEST_FIRST,
+    limit: PER_PAGE + 1,
+    skip: (page - 1) * PER_PAGE,
   });
   const alerts = found.slice(0, PER_PAGE);
   const isCut = await hasMoreAlerts(db, accountId, search);
+  const toPath = (to: number) => `${PATH}?${toQuery(form)}&page=${to}`;
   const main = html`<h1>Alerts</h1>
     <p class="lead">What Plumbline noticed about this account’s domains. Days are UTC.</p>
     ${renderForm(form)}
@@ -54,8 +51,8 @@ export const showAlerts: PageHandler = async ({ store: { db }, now }, req, res) 
         <p class="muted">${isCut ? `Of the latest ${formatCount(MAX_SEARCHED)} alerts of these days.` : ''}</p>
         <p class="export">${renderExport(`${PATH}/csv?${toQuery(form)}`, alerts.length)}</p>
       </div>
-      ${alerts.length === 0 ? html`<p class="empty">${describeNone(form)}</p>` : renderAlerts(alerts, form, now())}
-      ${renderPaging(form, page, found.length > PER_PAGE)}
+      ${alerts.length === 0 ? html`<p class="empty">${toQuery(form) === '' ? 'No alert has fired yet.' : 'No such alert.'}</p>` : renderAlerts(alerts, form, now())}
+      ${renderPages({ label: 'Pages of alerts', page, hasNext: found.length > PER_PAGE, toPath })}
     </section>`;
   await sendPage(res, { title: 'Alerts', current: 'alerts', main });
 };
@@ -66,10 +63,8 @@ const HEADS = ['Type', 'Domain', 'Fired (UTC)', 'Resolved (UTC)', 'What happened
 export const exportAlerts: PageHandler = async ({ store: { db } }, req, res) => {
   const { accountId } = visitorOf(res);
   const { sort = LATEST_FIRST, ...form } = readForm(req);
-  const found = await listFoundAlerts(db, accountId, {
-    ...toSearch(form),
-    ...{ sort, limit: MAX_SEARCHED, skip: 0 },
-  });
+  const all = { ...toSearch(form), sort, limit: MAX_SEARCHED, skip: 0 };
+  const found = await listFoundAlerts(db, accountId, all);
   const rows = async function* () {
     yield* found.map(toRow);
   };
@@ -89,33 +84,23 @@ function readForm(req: Request) {
   return {
     state: states.find((one) => one === readQuery(req, 'state')) ?? ('' as const),
     q: readSearch(req),
-    from: readDay(req, 'from'),
-    until: readDay(req, 'until'),
+    ...readPeriod(req),
     sort: readSort(req, ALERT_COLUMNS),
   };
 }
 
-/** The last day counts too. */
-function toSearch({ state, q, from, until }: Omit<AlertForm, 'sort'>): AlertSearch {
-  return {
-    state: state === '' ? undefined : state,
-    search: q,
-    from: from === '' ? undefined : `${from}T00:00:00Z`,
-    until: until === '' ? undefined : `${addDays(until, 1)}T00:00:00Z`,
-  };
+function toSearch({ state, q, ...period }: Omit<AlertForm, 'sort'>): AlertSearch {
+  return { state: state || undefined, search: q, ...toInstants(period) };
 }
 
-function renderForm({ state, q, from, until, sort }: AlertForm): Html {
-  const isFiltered = `${state}${q}${from}${until}` !== '';
+function renderForm({ state, q, sort, ...period }: AlertForm): Html {
+  const isFiltered = `${state}${q}${period.from}${period.until}` !== '';
   return html`<form method="get" action="${PATH}" class="card filter">
     ${renderHiddenFields(toSortParameters(sort))}
     <div><label for="state">State</label>
       <select id="state" name="state">${renderOptions([['', 'All'], ...Object.entries(STATES)], state)}</select></div>
     ${renderSearch(q, 'Domain, address')}
-    <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
-    <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
-    <div class="go"><button class="secondary">Show</button>
-      ${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}</div>
+    ${renderPeriod(period, isFiltered ? PATH : undefined)}
   </form>`;
 }
 
@@ -129,11 +114,8 @@ function renderAlerts(alerts: readonly AlertOfAccount[], form: AlertForm, now: D
   const toPath = (sort: Sort<AlertColumn>) => `${PATH}?${toQuery({ ...form, sort })}`;
   const sorted = { sort: form.sort ?? LATEST_FIRST, toPath };
   const heads = COLUMNS.map((head) => toSortHead<AlertColumn>(head, sorted));
-  return renderTable(
-    'alert-table cards',
-    [...heads, 'Resolved'],
-    alerts.map((alert) => renderRow(alert, now)),
-  );
+  const rows = alerts.map((alert) => renderRow(alert, now));
+  return renderTable('alert-table cards', [...heads, 'Resolved'], rows);
 }
 
 function renderRow(alert: AlertOfAccount, now: Date): Html {
@@ -146,19 +128,6 @@ function renderRow(alert: AlertOfAccount, now: Date): Html {
     <td role="cell" data-label="Fired">${renderTime(fired_at, now)}</td>
     <td role="cell" data-label="Resolved">${resolved_at === null ? html`<span class="badge warn">Open</span>` : renderTime(resolved_at, now)}</td>
   </tr>`;
-}
-
-function describeNone(form: AlertForm): string {
-  return toQuery(form) === '' ? 'No alert has fired yet.' : 'No such alert.';
-}
-
-function renderPaging(form: AlertForm, page: number, hasNext: boolean): Html | '' {
-  if (page === 1 && !hasNext) return '';
-  const link = (to: number, text: string) =>
-    html`<a href="${PATH}?${toQuery(form)}&page=${to}">${text}</a>`;
-  return html`<nav class="pages" aria-label="Pages of alerts">
-    ${page > 1 ? link(page - 1, 'Previous') : ''}<span>Page ${page}</span>${hasNext ? link(page + 1, 'Next') : ''}
-  </nav>`;
 }
 
 function toQuery({ sort, ...fields }: AlertForm): string {

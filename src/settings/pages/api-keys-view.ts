@@ -105,26 +105,18 @@ function renderPlan(): Html {
   </section>`;
 }
 
+const DELETE = html`<span class="unseen">Delete</span>`;
+const KEY_HEADS = ['Name', 'Key', 'Created', 'Last used', 'Expires', 'On', DELETE];
+
 export function renderKeys(keys: readonly ApiKey[], visitor: Visitor, now: Date): Html | '' {
   if (keys.length === 0) return '';
+  const rows = keys.map((key) => renderKey(key, visitor, now));
   return html`<section class="card" aria-labelledby="list">
     <div class="beside">
       <h2 id="list">Keys</h2>
       <p class="muted">${keys.length} of ${MAX_KEYS_PER_ACCOUNT}</p>
     </div>
-    ${renderTable(
-      'keys cards',
-      [
-        'Name',
-        'Key',
-        'Created',
-        'Last used',
-        'Expires',
-        'On',
-        html`<span class="unseen">Delete</span>`,
-      ],
-      keys.map((key) => renderKey(key, visitor, now)),
-    )}
+    ${renderTable('keys cards', KEY_HEADS, rows)}
   </section>`;
 }
 

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { html } from 'hono/html';
 import { isExpired, parseKeyExpiry } from '../../domain/access/key-expiry.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -24,24 +24,24 @@ import {
   renderKeys,
 } from './api-keys-view.ts';
 
-export const showApiKeys: PageHandler = (deps, req, res) => sendApiKeys(deps, req, res);
+export const showApiKeys: PageHandler = (deps, _req, res) => sendApiKeys(deps, res);
 
 /** Shows the key in the answer itself: it is stored nowhere, so no later page could show it. */
 export const createApiKey: PageHandler = async (deps, req, res) => {
   const [name, expires] = [readField(req, 'name'), readField(req, 'expires')];
   const lastDay = readField(req, 'last_day');
-  const by = actorOf(req, res, deps);
+  const by = actorOf(res, deps);
   let field: RefusedKey['field'] = 'expires';
   try {
     const expiresAt = parseKeyExpiry(chooseExpiry(expires, lastDay), by.at);
     field = 'name';
     const key = { accountId: by.accountId, name, now: by.at, expiresAt };
     const created = await insertApiKey(deps.store.db, key, by);
-    await sendApiKeys(deps, req, res, { created });
+    await sendApiKeys(deps, res, { created });
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
     const refused = { failure: error, field, name, expires, lastDay };
-    await sendApiKeys(deps, req, res, { refused });
+    await sendApiKeys(deps, res, { refused });
   }
 };
 
@@ -79,7 +79,6 @@ export const removeApiKey = onForm(KEYS_PATH, async ({ db, req, by }) => {
 
 async function sendApiKeys(
   deps: SettingsDeps,
-  req: Request,
   res: Response,
   { created, refused }: { created?: CreatedKey; refused?: RefusedKey } = {},
 ): Promise<void> {
@@ -90,7 +89,7 @@ async function sendApiKeys(
     <h1>API keys</h1>
     <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key. <a href="/docs/getting-started">How to begin</a>, also without a key: <code>plumbline serve --sandbox</code> serves the API with made-up data.</p>
     <div id="keys">
-      ${created === undefined ? '' : renderCreated(created, baseUrlOf(deps, req))}
+      ${created === undefined ? '' : renderCreated(created, baseUrlOf(deps, res.req))}
       ${renderCreation(visitor, keys.length, { refused, now })}
       ${renderKeys(keys, visitor, now)}
     </div>`;

@@ -1,26 +1,18 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import {
-  type AuditAction,
-  type AuditKind,
-  isAuditKind,
-} from '../../domain/access/audit-actions.ts';
+import { type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { addDays } from '../../domain/instant.ts';
-import {
-  type AuditEntry,
-  type AuditFilter,
-  findSearchEnd,
-  listAudit,
-} from '../../store/events/audit.ts';
+import { formatTime, toSafeText } from '../../domain/text.ts';
+import { type AuditEntry, findSearchEnd, listAudit } from '../../store/events/audit.ts';
 import { listPeople } from '../../store/people/people.ts';
 import type { PageHandler } from '../deps.ts';
-import { renderExport } from '../frame/csv.ts';
+import { MAX_ROWS, renderExport, sendCsv } from '../frame/csv.ts';
 import { renderTable } from '../frame/elements.ts';
 import { renderOptions, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import { formatTime, type Html, labelOf, toSafeText } from '../frame/text.ts';
-import { readDay, readQuery, readSearch } from '../request.ts';
+import { readPeriod, renderPeriod, toInstants } from '../frame/period.ts';
+import { type Html, labelOf } from '../frame/text.ts';
+import { readQuery, readSearch, readWholeNumber } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/audit';
@@ -33,7 +25,7 @@ const MAX_ACTOR_LENGTH = 254;
 export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
   const { accountId } = visitorOf(res);
   const form = readForm(req);
-  const before = readBefore(req);
+  const before = readWholeNumber(req, 'before');
   const filter = toFilter(form);
   const query = toQuery(form);
   const end =
@@ -61,9 +53,28 @@ export const showAudit: PageHandler = async ({ store: { db } }, req, res) => {
   await sendPage(res, { title: 'Audit', current: 'audit', main });
 };
 
-function readBefore(req: Request): number | undefined {
-  const before = readQuery(req, 'before');
-  return /^\d{1,15}$/.test(before) ? Number(before) : undefined;
+const HEADS = ['Time (UTC)', 'By', 'What', 'Subject', 'Detail', 'From'];
+const ROWS_AT_ONCE = 500;
+
+/** What the page with the same filter shows, all pages of it. */
+export const exportAudit: PageHandler = async ({ store: { db } }, req, res) => {
+  const { accountId } = visitorOf(res);
+  const filter = toFilter(readForm(req));
+  const end = await findSearchEnd(db, accountId, { depth: MAX_ROWS + 1 });
+  const count = end === undefined || end.at < (filter.from ?? '') ? 0 : MAX_ROWS + 1;
+  const rows = async function* () {
+    let before: number | undefined;
+    do {
+      const part = await listAudit(db, accountId, { ...filter, limit: ROWS_AT_ONCE, before });
+      yield* part.map(toRow);
+      before = part.length < ROWS_AT_ONCE ? undefined : part.at(-1)?.seq;
+    } while (before !== undefined);
+  };
+  await sendCsv(res, { fileName: 'audit', heads: HEADS, count, rows: rows() });
+};
+
+function toRow({ at, actor, action, subject, detail, address }: AuditEntry) {
+  return [at, labelOf(ACTORS, actor), VERBS[action], subject, detail, address];
 }
 
 type AuditForm = ReturnType<typeof readForm>;
@@ -72,26 +83,19 @@ type AuditForm = ReturnType<typeof readForm>;
  * What the filter's form was sent with; empty where nothing was chosen. A value that is none of the form's is left out, so
  * that a link with it shows more, not less.
  */
-export function readForm(req: Request) {
+function readForm(req: Request) {
   const kind = readQuery(req, 'kind');
   return {
     kind: isAuditKind(kind) ? kind : ('' as const),
     actor: readQuery(req, 'actor').slice(0, MAX_ACTOR_LENGTH),
     q: readSearch(req),
-    from: readDay(req, 'from'),
-    until: readDay(req, 'until'),
+    ...readPeriod(req),
   };
 }
 
-/** Days are of UTC, and the last one counts too. */
-export function toFilter({ kind, actor, q, from, until }: AuditForm): AuditFilter {
-  return {
-    kind: kind === '' ? undefined : kind,
-    actor: actor === '' ? undefined : actor,
-    search: q === '' ? undefined : q,
-    from: from === '' ? undefined : `${from}T00:00:00Z`,
-    until: until === '' ? undefined : `${addDays(until, 1)}T00:00:00Z`,
-  };
+function toFilter({ kind, actor, q, ...period }: AuditForm) {
+  const known = { kind: kind || undefined, actor: actor || undefined, search: q || undefined };
+  return { ...known, ...toInstants(period) };
 }
 
 const KIND_LABELS = {
@@ -107,7 +111,7 @@ const KIND_LABELS = {
 
 const PLANS: Readonly<Record<string, string>> = { pro: 'Pro', free: 'Free' };
 
-export const VERBS = {
+const VERBS = {
   key_created: 'created the key',
   key_enabled: 'turned on the key',
   key_disabled: 'turned off the key',
@@ -158,51 +162,39 @@ export const VERBS = {
   webhook_deleted: 'deleted the webhook to',
   webhook_tested: 'sent a test to',
   delivery_resent: 'sent an event again to',
-} as const satisfies Record<AuditAction, string>;
+} as const satisfies Record<AuditEntry['action'], string>;
 
-export const ACTORS: Readonly<Record<string, string>> = {
+const ACTORS: Readonly<Record<string, string>> = {
   operator: 'The operator',
   plumbline: 'Plumbline',
 };
 
 function renderFilter(form: AuditForm, people: readonly { readonly email: string }[]): Html {
-  const { kind, actor, q, from, until } = form;
+  const { kind, actor, q, ...period } = form;
   const known = new Set([...Object.keys(ACTORS), ...people.map(({ email }) => email)]);
   if (actor !== '') known.add(actor);
-  const isFiltered = toQuery(form) !== '';
+  const actors = [...known].map((one) => [one, labelOf(ACTORS, one)] as const);
+  const all = toQuery(form) === '' ? undefined : PATH;
   return html`<form method="get" action="${PATH}" class="card filter">
     <div><label for="kind">What</label>
-      <select id="kind" name="kind">${renderOptions(
-        [['', 'Everything'], ...Object.entries(KIND_LABELS)],
-        kind || undefined,
-      )}</select></div>
+      <select id="kind" name="kind">${renderOptions([['', 'Everything'], ...Object.entries(KIND_LABELS)], kind || undefined)}</select></div>
     <div><label for="actor">By</label>
-      <select id="actor" name="actor">${renderOptions(
-        [['', 'Everybody'], ...[...known].map((one) => [one, labelOf(ACTORS, one)] as const)],
-        actor || undefined,
-      )}</select></div>
+      <select id="actor" name="actor">${renderOptions([['', 'Everybody'], ...actors], actor || undefined)}</select></div>
     ${renderSearch(q, 'Name, address')}
-    <div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
-    <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
-    <div class="go"><button class="secondary">Show</button>
-      ${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}</div>
+    ${renderPeriod(period, all)}
   </form>`;
 }
 
 function renderEntry(entry: AuditEntry): Html {
-  const { at, actor, address } = entry;
+  const { at, actor, action, subject, address } = entry;
   return html`<tr role="row">
     <td role="cell" class="at"><time datetime="${at}">${formatTime(at)}</time></td>
-    <td role="cell" class="what"><strong>${labelOf(ACTORS, actor)}</strong> ${renderAction(entry)}</td>
+    <td role="cell" class="what"><strong>${labelOf(ACTORS, actor)}</strong> ${VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(entry)}</td>
     <td role="cell" class="from">${describeOrigin(actor, address)}</td>
   </tr>`;
 }
 
-function renderAction({ action, subject, detail }: AuditEntry): Html {
-  return html`${VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(action, detail)}`;
-}
-
-function renderDetail(action: AuditAction, detail: string): Html | string {
+function renderDetail({ action, detail }: AuditEntry): Html | string {
   if (detail === '') return '';
   if (action.startsWith('key_')) return html` <code>${detail}…</code>`;
   if (action.startsWith('alert_')) return `: ${findAlertText(detail).title}`;
@@ -224,15 +216,11 @@ function describeNone(form: AuditForm, searchedTo: number | undefined): string {
     : 'Nothing that fits in this part of the audit.';
 }
 
-interface Paging {
-  readonly isFirst: boolean;
-  /** The `seq` of the entry before which the next page begins; undefined when there is none. */
-  readonly oldest: number | undefined;
-  /** Of the link to the next page. */
-  readonly text: string;
-}
-
-function renderPaging(form: AuditForm, { isFirst, oldest, text }: Paging): Html | '' {
+/** The next page begins before the entry whose `seq` is `oldest`; undefined when there is none. */
+function renderPaging(
+  form: AuditForm,
+  { isFirst, oldest, text }: { isFirst: boolean; oldest: number | undefined; text: string },
+): Html | '' {
   if (isFirst && oldest === undefined) return '';
   const query = toQuery(form);
   const older = new URLSearchParams(query);

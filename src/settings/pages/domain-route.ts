@@ -1,19 +1,11 @@
 import { html } from 'hono/html';
 import { isOfSameOwner } from '../../domain/dns/organizational-domain.ts';
-import {
-  listRecordsToPublish,
-  type RecordToPublish,
-  toFirstRecord,
-} from '../../domain/dns/records-to-publish.ts';
+import { listRecordsToPublish, toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { toHost } from '../../domain/dns/report-addresses.ts';
 import type { RouteFinding } from '../../domain/dns/report-route.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
-import {
-  findRouteCheck,
-  type RouteCheck,
-  updateRouteCheck,
-} from '../../store/alerts/dns-records.ts';
+import { findRouteCheck, updateRouteCheck } from '../../store/alerts/dns-records.ts';
 import type { DomainRow } from '../../store/domains/domains.ts';
 import { findDomain } from '../../store/domains/overview.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
@@ -55,7 +47,12 @@ export async function renderRoute(
         ? 'No report has come in for this domain yet.'
         : html`The last report came in ${renderTime(last_report_at, now)}.`
     } They come when DNS has these records:</p>
-    <ul class="findings">${records.map(renderRecord)}</ul>
+    <ul class="findings">${records.map(
+      ({ check, type, name, value }) => html`<li><div>
+      <strong>${PURPOSES[check]}</strong>
+      <p>${type} record <code>${name}</code> with <code>${value}</code></p>
+    </div></li>`,
+    )}</ul>
     <p class="muted">A domain that has no DMARC record needs a whole one: <code>${toFirstRecord(address)}</code></p>
     ${renderCheck(await findRouteCheck(store.db, id), now)}
     ${renderAction(visitor, { path: `/settings/domains/${id}/check`, text: 'Check DNS now', look: 'secondary' })}
@@ -68,14 +65,7 @@ const PURPOSES = {
   mx: 'Where mail to this address goes, which its operator publishes',
 } as const;
 
-function renderRecord({ check, type, name, value }: RecordToPublish): Html {
-  return html`<li><div>
-    <strong>${PURPOSES[check]}</strong>
-    <p>${type} record <code>${name}</code> with <code>${value}</code></p>
-  </div></li>`;
-}
-
-function renderCheck(check: RouteCheck | undefined, now: Date): Html {
+function renderCheck(check: Awaited<ReturnType<typeof findRouteCheck>>, now: Date): Html {
   if (check === undefined) return html`<p>Nobody has checked yet what DNS says.</p>`;
   return html`<h3>What DNS said ${renderTime(check.checkedAt, now)}</h3>
     <ul class="findings">${check.findings.map(renderFinding)}</ul>`;

@@ -2,18 +2,14 @@ import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, toDay, toInstant } from '../../domain/instant.ts';
-import {
-  type DomainFacts,
-  findNextStep,
-  type NextStep,
-  WINDOW_DAYS,
-} from '../../domain/next-step.ts';
+import { findNextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
 import { listObstacles } from '../../domain/readiness.ts';
+import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
 import { findDataDays } from '../../store/domains/domain-reports.ts';
 import type { DomainRow } from '../../store/domains/domains.ts';
-import { readDomain } from '../../store/domains/overview.ts';
+import { findDay, readDomain } from '../../store/domains/overview.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
 import type { PageHandler } from '../deps.ts';
@@ -26,28 +22,20 @@ import {
   readRange,
   renderEmptyRange,
   renderRanges,
+  renderTabs,
   toRangeQuery,
 } from '../frame/range.ts';
-import { renderTabs } from '../frame/tabs.ts';
-import {
-  formatDomainName,
-  type Html,
-  pluralize,
-  renderDomainName,
-  renderPassed,
-  renderTime,
-} from '../frame/text.ts';
+import { type Html, renderDomainName, renderPassed, renderTime } from '../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
 import { renderCause } from './alert-cause.ts';
-import { listAddresses, renderAlert } from './alert-view.ts';
+import { type KnownMail, listAddresses, renderAlert } from './alert-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
-import { renderNextStep, type StepDomain } from './next-step-texts.ts';
+import { renderNextStep } from './next-step-texts.ts';
 import { countWindow, readOwnMail, toOwnFacts, toStepWindow } from './own-mail.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderFailingSources } from './sources/failing-sources.ts';
-import type { Senders } from './sources/service-groups.ts';
 import { renderStoppedSenders } from './sources/stopped-senders.ts';
 import { renderWords } from './words.ts';
 
@@ -62,11 +50,14 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const visitor = visitorOf(res);
   const scope = domainScopeOf(req, res);
   const range = readRange(req, await findDataDays(reader, scope), at);
-  const window = toStepWindow(range.newest ?? toDay(toInstant(at)));
+  const today = toDay(toInstant(at));
+  const window = toStepWindow(range.newest ?? today);
   const compared = { ...window, from: addDays(window.from, -WINDOW_DAYS) };
   const read = await readDomain(reader, scope, { ...range, window: compared });
-  const { domain } = read;
-  const all = { ...toFacts(read, range, at), ...countWindow(read.latest, window) };
+  const { domain, record, openAlerts } = read;
+  const { oldest, newest } = range;
+  const known = { status: domain.status, today, oldest, newest, record, openAlerts };
+  const all = { ...known, ...countWindow(read.latest, window) };
   const query = { scope, name: domain.name, window, all: all.counts, more: listAlerted(read) };
   const { stopped, toGroup, mail } = await readOwnMail(deps, query);
   const facts = toOwnFacts(all, mail);
@@ -76,12 +67,15 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
   const senders = toGroup === undefined ? '' : renderStoppedSenders(stopped, toGroup, domain.id);
-  const cause = await renderCause(deps, { ...read, scope }, window);
+  const cause = await renderCause(deps, scope, read, window);
   const obstacles = listObstacles(facts, mail);
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const main = html`${renderHead(read, at)}
     ${renderTabs(domain.id, 'Summary', range)}
-    ${renderStep(findNextStep(facts), { ...domain, address })}
+    <section class="card step" aria-labelledby="next">
+      <h2 id="next">Next step</h2>
+      <p>${renderNextStep(findNextStep(facts), { ...domain, address })}</p>
+    </section>
     ${renderAlerts(read, { total: alerts.total, now: at, cause, toGroup })}
     ${renderTraffic(read, range)}
     ${renderReadiness({ ...read, ...results, failed, mail, obstacles, senders, domainId: domain.id })}
@@ -94,47 +88,29 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
 
-/** What the next step depends on besides counts. */
-function toFacts(
-  { domain: { status }, openAlerts, record }: Read,
-  { oldest, newest }: DomainRange,
-  now: Date,
-): Omit<DomainFacts, keyof ReturnType<typeof countWindow>> {
-  return { status, today: toDay(toInstant(now)), oldest, newest, record, openAlerts };
-}
-
-/** The addresses that open alerts name. */
 function listAlerted({ open }: Read): string[] {
   const named = open.filter(({ type }) => type === 'alert.new_failing_source');
   return named.flatMap(({ context }) => listAddresses(JSON.parse(context)));
 }
 
-function renderStep(step: NextStep, domain: StepDomain): Html {
-  return html`<section class="card step" aria-labelledby="next">
-    <h2 id="next">Next step</h2>
-    <p>${renderNextStep(step, domain)}</p>
-  </section>`;
-}
-
-function renderHead({ domain: { name, status, last_report_at }, ...known }: Read, now: Date): Html {
+function renderHead(read: Read, now: Date): Html {
+  const { name, status, last_report_at } = read.domain;
   return html`<p class="trail"><a href="/settings/overview">Overview</a> / Domain</p>
     <h1 class="domain-name">${renderDomainName(name)}${status === 'paused' ? html` <span class="badge">Paused</span>` : ''}</h1>
     <p class="lead">${
       last_report_at === null
         ? 'No report was received yet.'
-        : html`${renderPolicy(known)} Last report received ${renderTime(last_report_at, now)}.`
+        : html`${renderPolicy(read)} Last report received ${renderTime(last_report_at, now)}.`
     }</p>`;
 }
 
-interface Shown {
+interface ShownAlerts extends KnownMail {
   readonly total: number;
   readonly now: Date;
-  readonly cause: Html | '';
-  readonly toGroup: Senders['toGroup'] | undefined;
 }
 
-/** However long ago they fired. */
-function renderAlerts({ open, domain: { id } }: Read, { total, now, ...known }: Shown): Html {
+/** All of them, however long ago they fired. */
+function renderAlerts({ open, domain: { id } }: Read, { total, now, ...known }: ShownAlerts): Html {
   const shown = open.map((alert) =>
     renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now, known),
   );
@@ -148,7 +124,6 @@ function renderAlerts({ open, domain: { id } }: Read, { total, now, ...known }: 
   </section>`;
 }
 
-/** Of the latest alerts. */
 function renderResolved(resolved: readonly ListedAlert[], now: Date): Html | '' {
   if (resolved.length === 0) return '';
   return html`<details class="card"><summary>${pluralize(resolved.length, 'alert')} that resolved, of the latest ${LATEST_ALERTS.limit}</summary>
@@ -170,23 +145,18 @@ function renderCharts(
   { days, past, isPastCut }: Read,
   { path, ...range }: DomainRange & { readonly path: string },
 ): Html {
-  const total = addUp(days);
   const columns = toColumns(days, range);
-  const { incidents, more } = toIncidents(past.map(toFired), range);
-  return html`<p class="figures">${renderPassed(total)}.
+  const fired = past.map(({ type, context, ...times }) => ({
+    ...times,
+    title: findAlertText(type).title,
+    day: findDay(context),
+  }));
+  const { incidents, more } = toIncidents(fired, range);
+  return html`<p class="figures">${renderPassed(addUp(days))}.
       <a href="${path}/sources?${toRangeQuery(range)}">See who sent them</a></p>
     ${renderPassRate(columns, incidents)}
     ${renderIncidents(incidents, { count: more, isAll: !isPastCut })}
     ${renderVolume(columns)}`;
-}
-
-function toFired({ type, context, ...times }: Read['past'][number]) {
-  const { day } = JSON.parse(context);
-  return {
-    ...times,
-    title: findAlertText(type).title,
-    day: typeof day === 'string' ? day : undefined,
-  };
 }
 
 function renderReports({ id }: DomainRow, rows: readonly ReportRow[], total: number): Html {

@@ -1,31 +1,29 @@
 import { html } from 'hono/html';
-import { addUp, type Counts } from '../../domain/alerts/rate.ts';
+import { addUp, type Counts, failedOf } from '../../domain/alerts/rate.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { MailResults, SignatureResults } from '../../domain/sources/mail-results.ts';
+import { formatCount, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';
-import {
-  formatCount,
-  formatRateInColumn,
-  type Html,
-  pluralize,
-  renderText,
-} from '../frame/text.ts';
+import { formatRateInColumn, type Html, renderText } from '../frame/text.ts';
 import { renderName } from './sources/source-labels.ts';
 
 /** Which signatures did not verify, and who reported failures, of which there are `failed` in all. */
 export function renderFailures({ signatures, reporters }: MailResults, failed: number): Html {
   const bySignature = {
-    ...{ id: 'signatures', title: 'Signatures that do not verify', head: 'DKIM signature' },
+    id: 'signatures',
+    title: 'Signatures that do not verify',
+    head: 'DKIM signature',
     rows: signatures.map((one) => ({ ...one, name: renderSignature(one) })),
   };
-  const reported = addUp(reporters);
   const byReporter = {
-    ...{ id: 'reporters', title: 'Who reported failures', head: 'Reporter' },
+    id: 'reporters',
+    title: 'Who reported failures',
+    head: 'Reporter',
     rows: reporters.map(({ name, ...counts }) => ({
       ...counts,
       name: name === null ? 'Unnamed reporter' : renderText(name, MAX_REPORTER),
     })),
-    missing: failed - (reported.messages - reported.aligned),
+    missing: failed - failedOf(addUp(reporters)),
   };
   return html`${renderRows(bySignature)}${renderRows(byReporter)}`;
 }
@@ -36,8 +34,10 @@ function renderSignature({ domain, selector }: SignatureResults): Html {
   return html`${renderName(domain ?? 'not stated')}${selector ? html` selector ${renderName(selector)}` : ''}`;
 }
 
-/** So many of each, those with most failures. */
+/** The rows of a table: those with most failures. */
 const SHOWN = 8;
+
+const NUMBERS = ['Messages', 'Failed', 'Passed'].map((text) => [text, 'number'] as const);
 
 interface FailureRow extends Counts {
   readonly name: Html | string;
@@ -52,24 +52,18 @@ interface Failures {
   readonly missing?: number;
 }
 
-/** Nothing when none are missing. */
 export function renderMissing(failed: number): Html | '' {
   if (failed <= 0) return '';
   return html`<p class="muted">${pluralize(failed, 'failed message')} ${failed === 1 ? 'is' : 'are'} missing here: of addresses that are not
     listed (the 1,000 largest of a day are kept), without an address, or of days whose sources are not kept any more.</p>`;
 }
 
-/** Nothing when nothing failed. */
 function renderRows({ id, title, head, rows, missing = 0 }: Failures): Html | '' {
   const failing = rows.filter(({ messages, aligned }) => messages > aligned);
   if (failing.length === 0) return '';
   return html`<section class="card" aria-labelledby="${id}">
     <h2 id="${id}">${title} <span class="muted">${WINDOW_DAYS} days${failing.length > SHOWN ? `, the ${SHOWN} with most failures of ${failing.length}` : ''}</span></h2>
-    ${renderTable(
-      'cards',
-      [head, ['Messages', 'number'], ['Failed', 'number'], ['Passed', 'number']],
-      failing.slice(0, SHOWN).map(renderFailureRow),
-    )}
+    ${renderTable('cards', [head, ...NUMBERS], failing.slice(0, SHOWN).map(renderFailureRow))}
     ${renderMissing(missing)}
   </section>`;
 }

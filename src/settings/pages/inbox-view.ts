@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../domain/text.ts';
 import type { DoorOverview, InboxOverview } from '../../store/inbox/doors.ts';
 import { renderTable } from '../frame/elements.ts';
-import { type Html, pluralize, renderTime } from '../frame/text.ts';
+import { type Html, renderTime } from '../frame/text.ts';
 
 const DOORS = {
   smtp: 'Mail to Plumbline (SMTP)',
@@ -12,13 +13,10 @@ const DOORS = {
 /** Nothing when reports come by `plumbline ingest` alone. */
 export function renderInbox({ doors, waiting, stuck }: InboxOverview, now: Date): Html | '' {
   if (doors.length === 0) return '';
+  const rows = doors.map((door) => renderDoor(door, now));
   return html`<section class="card" aria-labelledby="inbox">
     <h2 id="inbox">How reports come in</h2>
-    ${renderTable(
-      'cards',
-      ['Way in', 'Last mail or file', 'State'],
-      doors.map((door) => renderDoor(door, now)),
-    )}
+    ${renderTable('cards', ['Way in', 'Last mail or file', 'State'], rows)}
     <p class="muted">${pluralize(waiting, 'mail')} to be read.${
       stuck === 0 ? '' : ` ${pluralize(stuck, 'mail')} cannot be read: tell the operator.`
     }</p>

@@ -1,11 +1,6 @@
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
-import {
-  ALERT_MAILS,
-  type AlertMail,
-  MAX_LEFT_OUT,
-  MAX_REFUSALS,
-} from '../../domain/mail-choice.ts';
+import { ALERT_MAILS, MAX_LEFT_OUT, MAX_REFUSALS } from '../../domain/mail-choice.ts';
 import {
   confirmAddress,
   deleteLeftOut,
@@ -24,7 +19,7 @@ import { onForm, type Visitor, visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/mail';
 
-const CHOICES: Readonly<Record<AlertMail, string>> = {
+const CHOICES: Readonly<Record<(typeof ALERT_MAILS)[number], string>> = {
   at_once: 'At once, one mail for each alert that fires or resolves',
   daily: 'Once a day, one mail in the morning',
   none: 'No mail about alerts',
@@ -104,9 +99,7 @@ function renderChoice({ alerts, hasSummary }: PersonMail, visitor: Visitor): Htm
   </section>`;
 }
 
-type LeftOut = Awaited<ReturnType<typeof listLeftOut>>;
-
-function renderLeftOut(leftOut: LeftOut, visitor: Visitor): Html {
+function renderLeftOut(leftOut: Awaited<ReturnType<typeof listLeftOut>>, visitor: Visitor): Html {
   return html`<section class="card" aria-labelledby="left-out">
     <h2 id="left-out">Domains that are left out</h2>
     ${
@@ -128,9 +121,7 @@ function renderLeftOut(leftOut: LeftOut, visitor: Visitor): Html {
 }
 
 function renderDomain(id: string, name: string, visitor: Visitor): Html {
+  const [path, text] = [`${PATH}/left-out/${id}/delete`, 'Take it in again'];
   return html`<li><div><strong>${renderDomainName(name)}</strong></div>
-    ${renderAction(visitor, {
-      ...{ path: `${PATH}/left-out/${id}/delete`, text: 'Take it in again', look: 'secondary' },
-      label: `Take it in again: ${name}`,
-    })}</li>`;
+    ${renderAction(visitor, { path, text, look: 'secondary', label: `${text}: ${name}` })}</li>`;
 }

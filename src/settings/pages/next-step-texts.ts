@@ -3,13 +3,9 @@ import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
 import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
 import { addDays } from '../../domain/instant.ts';
-import {
-  type AlertStep,
-  type DomainFacts,
-  type NextStep,
-  WINDOW_DAYS,
-} from '../../domain/next-step.ts';
-import { formatCount, formatDay, formatPassRate, type Html, pluralize } from '../frame/text.ts';
+import { type DomainFacts, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
+import { formatCount, formatDay, formatPassRate, pluralize } from '../../domain/text.ts';
+import type { Html } from '../frame/text.ts';
 
 interface StepText {
   readonly text: string;
@@ -39,8 +35,12 @@ const GOOD = `More than 99% of your mail passed for ${WINDOW_DAYS} days`;
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
 
-/** Those of the alert's own day, or of a month from it where the pass rate fell: who fails since. */
-function toSources({ type, day, newest }: AlertStep): NonNullable<StepText['link']> {
+/** The link shows the alert's own day, or a month from it where the pass rate fell: who fails since. */
+function toSources({
+  type,
+  day,
+  newest,
+}: Extract<NextStep, { kind: 'alert' }>): NonNullable<StepText['link']> {
   if (day === undefined) return SOURCES;
   const isSince = type === 'alert.alignment_regression' && newest !== null && newest > day;
   const last = addDays(day, WINDOW_DAYS - 1);
@@ -50,7 +50,7 @@ function toSources({ type, day, newest }: AlertStep): NonNullable<StepText['link
 }
 
 const ROUTE = ['#route', 'What DNS needs'] as const;
-/** Where an alert of a type is looked into. Of any other: where it is shown. */
+/** An alert of another type is looked into where it is shown. */
 const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
   'alert.new_failing_source': SOURCES,
   'alert.alignment_regression': SOURCES,
@@ -91,15 +91,13 @@ export function describeStep(step: NextStep, { name, address }: StepDomain): Ste
     case 'stronger':
       return describeStronger(step);
     case 'policy_unknown':
-      return {
-        text: `${GOOD}, but no report says which policy is published: look it up in DNS.`,
-      };
+      return { text: `${GOOD}, but no report says which policy is published: look it up in DNS.` };
     case 'nothing':
       return { text: 'Nothing to do: mail that fails is rejected.' };
   }
 }
 
-function describeAlert(step: AlertStep): StepText {
+function describeAlert(step: Extract<NextStep, { kind: 'alert' }>): StepText {
   const { type } = step;
   const link = ALERT_LINKS[type] ?? (['#alerts', 'See it'] as const);
   return { text: findAlertText(type).advice, link: link === SOURCES ? toSources(step) : link };

@@ -3,21 +3,15 @@ import { addUp } from '../../domain/alerts/rate.ts';
 import type { DayRange } from '../../domain/instant.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { Sort } from '../../domain/sort.ts';
+import { formatCount, formatDay, formatPassRate, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { readInboxOverview } from '../../store/inbox/doors.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
 import { renderHiddenFields, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import {
-  formatCount,
-  formatDay,
-  formatPassRate,
-  formatPeriod,
-  type Html,
-  pluralize,
-} from '../frame/text.ts';
-import { readPageNumber, readSearch, readSort } from '../request.ts';
+import { formatPeriod, type Html } from '../frame/text.ts';
+import { readPageNumber, readSearch, readSort, toSortParameters } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-view.ts';
 import { renderInbox } from './inbox-view.ts';
@@ -39,7 +33,7 @@ import {
 const MAX_ALERTS = 10;
 const DOMAINS_PER_PAGE = 50;
 
-interface Choice {
+interface DomainChoice {
   readonly search: string;
   readonly sort: Sort<WorkColumn> | undefined;
   /** From 1. */
@@ -78,17 +72,17 @@ export const showOverview: PageHandler = async (deps, req, res) => {
   await sendPage(res, { title: 'Overview', current: 'overview', main });
 };
 
-function choose(items: readonly WorkItem[], { search, sort }: Choice): readonly WorkItem[] {
+function choose(items: readonly WorkItem[], { search, sort }: DomainChoice): readonly WorkItem[] {
   const found = search === '' ? items : searchWork(items, search);
   return sort === undefined ? found : sortWork(found, sort);
 }
 
 const OVERVIEW = '/settings/overview';
 
-function toPath({ search, sort, page }: Choice): string {
+function toPath({ search, sort, page }: DomainChoice): string {
   const parameters = new URLSearchParams({
     ...(search !== '' && { q: search }),
-    ...(sort !== undefined && { sort: sort.column, order: sort.order }),
+    ...toSortParameters(sort),
     ...(page > 1 && { page: String(page) }),
   });
   return parameters.size === 0 ? OVERVIEW : `${OVERVIEW}?${parameters}`;
@@ -131,30 +125,28 @@ const HEADS = [
 function renderDomains(
   total: number,
   views: readonly WorkItemView[],
-  { choice, range }: { readonly choice: Choice; readonly range: DayRange },
+  { choice, range }: { readonly choice: DomainChoice; readonly range: DayRange },
 ): Html {
   const { search, sort, page } = choice;
-  const sorted = {
-    sort,
-    toPath: (by: Sort<WorkColumn>) => toPath({ ...choice, sort: by, page: 1 }),
-  };
-  const heads = [...HEADS.map((head) => toSortHead<WorkColumn>(head, sorted)), 'Next step'];
-  const order = sort && { sort: sort.column, order: sort.order };
+  const pages = Math.ceil(total / DOMAINS_PER_PAGE);
+  const toSorted = (by: Sort<WorkColumn> | undefined) => toPath({ ...choice, sort: by, page: 1 });
+  const heads = HEADS.map((head) => toSortHead<WorkColumn>(head, { sort, toPath: toSorted }));
   return html`<section class="card" aria-labelledby="domains">
     <div class="beside"><h2 id="domains">${search === '' ? pluralize(total, 'domain') : `${pluralize(total, 'domain')} found`}</h2>
-      ${sort === undefined ? '' : html`<a href="${toPath({ ...choice, sort: undefined, page: 1 })}">What needs you first</a>`}</div>
+      ${sort === undefined ? '' : html`<a href="${toSorted(undefined)}">What needs you first</a>`}</div>
     ${
       total > 1 || search !== ''
-        ? html`<form method="get" action="${OVERVIEW}" class="filter">${renderHiddenFields(order ?? {})}
+        ? html`<form method="get" action="${OVERVIEW}" class="filter">${renderHiddenFields(toSortParameters(sort))}
             ${renderSearch(search, 'part of a name')}<div class="go"><button class="secondary">Search</button></div></form>`
         : ''
     }
     <p class="muted">Numbers are of ${formatPeriod(range)}, for all domains. Next steps, and a domain’s own page, are of the ${WINDOW_DAYS} days up to its own newest report.</p>
-    ${views.length === 0 ? html`<p class="empty">No domain of the account is here.</p>` : renderTable('domains cards', heads, views.map(renderWorkItem))}
+    ${views.length === 0 ? html`<p class="empty">No domain of the account is here.</p>` : renderTable('domains cards', [...heads, 'Next step'], views.map(renderWorkItem))}
     ${renderPages({
       label: 'Pages of domains',
       page,
-      pages: Math.ceil(total / DOMAINS_PER_PAGE),
+      pages,
+      hasNext: page < pages,
       toPath: (number) => toPath({ ...choice, page: number }),
     })}
   </section>`;

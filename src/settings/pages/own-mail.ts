@@ -13,27 +13,13 @@ import type { SourceSum } from '../../store/days/summed-range.ts';
 import type { DomainOfAccount } from '../../store/lists/heads.ts';
 import type { SettingsDeps } from '../deps.ts';
 import type { ChartDay } from '../frame/charts/columns.ts';
-import { loadSenders, type Senders } from './sources/service-groups.ts';
-import { MAX_JUDGED, type StoppedSources } from './sources/stopped-senders.ts';
+import { loadSenders } from './sources/service-groups.ts';
+import { MAX_JUDGED } from './sources/stopped-senders.ts';
 
 /*
  * Whose the mail of a domain's last month is. The overview and the domain's page ask it here, so that both tell the same
  * next step (decision 125).
  */
-
-interface JudgedMail {
-  readonly stopped: StoppedSources;
-  /** What sources sent that nobody judges. */
-  readonly others: MailByStanding;
-  /** Of the failing sources and `more`; undefined when there are none. */
-  readonly toGroup: Senders['toGroup'] | undefined;
-  /** A source with what is known of it. */
-  readonly toJudged: (source: SourceSum) => JudgedSource;
-}
-
-export interface OwnMail extends JudgedMail {
-  readonly mail: MailByStanding;
-}
 
 interface JudgedQuery {
   readonly scope: DomainOfAccount;
@@ -43,32 +29,28 @@ interface JudgedQuery {
   readonly more?: readonly string[];
 }
 
-interface OwnQuery extends JudgedQuery {
-  /** All messages of the window. */
-  readonly all: Counts;
-}
-
 export type OwnDeps = Pick<SettingsDeps, 'store' | 'networks' | 'days'>;
 
-export async function readOwnMail(deps: OwnDeps, query: OwnQuery): Promise<OwnMail> {
+/** `all` counts the messages of the window. */
+export async function readOwnMail(deps: OwnDeps, query: JudgedQuery & { readonly all: Counts }) {
   const judged = await judgeSources(deps, query);
   const { stopped, others, toJudged } = judged;
   const mail = judgeMail([sumByStanding(stopped.failing.map(toJudged)), others], query.all);
   return { ...judged, mail };
 }
 
-/** The list of sources asks this, too, so that a source has one standing. */
-export async function judgeSources(
-  deps: OwnDeps,
-  { scope, name, window, more = [] }: JudgedQuery,
-): Promise<JudgedMail> {
+/**
+ * The list of sources asks this, too, so that a source has one standing. `others` is what sources sent that nobody judges.
+ * `toGroup` groups the failing sources and `more`; it is undefined when there are none.
+ */
+export async function judgeSources(deps: OwnDeps, { scope, name, window, more = [] }: JudgedQuery) {
   const stopped = await deps.days.readMail({ scope, range: window, limit: MAX_JUDGED });
   const { failing, others, marks } = stopped;
   const named = [...failing.map(({ address }) => address), ...more];
   const query = { domain: { id: scope.domainId, name }, range: window, marks };
   const toGroup = named.length > 0 ? (await loadSenders(deps, query, named)).toGroup : undefined;
   const judged = new Set(failing.map(({ address }) => address));
-  const toJudged = ({ address, messages, aligned }: SourceSum) => {
+  const toJudged = ({ address, messages, aligned }: SourceSum): JudgedSource => {
     const verdict = judged.has(address) ? toGroup?.(address).verdict : undefined;
     return { messages, aligned, mark: marks.get(address)?.mark, verdict };
   };
@@ -81,10 +63,7 @@ export function toStepWindow(newest: Day): DayRange {
 }
 
 /** All messages of these days, and of as many before. */
-export function countWindow(
-  days: readonly ChartDay[],
-  { from, to }: DayRange,
-): Pick<DomainFacts, 'counts' | 'before' | 'dataDays'> {
+export function countWindow(days: readonly ChartDay[], { from, to }: DayRange) {
   const listDays = (first: Day, last: Day) => days.filter(({ day }) => day >= first && day <= last);
   const latest = listDays(from, to);
   return {

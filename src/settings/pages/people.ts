@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { html } from 'hono/html';
 import { toEmailKey } from '../../domain/access/person.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -21,28 +21,26 @@ import { baseUrlOf, idOf, readField } from '../request.ts';
 import { actorOf, onForm, type Visitor, visitorOf } from '../visitor.ts';
 import { PATH, renderPeople } from './people-list.ts';
 
-export const showPeople: PageHandler = (deps, req, res) => sendPeople(deps, req, res);
+export const showPeople: PageHandler = (deps, _req, res) => sendPeople(deps, res);
 
 /** Adds a person. Without mail the answer itself shows their link, of which only the hash is stored. */
 export const invite: PageHandler = async (deps, req, res) => {
   const email = readField(req, 'email');
-  const by = actorOf(req, res, deps);
+  const by = actorOf(res, deps);
   const person = { accountId: by.accountId, email, now: by.at };
   try {
     const { email: invited, token } = await invitePerson(deps.store.db, person, by);
-    await sendPeople(deps, req, res, { link: { email: invited, token } });
+    await sendPeople(deps, res, { link: { email: invited, token } });
   } catch (error) {
-    if (!(error instanceof Failure) || !REFUSALS.has(error.code)) throw error;
-    const own = await listPeople(deps.store.db, by.accountId);
-    const failure = hideOwner(
-      error,
-      own.some((one) => one.email === toEmailKey(email)),
-    );
-    await sendPeople(deps, req, res, { refused: { failure, email } });
+    if (!(error instanceof Failure) || !REFUSALS.includes(error.code)) throw error;
+    const people = await listPeople(deps.store.db, by.accountId);
+    const isOwn = people.some((one) => one.email === toEmailKey(email));
+    const failure = hideOwner(error, isOwn);
+    await sendPeople(deps, res, { refused: { failure, email } });
   }
 };
 
-const REFUSALS: ReadonlySet<string> = new Set(['validation_error', 'conflict', 'limit_reached']);
+const REFUSALS: readonly string[] = ['validation_error', 'conflict', 'limit_reached'];
 
 /** An owner must not learn which addresses other accounts have. Their own people are on the page. */
 function hideOwner(failure: Failure, isOwn: boolean): Failure {
@@ -55,10 +53,10 @@ function hideOwner(failure: Failure, isOwn: boolean): Failure {
 
 /** Shows a new link for a person who has not chosen a password yet. */
 export const renewLink: PageHandler = async (deps, req, res) => {
-  const by = actorOf(req, res, deps);
+  const by = actorOf(res, deps);
   const token = await insertOneTimeLink(deps.store.db, idOf(req), by.at, by);
   const { email } = await findPerson(deps.store.db, idOf(req));
-  await sendPeople(deps, req, res, { link: { email, token } });
+  await sendPeople(deps, res, { link: { email, token } });
 };
 
 /** Frees the address of a person who has neither a password nor single sign-on. */
@@ -90,12 +88,6 @@ export const requireFactor = onForm(PATH, async ({ db, req, by }) => {
   return isRequired ? 'A second factor is required.' : 'A second factor is optional.';
 });
 
-interface Shown {
-  /** A person's new link, shown this once. */
-  readonly link?: { readonly email: string; readonly token: string };
-  readonly refused?: RefusedInvitation;
-}
-
 interface RefusedInvitation {
   readonly failure: Failure;
   readonly email: string;
@@ -103,19 +95,18 @@ interface RefusedInvitation {
 
 async function sendPeople(
   deps: SettingsDeps,
-  req: Request,
   res: Response,
-  { link, refused }: Shown = {},
+  { link, refused }: { link?: { email: string; token: string }; refused?: RefusedInvitation } = {},
 ): Promise<void> {
   const visitor = visitorOf(res);
   const { db } = deps.store;
   const now = deps.now();
   const people = await listPeopleOverview(db, visitor.accountId, toInstant(now));
-  const welcome = `${baseUrlOf(deps, req)}/settings/welcome`;
+  const welcome = `${baseUrlOf(deps, res.req)}/settings/welcome`;
   const main = html`<p class="trail">Settings / Account</p>
     <h1>People</h1>
     <p class="lead">Who can sign in and see this account. You are an owner: you invite people and disable them.</p>
-    ${link === undefined ? '' : renderNewLink(deps, link.email, `${welcome}?link=${link.token}`)}
+    ${link === undefined ? '' : renderLink(deps, link.email, `${welcome}?link=${link.token}`)}
     ${renderInvitation(deps, visitor, refused)}
     ${renderPeople(people, visitor, now)}
     ${renderRequirement(visitor)}`;
@@ -123,16 +114,12 @@ async function sendPeople(
   await sendPage(res, { title: 'People', current: 'people', status, main });
 }
 
-/** A link that is mailed is not shown: the person's mailbox then proves who uses it. */
-function renderNewLink({ mailServer }: SettingsDeps, email: string, url: string): Html {
-  if (mailServer === undefined) return renderLink(email, url);
-  return html`<section class="card new-key" role="status">
-    <p>${renderText(email, 254)} gets a mail with a link. It works once, within 24 hours.</p>
-  </section>`;
-}
-
-/** The only page that shows a link. */
-function renderLink(email: string, url: string): Html {
+/** A link that is mailed is not shown: the person's mailbox then proves who uses it. No other page shows a link. */
+function renderLink({ mailServer }: SettingsDeps, email: string, url: string): Html {
+  if (mailServer !== undefined)
+    return html`<section class="card new-key" role="status">
+      <p>${renderText(email, 254)} gets a mail with a link. It works once, within 24 hours.</p>
+    </section>`;
   return html`<section class="card new-key" aria-labelledby="link-title" data-secret>
     <h2 id="link-title">Give this link to ${renderText(email, 254)}</h2>
     <p><strong>Copy it now: it will not be shown again.</strong> It works once, within 24 hours. Hand it

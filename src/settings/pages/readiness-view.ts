@@ -1,23 +1,11 @@
 import { html } from 'hono/html';
-import {
-  findPolicyTag,
-  findTestTags,
-  type Policy,
-  toPolicies,
-} from '../../domain/dns/dns-record.ts';
+import { findPolicyTag, findTestTags, toPolicies } from '../../domain/dns/dns-record.ts';
 import type { Day } from '../../domain/instant.ts';
 import { WINDOW_DAYS } from '../../domain/next-step.ts';
 import type { MailByStanding, MailOfStanding, Obstacle, Standing } from '../../domain/readiness.ts';
+import { formatCount, formatDay, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';
-import {
-  describeDisposition,
-  formatCount,
-  formatDay,
-  formatRateInColumn,
-  type Html,
-  pluralize,
-  renderText,
-} from '../frame/text.ts';
+import { describeDisposition, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
 import { renderMissing } from './failures-view.ts';
 
 interface Known {
@@ -26,7 +14,7 @@ interface Known {
   readonly statedOn: Day | undefined;
 }
 
-/** Where people look for it: with what keeps it from some of the mail. */
+/** The policy, with the tags that keep it from some of the mail. */
 export function renderPolicy({ record, statedOn }: Known): Html {
   if (record === undefined) return html`Its policy is not known yet.`;
   if (record === null) return html`No DMARC record in DNS.`;
@@ -41,34 +29,28 @@ export function toPolicyText(record: string): string {
   return p === sp || p === 'absent' ? `p=${p}` : `p=${p}, sp=${sp}`;
 }
 
-export interface Readiness extends Known {
+interface Readiness extends Known {
   readonly domainId: string;
   readonly mail: MailByStanding;
   readonly obstacles: readonly Obstacle[];
   /** What receivers did with messages that failed, of which there are `failed` in all. */
   readonly applied: ReadonlyMap<string | null, number>;
   readonly failed: number;
-  /** Those whose messages failed. */
+  /** Senders whose messages failed. */
   readonly senders: Html | '';
 }
 
+const NUMBERS = ['Messages', 'Passed', 'Would be stopped'];
+const HEADS = [`Mail of ${WINDOW_DAYS} days`, ...NUMBERS.map((text) => [text, 'number'] as const)];
+
 export function renderReadiness(readiness: Readiness): Html {
   const { mail, senders } = readiness;
+  const standings = STANDING_NAMES.filter((one) => !OPTIONAL.has(one) || mail[one].messages > 0);
+  const rows = standings.map((standing) => renderMail(standing, mail[standing]));
   return html`<section class="card" aria-labelledby="readiness">
     <h2 id="readiness">Can I go to p=reject?</h2>
     <p>${renderAnswer(readiness)}</p>
-    ${renderTable(
-      'cards readiness',
-      [
-        `Mail of ${WINDOW_DAYS} days`,
-        ['Messages', 'number'],
-        ['Passed', 'number'],
-        ['Would be stopped', 'number'],
-      ],
-      STANDING_NAMES.filter(
-        (standing) => !OPTIONAL.has(standing) || mail[standing].messages > 0,
-      ).map((standing) => renderMail(standing, mail[standing])),
-    )}
+    ${renderTable('cards readiness', HEADS, rows)}
     <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject.</p>
     ${senders}
     ${renderApplied(readiness)}
@@ -100,7 +82,10 @@ function toFailingPath(domainId: string, standing: Standing): string {
   return `/settings/domains/${domainId}/sources?days=${WINDOW_DAYS}&failing=1&standing=${standing}`;
 }
 
-function describeWay(policy: Policy | undefined, record: Known['record']): string {
+function describeWay(
+  policy: ReturnType<typeof toPolicies>['p'] | undefined,
+  record: Known['record'],
+): string {
   const tags = findTestTags(record ?? null);
   if (policy === undefined)
     return 'Nearly all mail of yours passes, but no report says which policy is published: look it up in DNS.';

@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import type { Instant } from '../../domain/instant.ts';
+import { pluralize } from '../../domain/text.ts';
 import {
   renderAction,
   renderCopyable,
@@ -7,15 +8,19 @@ import {
   renderFormToken,
   renderUsername,
 } from '../frame/forms.ts';
-import { type Html, pluralize, renderTime } from '../frame/text.ts';
+import { type Html, renderTime } from '../frame/text.ts';
 import { mustSetUp, type Visitor } from '../visitor.ts';
 
 export const FACTOR_PATH = '/settings/second-factor';
 
-const PASSWORD_ATTRIBUTES = html`type="password" required autocomplete="current-password"`;
+const PASSWORD = {
+  id: 'password',
+  label: 'Password',
+  attributes: html`type="password" required autocomplete="current-password"`,
+};
 const CODE_ATTRIBUTES = html`required maxlength="40" autocomplete="one-time-code" autocapitalize="none" spellcheck="false"`;
 
-export interface Problem {
+export interface FactorProblem {
   readonly field: 'password' | 'code';
   readonly message: string;
 }
@@ -46,41 +51,35 @@ export function renderOff(visitor: Visitor): Html {
   </section>`;
 }
 
-interface SetUp {
-  readonly secret: string;
-  /** The content of the QR code. */
-  readonly uri: string;
-}
-
+/** `uri` is the content of the QR code. */
 export async function renderSetUp(
   visitor: Visitor,
-  { secret, uri }: SetUp,
-  problem: Problem | undefined,
+  { secret, uri }: { readonly secret: string; readonly uri: string },
+  problem: FactorProblem | undefined,
 ): Promise<Html> {
+  // Groups of four are easier to type.
+  const groups = secret.replace(/(.{4})(?=.)/g, '$1 ');
+  const problemOf = (field: FactorProblem['field']) =>
+    problem?.field === field ? problem.message : undefined;
   return html`<section class="card set-up" aria-labelledby="scan" data-secret>
     <h2 id="scan">1. Add Plumbline to your app</h2>
     <p>Scan this code with your authenticator app:</p>
     ${await renderQr(uri)}
     <label for="secret">Or type this key into it</label>
-    <textarea id="secret" class="narrow" rows="2" readonly spellcheck="false">${toGroups(secret)}</textarea>
+    <textarea id="secret" class="narrow" rows="2" readonly spellcheck="false">${groups}</textarea>
   </section>
   <section class="card" aria-labelledby="confirm">
     <h2 id="confirm">2. Enter your password and the code that it shows</h2>
     <form method="post" action="${FACTOR_PATH}/confirm" class="narrow" autocomplete="off">
       ${renderFormToken(visitor)}
       ${renderUsername(visitor.email)}
-      ${renderField({
-        id: 'password',
-        label: 'Password',
-        attributes: PASSWORD_ATTRIBUTES,
-        problem: problem?.field === 'password' ? problem.message : undefined,
-      })}
+      ${renderField({ ...PASSWORD, problem: problemOf('password') })}
       ${renderField({
         id: 'code',
         label: 'Code',
         attributes: CODE_ATTRIBUTES,
         help: 'Six digits, new every 30 seconds.',
-        problem: problem?.field === 'code' ? problem.message : undefined,
+        problem: problemOf('code'),
       })}
       <button>Turn on</button>
     </form>
@@ -89,21 +88,10 @@ export async function renderSetUp(
   ${renderAction(visitor, { path: `${FACTOR_PATH}/start`, text: 'Make another code', look: 'quiet' })}`;
 }
 
-/** Groups of four are easier to type. */
-function toGroups(secret: string): string {
-  return secret.replace(/(.{4})(?=.)/g, '$1 ');
-}
-
-interface FactorOn {
-  readonly since: Instant;
-  readonly recoveryCodes: number;
-  readonly now: Date;
-}
-
 export function renderOn(
   visitor: Visitor,
-  { since, recoveryCodes, now }: FactorOn,
-  problem: Problem | undefined,
+  { since, recoveryCodes, now }: { since: Instant; recoveryCodes: number; now: Date },
+  problem: FactorProblem | undefined,
 ): Html {
   return html`<section class="card" aria-labelledby="on">
     <div class="beside"><h2 id="on">Your second factor is on</h2><span class="badge good">On</span></div>
@@ -117,7 +105,7 @@ export function renderOn(
       ${renderFormToken(visitor)}
       ${renderUsername(visitor.email)}
       ${problem ? html`<p class="wrong" role="alert">${problem.message}</p>` : ''}
-      ${renderField({ id: 'password', label: 'Password', attributes: PASSWORD_ATTRIBUTES })}
+      ${renderField(PASSWORD)}
       ${renderField({ id: 'code', label: 'Code of your app, or a recovery code', attributes: CODE_ATTRIBUTES })}
       <div class="choices start">
         <button class="secondary">Make new recovery codes</button>

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Sealing } from '../../domain/access/sealing.ts';
 import {
   createRecoveryCode,
@@ -20,7 +20,6 @@ import {
 } from '../../store/people/second-factors.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
-import type { Html } from '../frame/text.ts';
 import { leaveCodeUncounted } from '../limits.ts';
 import { readField } from '../request.ts';
 import { findCodeProof, findTotpProof, unsealSecret } from '../sign-in/code-proof.ts';
@@ -28,7 +27,7 @@ import { findByPassword } from '../sign-in/password.ts';
 import { actorOf, redirectWithNotice, visitorOf } from '../visitor.ts';
 import {
   FACTOR_PATH,
-  type Problem,
+  type FactorProblem,
   renderCalm,
   renderNewCodes,
   renderOff,
@@ -48,7 +47,7 @@ export const startSetUp: PageHandler = async (deps, _req, res) => {
   res.redirect(303, FACTOR_PATH);
 };
 
-/** With what a person is told when there is no key, and when it cannot be used. */
+/** Throws with `none` when there is no key, and with `failed` when it cannot be used. */
 export async function openForSecret(
   { store, openSealing }: SettingsDeps,
   { none, failed }: { readonly none: string; readonly failed: string },
@@ -66,63 +65,62 @@ export const confirmSetUp: PageHandler = async (deps, req, res) => {
   const { db } = deps.store;
   const factor = await findSecondFactor(db, personId);
   if (factor === undefined || factor.confirmedAt !== null) return res.redirect(303, FACTOR_PATH);
-  const passwordHash = await readPasswordHash(deps, req, res);
+  const passwordHash = await readPasswordHash(deps, res);
   if (passwordHash === undefined) return await sendSecondFactor(deps, res, WRONG_PASSWORD);
   const code = readTotpCode(readField(req, 'code'));
   const proof = code && (await findTotpProof(deps, { personId, factor, code }));
   if (!proof) return await sendSecondFactor(deps, res, WRONG_CODE);
   const codes = createCodes();
   const factorProof = { passwordHash, proof, sessionId, recoveryHashes: codes.map(toHash) };
-  await confirmSecondFactor(db, factorProof, actorOf(req, res, deps));
+  await confirmSecondFactor(db, factorProof, actorOf(res, deps));
   await sendNewCodes(res, codes);
 };
 
-export const renewCodes: PageHandler = async (deps, req, res) => {
-  const proofs = await readProofs(deps, req, res);
+export const renewCodes: PageHandler = async (deps, _req, res) => {
+  const proofs = await readProofs(deps, res);
   if ('field' in proofs) return await sendSecondFactor(deps, res, proofs);
   const codes = createCodes();
   const renewal = { ...proofs, recoveryHashes: codes.map(toHash) };
-  const renewed = renewRecoveryCodes(deps.store.db, renewal, actorOf(req, res, deps));
+  const renewed = renewRecoveryCodes(deps.store.db, renewal, actorOf(res, deps));
   const refused = await renewed.catch(toWrongCode);
   if (refused !== undefined) return await sendSecondFactor(deps, res, refused);
   await sendNewCodes(res, codes);
 };
 
-export const turnOff: PageHandler = async (deps, req, res) => {
-  const proofs = await readProofs(deps, req, res);
+export const turnOff: PageHandler = async (deps, _req, res) => {
+  const proofs = await readProofs(deps, res);
   if ('field' in proofs) return await sendSecondFactor(deps, res, proofs);
-  const removed = deleteSecondFactor(deps.store.db, proofs, actorOf(req, res, deps));
+  const removed = deleteSecondFactor(deps.store.db, proofs, actorOf(res, deps));
   const refused = await removed.catch(toWrongCode);
   if (refused !== undefined) return await sendSecondFactor(deps, res, refused);
   const notice = 'Your second factor is off.';
   await redirectWithNotice(deps, res, { path: FACTOR_PATH, notice });
 };
 
-const WRONG_PASSWORD: Problem = { field: 'password', message: 'This is not your password.' };
-const WRONG_CODE: Problem = { field: 'code', message: 'This code is wrong, or was used already.' };
+const WRONG_PASSWORD: FactorProblem = { field: 'password', message: 'This is not your password.' };
+const WRONG_CODE: FactorProblem = {
+  field: 'code',
+  message: 'This code is wrong, or was used already.',
+};
 
-async function readProofs(deps: SettingsDeps, req: Request, res: Response) {
-  const passwordHash = await readPasswordHash(deps, req, res);
+async function readProofs(deps: SettingsDeps, res: Response) {
+  const passwordHash = await readPasswordHash(deps, res);
   if (passwordHash === undefined) {
     leaveCodeUncounted(res);
     return WRONG_PASSWORD;
   }
-  const code = await findCodeProof(deps, visitorOf(res).personId, readField(req, 'code'));
+  const code = await findCodeProof(deps, visitorOf(res).personId, readField(res.req, 'code'));
   return code === undefined ? WRONG_CODE : { passwordHash, code };
 }
 
 /** undefined when it is not the person's password. */
-async function readPasswordHash(
-  deps: SettingsDeps,
-  req: Request,
-  res: Response,
-): Promise<string | undefined> {
-  const person = await findByPassword(deps, visitorOf(res).email, readField(req, 'password'));
+async function readPasswordHash(deps: SettingsDeps, res: Response) {
+  const person = await findByPassword(deps, visitorOf(res).email, readField(res.req, 'password'));
   return person?.passwordHash;
 }
 
 /** A recovery code is only checked when it is used up. */
-function toWrongCode(error: unknown): Problem {
+function toWrongCode(error: unknown): FactorProblem {
   if (error instanceof Failure && error.code === 'unauthorized') return WRONG_CODE;
   throw error;
 }
@@ -134,24 +132,17 @@ function createCodes(): string[] {
 const toHash = (code: string) => hashRecoveryCode(code) as Uint8Array;
 
 async function sendNewCodes(res: Response, codes: readonly string[]): Promise<void> {
-  await sendPage(res, {
-    title: 'Recovery codes',
-    current: 'security',
-    main: renderNewCodes(codes),
-  });
+  const main = renderNewCodes(codes);
+  await sendPage(res, { title: 'Recovery codes', current: 'security', main });
 }
 
-async function sendSecondFactor(
-  deps: SettingsDeps,
-  res: Response,
-  problem?: Problem,
-): Promise<void> {
+async function sendSecondFactor(deps: SettingsDeps, res: Response, problem?: FactorProblem) {
   const main = renderSecondFactor(visitorOf(res), await renderState(deps, res, problem));
   const status = problem === undefined ? 200 : 422;
   await sendPage(res, { title: 'Second factor', current: 'security', status, main });
 }
 
-async function renderState(deps: SettingsDeps, res: Response, problem?: Problem): Promise<Html> {
+async function renderState(deps: SettingsDeps, res: Response, problem?: FactorProblem) {
   const { db } = deps.store;
   const visitor = visitorOf(res);
   const { personId, email } = visitor;

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
+import { pluralize } from '../../domain/text.ts';
 import { updatePassword } from '../../store/people/passwords.ts';
 import {
   deleteOtherSessions,
@@ -12,15 +13,15 @@ import {
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { renderAction, renderField, renderFormToken, renderUsername } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import { type Html, pluralize, renderTime } from '../frame/text.ts';
+import { type Html, labelOf, renderTime } from '../frame/text.ts';
 import { addressOf, idOf, readField } from '../request.ts';
 import { findByPassword, readNewHash, renderNewPassword } from '../sign-in/password.ts';
 import { openSession } from '../sign-in/sign-in.ts';
-import { onForm, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
+import { explainBusy, onForm, redirectWithNotice, type Visitor, visitorOf } from '../visitor.ts';
 
 const PATH = '/settings/security';
 
-interface Problem {
+interface PasswordProblem {
   readonly field: 'current' | 'new';
   readonly failure: Failure;
 }
@@ -37,16 +38,17 @@ export const changePassword: PageHandler = async (deps, req, res) => {
     return await sendSecurity(deps, res, { field: 'current', failure });
   }
   const passwordHash = await readNewHash(req);
-  if (passwordHash instanceof Failure) {
+  if (passwordHash instanceof Failure)
     return await sendSecurity(deps, res, { field: 'new', failure: passwordHash });
-  }
   const at = { now: toInstant(deps.now()), address: addressOf(req) };
   const proof = { replaced: current.passwordHash, sessionId };
   await updatePassword(db, personId, { passwordHash, ...proof, ...at });
   const person = { personId, proof: { password_hash: passwordHash }, isFactorDone: true };
-  await openSession(deps, req, res, { ...person, notice: 'Your password is changed.' });
+  await openSession(deps, res, { ...person, notice: 'Your password is changed.' });
   res.redirect(303, PATH);
 };
+
+const sayStillOpen = explainBusy('No session was ended: all are still open. Please try again.');
 
 export const endSession = onForm(PATH, async ({ db, req, by }) => {
   await deleteSession(db, by.personId, idOf(req)).catch(sayStillOpen);
@@ -59,12 +61,7 @@ export const endOtherSessions: PageHandler = async (deps, _req, res) => {
   await redirectWithNotice(deps, res, { path: PATH, notice });
 };
 
-function sayStillOpen(error: unknown): never {
-  if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
-  throw new Failure('unavailable', 'No session was ended: all are still open. Please try again.');
-}
-
-async function sendSecurity(deps: SettingsDeps, res: Response, problem?: Problem): Promise<void> {
+async function sendSecurity(deps: SettingsDeps, res: Response, problem?: PasswordProblem) {
   const visitor = visitorOf(res);
   const now = deps.now();
   const sessions = await listSessions(deps.store.db, visitor.personId, toInstant(now));
@@ -101,24 +98,17 @@ function renderFactor({ secondFactorSince }: Visitor): Html {
 
 function renderSession(session: SessionRow, visitor: Visitor, now: Date): Html {
   const { id, user_agent, address, created_at, last_seen_at } = session;
+  const path = `${PATH}/sessions/${id}`;
   return html`<li>
     <div>
       <strong title="${user_agent}">${nameBrowser(user_agent)}</strong>
       <p class="muted">${address}, since ${renderTime(created_at, now)}, last seen ${renderTime(last_seen_at, now)}</p>
     </div>
-    ${
-      id === visitor.id
-        ? html`<span class="badge good">This one</span>`
-        : renderAction(visitor, {
-            path: `${PATH}/sessions/${id}`,
-            text: 'Sign out',
-            look: 'secondary',
-          })
-    }
+    ${id === visitor.id ? html`<span class="badge good">This one</span>` : renderAction(visitor, { path, text: 'Sign out', look: 'secondary' })}
   </li>`;
 }
 
-function renderPassword(visitor: Visitor, problem: Problem | undefined): Html {
+function renderPassword(visitor: Visitor, problem: PasswordProblem | undefined): Html {
   return html`<section class="card" aria-labelledby="password">
     <h2 id="password">Change your password</h2>
     <form method="post" action="${PATH}/password" class="narrow">
@@ -138,30 +128,16 @@ function renderPassword(visitor: Visitor, problem: Problem | undefined): Html {
 }
 
 /** Browsers whose user agent also names other browsers come first. */
-const BROWSERS = [
-  ['Edg', 'Edge'],
-  ['OPR', 'Opera'],
-  ['Firefox', 'Firefox'],
-  ['Chrome', 'Chrome'],
-  ['Safari', 'Safari'],
-  ['curl', 'curl'],
-] as const;
-
-const SYSTEMS = [
-  ['Android', 'Android'],
-  ['iPhone', 'iPhone'],
-  ['iPad', 'iPad'],
-  ['Windows', 'Windows'],
-  ['Macintosh', 'macOS'],
-  ['CrOS', 'ChromeOS'],
-  ['Linux', 'Linux'],
-] as const;
+const BROWSERS = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari', 'curl'];
+const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Macintosh', 'CrOS', 'Linux'];
+const NAMES = { Edg: 'Edge', OPR: 'Opera', Macintosh: 'macOS', CrOS: 'ChromeOS' };
 
 /** “Firefox on Windows”: enough to recognise one's own sessions. */
 function nameBrowser(userAgent: string): string {
-  const find = (names: typeof BROWSERS | typeof SYSTEMS) =>
-    names.find(([token]) => userAgent.includes(token))?.[1];
-  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
+  const [browser, system] = [BROWSERS, SYSTEMS].map((tokens) =>
+    tokens.find((token) => userAgent.includes(token)),
+  );
   if (browser === undefined) return 'Unknown browser';
-  return system === undefined ? browser : `${browser} on ${system}`;
+  const name = labelOf(NAMES, browser);
+  return system === undefined ? name : `${name} on ${labelOf(NAMES, system)}`;
 }

@@ -2,12 +2,11 @@ import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import type { DomainFacts } from '../../domain/next-step.ts';
-import { type Column, toColumns } from '../frame/charts/columns.ts';
+import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
+import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
+import { renderBar } from '../frame/charts/volume.ts';
 import {
   describePassed,
-  formatCount,
-  formatDay,
-  formatDomainName,
   formatRateInColumn,
   type Html,
   renderDomainName,
@@ -31,14 +30,14 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
     <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
       <p class="muted">${renderLastReport(item, now)}</p></th>
     <td role="cell" class="number" data-label="Messages">${formatCount(counts.messages)}</td>
-    <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : renderRate(toColumns(days, range).columns, item)}</td>
+    <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
     <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>
     <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
     <td role="cell" class="step">${renderNextStep(step, { id, name, address })}</td>
   </tr>`;
 }
 
-/** So many days after its day, a report is received as late as most. */
+/** Most reports are received within so many days of their own. */
 const LAG_DAYS = 7;
 
 function renderLastReport({ lastReportAt, facts: { newest } }: WorkItem, now: Date): Html {
@@ -47,7 +46,7 @@ function renderLastReport({ lastReportAt, facts: { newest } }: WorkItem, now: Da
   return html`Last report ${renderTime(lastReportAt, now)}${isOld ? `, of ${formatDay(newest)}` : ''}`;
 }
 
-/** In points; “new” without messages before. */
+/** The change is in points; “new” without messages before. */
 export function renderChange(of: Pick<DomainFacts, 'counts' | 'before'>): Html {
   const change = toChange(of);
   if (change === undefined) return html`${of.counts.messages === 0 ? '–' : 'new'}`;
@@ -61,14 +60,10 @@ function renderPolicy({ facts: { record } }: WorkItem): Html | string {
   return record === null ? 'no record' : toPolicyText(record);
 }
 
-function renderRate(columns: readonly Column[], { name, facts: { counts } }: WorkItem): Html {
-  return html`<span class="rate">${renderSparkline(columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`;
-}
-
 /** The least height of failures in a column, in hundredths, so that one in a thousand is visible. */
 const MIN_FAILED = 4;
 
-function renderSparkline(columns: readonly Column[], name: string): Html {
+function renderSparkline(columns: readonly ChartColumn[], name: string): Html {
   const bars = columns.map(({ messages, aligned }, i) => {
     if (messages === 0) return renderBar('none', i, [96, 4]);
     const share = ((messages - aligned) / messages) * 100;
@@ -77,9 +72,4 @@ function renderSparkline(columns: readonly Column[], name: string): Html {
   });
   const summary = `Pass rate of ${name}, ${columns.length} days: ${describePassed(addUp(columns))}`;
   return html`<svg class="spark" viewBox="0 0 ${columns.length} 100" preserveAspectRatio="none" role="img" aria-label="${summary}">${bars}</svg>`;
-}
-
-function renderBar(kind: string, i: number, [y, height]: readonly [number, number]): Html | '' {
-  if (height <= 0) return '';
-  return html`<rect class="${kind}" x="${i}" y="${y}" width="0.7" height="${height}"/>`;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Counts, failedOf, toPassRate } from '../../domain/alerts/rate.ts';
+import { failedOf, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import {
@@ -23,13 +23,13 @@ export interface WorkItem {
   readonly id: string;
   readonly name: string;
   readonly lastReportAt: string | null;
-  /** With all mail of the range: whose it is, is asked for domains that are shown. */
+  /** They count all mail of the range: whose it is, is asked for domains that are shown. */
   readonly facts: DomainFacts;
   readonly step: NextStep;
 }
 
 export interface ShownItem extends WorkItem {
-  /** Those of the range are among them. */
+  /** The days of the range are among them. */
   readonly days: readonly ChartDay[];
 }
 
@@ -44,54 +44,49 @@ export async function findWork(
 ): Promise<Work> {
   const today = toDay(toInstant(now));
   const read = await readWorklist(reader, { accountId, today, days: WINDOW_DAYS });
-  const factsById = toFacts(read, today);
-  const items = read.states.map(({ id, name, last_report_at: lastReportAt }) => {
-    const facts = factsById.get(id) as DomainFacts;
+  const toFacts = createFacts(read, today);
+  const items = read.states.map((state) => {
+    const { id, name, last_report_at: lastReportAt } = state;
+    const facts = toFacts(state);
     return { id, name, lastReportAt, facts, step: findNextStep(facts) };
   });
   return { ...read, items: items.sort(byRank) };
 }
 
-function toFacts({ states, sums, records, alerts }: Worklist, today: Day) {
+function createFacts({ sums, records, alerts }: Worklist, today: Day) {
   const sumsById = new Map(sums.map((sum) => [sum.domain_id, sum]));
   const confirmed = new Map(
     records.map(({ domain_id, state }) => [domain_id, JSON.parse(state).confirmed?.value]),
   );
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
-  return new Map<string, DomainFacts>(
-    states.map(({ id, status, oldest, newest, policy }) => {
-      const sum = sumsById.get(id);
-      const { messagesBefore: messages = 0, alignedBefore: aligned = 0, dataDays = 0 } = sum ?? {};
-      const found = confirmed.get(id);
-      const facts = {
-        ...{ status, today, oldest, newest, dataDays: Number(dataDays), counts: toCounts(sum) },
-        before: { messages, aligned },
-        record: found === undefined ? (policy ?? undefined) : found,
-        openAlerts: (open.get(id) ?? []).map(({ type, context }) => ({
-          ...{ type, day: findDay(context) },
-        })),
-      };
-      return [id, facts];
-    }),
-  );
+  return ({ id, status, oldest, newest, policy }: Worklist['states'][number]): DomainFacts => {
+    const sum = sumsById.get(id);
+    const { messagesBefore: messages = 0, alignedBefore: aligned = 0, dataDays = 0 } = sum ?? {};
+    const found = confirmed.get(id);
+    const openAlerts = open.get(id) ?? [];
+    return {
+      status,
+      today,
+      oldest,
+      newest,
+      dataDays: Number(dataDays),
+      counts: { messages: sum?.messages ?? 0, aligned: sum?.aligned ?? 0 },
+      before: { messages, aligned },
+      record: found === undefined ? (policy ?? undefined) : found,
+      openAlerts: openAlerts.map(({ type, context }) => ({ type, day: findDay(context) })),
+    };
+  };
 }
 
-const toCounts = ({ messages, aligned }: Counts = { messages: 0, aligned: 0 }): Counts => ({
-  ...{ messages, aligned },
-});
-
-interface Shown {
+interface WorkOfPage {
   readonly accountId: string;
   readonly range: DayRange;
   /** Few: each may take a millisecond or two. */
   readonly items: readonly WorkItem[];
 }
 
-/** Those that are shown, each with the next step that its domain's page tells. */
-export async function settleWork(
-  deps: OwnDeps,
-  { accountId, range, items }: Shown,
-): Promise<ShownItem[]> {
+/** Gives each domain that is shown the next step that its own page tells. */
+export async function settleWork(deps: OwnDeps, { accountId, range, items }: WorkOfPage) {
   const days = await readDays(deps.store.reader, { range, items });
   const settled: ShownItem[] = [];
   for (const item of items) {
@@ -103,7 +98,7 @@ export async function settleWork(
 }
 
 /** Days of the range, and those that the steps depend on: each domain's own last months, if these are not long ago. */
-async function readDays(reader: Reader, { range, items }: Omit<Shown, 'accountId'>) {
+async function readDays(reader: Reader, { range, items }: Omit<WorkOfPage, 'accountId'>) {
   const lasts = items.flatMap(({ facts }) =>
     facts.newest === null || findSilence(facts) !== undefined ? [] : [facts.newest],
   );
@@ -116,11 +111,7 @@ async function readDays(reader: Reader, { range, items }: Omit<Shown, 'accountId
 }
 
 /** Whose mail it is, is asked only where the step depends on it. */
-async function settleFacts(
-  deps: OwnDeps,
-  accountId: string,
-  { id, name, facts, days }: ShownItem,
-): Promise<DomainFacts> {
+async function settleFacts(deps: OwnDeps, accountId: string, { id, name, facts, days }: ShownItem) {
   if (facts.newest === null) return facts;
   const window = toStepWindow(facts.newest);
   const all = { ...facts, ...countWindow(days, window) };
@@ -160,7 +151,7 @@ const VALUES: Readonly<
     record === undefined ? undefined : POLICIES.indexOf(toPolicies(record).p),
 };
 
-/** By how many points the pass rate rose; undefined without messages before or now. */
+/** The points that the pass rate rose by; undefined without messages before or now. */
 export function toChange({ counts, before }: Pick<DomainFacts, 'counts' | 'before'>) {
   if (counts.messages === 0 || before.messages === 0) return undefined;
   return Math.round((toPassRate(counts) - toPassRate(before)) * 100) / 100;
@@ -178,7 +169,7 @@ export function sortWork(items: readonly WorkItem[], { column, order }: Sort<Wor
   });
 }
 
-/** In Unicode and as A-labels. */
+/** Names are searched in Unicode and as A-labels. */
 export function searchWork(items: readonly WorkItem[], search: string): readonly WorkItem[] {
   const wanted = search.toLowerCase();
   return items.filter(({ name }) =>

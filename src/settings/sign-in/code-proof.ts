@@ -1,20 +1,11 @@
 import type { OpenSealing } from '../../domain/access/sealing.ts';
 import { findTotpStep, hashRecoveryCode, readTotpCode } from '../../domain/access/second-factor.ts';
 import { Failure } from '../../domain/failure.ts';
-import {
-  type CodeProof,
-  findSecondFactor,
-  type SecondFactor,
-  type TotpProof,
-} from '../../store/people/second-factors.ts';
+import { findSecondFactor, type SecondFactor } from '../../store/people/second-factors.ts';
 import type { SettingsDeps } from '../deps.ts';
 
 /** undefined for a wrong code. Whether a recovery code is one of theirs shows when it is used up. */
-export async function findCodeProof(
-  deps: SettingsDeps,
-  personId: string,
-  text: string,
-): Promise<CodeProof | undefined> {
+export async function findCodeProof(deps: SettingsDeps, personId: string, text: string) {
   const code = readTotpCode(text);
   if (code === undefined) {
     const recoverySha256 = hashRecoveryCode(text);
@@ -29,7 +20,7 @@ export async function findCodeProof(
 export async function findTotpProof(
   deps: SettingsDeps,
   { personId, factor, code }: { personId: string; factor: SecondFactor; code: string },
-): Promise<TotpProof | undefined> {
+) {
   const { sealedSecret, lastStep } = factor;
   const secret = await unsealSecret(deps, personId, sealedSecret);
   const step = await findTotpStep(secret, code, { now: deps.now(), lastStep });
@@ -53,11 +44,7 @@ export async function unsealSecret(
 }
 
 /** A key that does not fit is read once more: another process may have made it, or the operator restored it. */
-async function unsealWith(
-  openSealing: OpenSealing,
-  personId: string,
-  sealedSecret: string,
-): Promise<string> {
+async function unsealWith(openSealing: OpenSealing, personId: string, sealedSecret: string) {
   const { unseal } = await openSealing();
   try {
     return unseal(sealedSecret, personId);

@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
 import { html } from 'hono/html';
+import { toSafeText } from '../../domain/text.ts';
 import { readCookie, setCookie } from '../cookies.ts';
-import { type Html, toSafeText } from '../frame/text.ts';
+import type { Html } from '../frame/text.ts';
 import { readField } from '../request.ts';
 
 /*
@@ -21,39 +22,39 @@ type Typed = Readonly<Record<string, string>>;
 
 const NOTHING = Buffer.from('{}').toString('base64url');
 
-/** Also when nothing was typed: the person has to know that nothing was done. */
-export function keepLostForm(req: Request, res: Response): void {
-  const typed = GIVEN_BACK.map((name) => [name, readField(req, name).slice(0, MAX_VALUE)] as const);
+/** A form in which nothing was typed is kept as well: the person has to know that nothing was done. */
+export function keepLostForm(res: Response): void {
+  const typed = GIVEN_BACK.map(
+    (name) => [name, readField(res.req, name).slice(0, MAX_VALUE)] as const,
+  );
   const json = JSON.stringify(Object.fromEntries(typed.filter(([, value]) => value !== '')));
   const cookie = Buffer.from(json).toString('base64url');
-  setCookie(req, res, 'lost', cookie.length <= MAX_COOKIE ? cookie : NOTHING);
+  setCookie(res, 'lost', cookie.length <= MAX_COOKIE ? cookie : NOTHING);
 }
 
 export function hasLostForm(req: Request): boolean {
   return readCookie(req, 'lost') !== undefined;
 }
 
-/** For the first page after signing in. */
-export function takeLostForm(req: Request, res: Response): void {
-  const cookie = readCookie(req, 'lost');
+/** The first page after signing in takes it. */
+export function takeLostForm(res: Response): void {
+  const cookie = readCookie(res.req, 'lost');
   if (cookie === undefined) return;
-  setCookie(req, res, 'lost', '');
+  setCookie(res, 'lost', '');
   res.locals['lost'] = parseTyped(cookie);
 }
 
 function parseTyped(cookie: string): Typed {
   try {
     const typed = JSON.parse(Buffer.from(cookie, 'base64url').toString()) as Typed;
-    const known = GIVEN_BACK.map((name) => [name, typed[name]] as const);
-    return Object.fromEntries(
-      known.filter((entry): entry is [(typeof entry)[0], string] => typeof entry[1] === 'string'),
-    );
+    const known = GIVEN_BACK.filter((name) => typeof typed[name] === 'string');
+    return Object.fromEntries(known.map((name) => [name, typed[name] as string]));
   } catch {
     return {};
   }
 }
 
-/** With scripts, the fields of the page's form get the text again (settings.js). */
+/** A script puts the text into the fields of the page's form again (settings.js). */
 export function renderLostForm(res: Response): Html | '' {
   const typed = res.locals['lost'] as Typed | undefined;
   if (typed === undefined) return '';

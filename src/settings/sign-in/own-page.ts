@@ -14,7 +14,6 @@ export function toOwnPage(text: string): string {
     : HOME;
 }
 
-/** The page that a form was sent from. */
 export function toPageOfForm({ headers: { referer = '' } }: Request): string {
   const url = URL.parse(referer);
   return url === null ? HOME : toOwnPage(`${url.pathname}${url.search}`);

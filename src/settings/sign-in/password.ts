@@ -9,11 +9,7 @@ import type { Html } from '../frame/text.ts';
 import { readField } from '../request.ts';
 
 /** Takes the same time when there is no such person. */
-export async function findByPassword(
-  { store }: SettingsDeps,
-  email: string,
-  password: string,
-): Promise<{ readonly personId: string; readonly passwordHash: string } | undefined> {
+export async function findByPassword({ store }: SettingsDeps, email: string, password: string) {
   const person = await findCredentials(store.db, email);
   const passwordHash = person?.passwordHash ?? null;
   const isRight = await isPassword(password, passwordHash);
@@ -34,18 +30,13 @@ export function renderNewPassword(problem: Failure | undefined): Html {
 }
 
 export async function readNewHash(req: Request): Promise<string | Failure> {
+  const password = readField(req, 'new');
+  if (password !== readField(req, 'again'))
+    return new Failure('validation_error', 'The two passwords are not the same.');
   try {
-    return await hashPassword(readNewPassword(req));
+    return await hashPassword(password);
   } catch (error) {
     if (error instanceof Failure && error.code === 'validation_error') return error;
     throw error;
   }
-}
-
-function readNewPassword(req: Request): string {
-  const password = readField(req, 'new');
-  if (password !== readField(req, 'again')) {
-    throw new Failure('validation_error', 'The two passwords are not the same.');
-  }
-  return password;
 }

@@ -1,22 +1,15 @@
 import type { Request, Response } from 'express';
 import { html } from 'hono/html';
-import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { insertPendingSignIn } from '../../store/people/pending-sign-ins.ts';
 import { findSecondFactor } from '../../store/people/second-factors.ts';
-import {
-  deleteSessionOf,
-  insertSession,
-  type NewSession,
-  type Proof,
-} from '../../store/people/sessions.ts';
+import { deleteSessionOf, insertSession, type NewSession } from '../../store/people/sessions.ts';
 import { readCookie, setCookie } from '../cookies.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { renderTokenIfAny } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
-import type { Html } from '../frame/text.ts';
 import { addressOf, readField, readQuery } from '../request.ts';
-import { findVisitor } from '../visitor.ts';
+import { explainBusy, findVisitor } from '../visitor.ts';
 import { hasLostForm } from './lost-form.ts';
 import { HOME, toOwnPage } from './own-page.ts';
 import { findByPassword } from './password.ts';
@@ -40,55 +33,46 @@ export const signIn: PageHandler = async (deps, req, res) => {
   const [email, next] = [readField(req, 'email'), readField(req, 'next')];
   const person = await findByPassword(deps, email, readField(req, 'password'));
   if (person === undefined) return await sendSignIn(deps, res, { next, email, isWrong: true });
-  await letIn(deps, req, res, { ...person, next: toOwnPage(next) });
+  await letIn(deps, res, { ...person, next: toOwnPage(next) });
 };
 
 /** Opens a session for a person whose password is right, or asks for the code of their second factor first. */
 export async function letIn(
   deps: SettingsDeps,
-  req: Request,
   res: Response,
-  {
-    next,
-    passwordHash,
-    ...person
-  }: { personId: string; passwordHash: string; next: string; notice?: string },
+  known: { personId: string; passwordHash: string; next: string; notice?: string },
 ): Promise<void> {
+  const { next, passwordHash, ...person } = known;
   const { db } = deps.store;
   const proof = { password_hash: passwordHash };
   const factor = await findSecondFactor(db, person.personId);
   if (factor === undefined || factor.confirmedAt === null) {
-    await openSession(deps, req, res, { ...person, proof });
+    await openSession(deps, res, { ...person, proof });
     return res.redirect(303, next);
   }
-  await askForCode(deps, req, res, { personId: person.personId, proof, next });
+  await askForCode(deps, res, { personId: person.personId, proof, next });
 }
 
 /** Leads a person who has proved the first factor to the page that asks for the second. */
 export async function askForCode(
   { store: { db }, now }: SettingsDeps,
-  req: Request,
   res: Response,
-  { next, ...person }: { personId: string; proof: Proof; subject?: string; next: string },
+  { next, ...person }: Pick<NewSession, 'personId' | 'proof'> & { subject?: string; next: string },
 ): Promise<void> {
   const token = await insertPendingSignIn(db, { ...person, now: toInstant(now()) });
-  setCookie(req, res, 'pending', token);
+  setCookie(res, 'pending', token);
   res.redirect(303, `${CODE_PAGE}?next=${encodeURIComponent(next)}`);
 }
 
 /** Always a new session with a new token. The browser's former session ends. */
 export async function openSession(
   { store: { db }, now }: SettingsDeps,
-  req: Request,
   res: Response,
   person: Pick<NewSession, 'personId' | 'proof' | 'isFactorDone' | 'notice'>,
 ): Promise<void> {
-  const token = await insertSession(db, {
-    ...person,
-    ...browserOf(req),
-    now: toInstant(now()),
-  });
-  setCookie(req, res, 'session', token);
+  const browser = browserOf(res.req);
+  const token = await insertSession(db, { ...person, ...browser, now: toInstant(now()) });
+  setCookie(res, 'session', token);
 }
 
 export function browserOf(req: Request) {
@@ -99,16 +83,13 @@ export function browserOf(req: Request) {
 export const signOut: PageHandler = async ({ store: { db } }, req, res) => {
   const token = readCookie(req, 'session');
   // Deleted only after the session has ended: otherwise the session could stay open unnoticed.
-  if (token !== undefined) await deleteSessionOf(db, token).catch(failStillSignedIn);
-  setCookie(req, res, 'session', '');
+  if (token !== undefined) await deleteSessionOf(db, token).catch(explainBusy(STILL_SIGNED_IN));
+  setCookie(res, 'session', '');
   res.redirect(303, '/settings/sign-in');
 };
 
-function failStillSignedIn(error: unknown): never {
-  if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
-  const message = 'You are still signed in: your session could not be ended. Please try again.';
-  throw new Failure('unavailable', message);
-}
+const STILL_SIGNED_IN =
+  'You are still signed in: your session could not be ended. Please try again.';
 
 interface Attempt {
   readonly next: string;
@@ -118,23 +99,17 @@ interface Attempt {
   readonly ended?: string | undefined;
 }
 
-async function sendSignIn(deps: SettingsDeps, res: Response, attempt: Attempt): Promise<void> {
-  const status = attempt.isWrong ? 401 : 200;
-  const main = renderSignIn(attempt, deps, renderTokenIfAny(res));
-  await sendPage(res, { title: 'Sign in', status, main });
-}
-
-function renderSignIn(
-  { next, email = '', isWrong = false, ended }: Attempt,
+async function sendSignIn(
   { singleSignOn, mailServer }: SettingsDeps,
-  token: Html | '',
-): Html {
-  return html`<section class="card">
+  res: Response,
+  { next, email = '', isWrong = false, ended }: Attempt,
+): Promise<void> {
+  const main = html`<section class="card">
     <h1>Sign in</h1>
     ${ended ? html`<p role="status">${ended}</p>` : ''}
     ${isWrong ? html`<p class="wrong" role="alert">The e-mail address or the password is wrong.</p>` : ''}
     <form method="post" action="/settings/sign-in">
-      ${token}
+      ${renderTokenIfAny(res)}
       <input type="hidden" name="next" value="${next}">
       <label for="email">E-mail</label>
       <input id="email" name="email" type="email" required autocomplete="username" value="${email}" ${isWrong ? '' : html`autofocus`}>
@@ -149,4 +124,5 @@ function renderSignIn(
         : 'No password, or forgotten it? The operator of this Plumbline can send you a link.'
     }</p>
   </section>`;
+  await sendPage(res, { title: 'Sign in', status: isWrong ? 401 : 200, main });
 }

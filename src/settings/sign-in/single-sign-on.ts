@@ -66,7 +66,7 @@ function leaveFor(deps: ProviderDeps, provider: Provider): RequestHandler {
       code_challenge: await openid.calculatePKCECodeChallenge(flow.verifier),
       code_challenge_method: 'S256',
     });
-    setCookie(req, res, 'flow', Buffer.from(JSON.stringify(flow)).toString('base64url'));
+    setCookie(res, 'flow', Buffer.from(JSON.stringify(flow)).toString('base64url'));
     res.redirect(303, url.href);
   };
 }
@@ -74,31 +74,30 @@ function leaveFor(deps: ProviderDeps, provider: Provider): RequestHandler {
 function comeBackFrom(deps: ProviderDeps, provider: Provider): RequestHandler {
   return async (req, res) => {
     const flow = readFlow(req);
-    setCookie(req, res, 'flow', '');
+    setCookie(res, 'flow', '');
     const url = toCallbackUrl(deps, req);
     const config = await orSignInFailure(deps, req, provider());
     const identity = await orSignInFailure(deps, req, identify(config, url, flow));
-    if (identity === undefined) throw notKnown();
     const from = { now: toInstant(deps.now()), address: addressOf(req) };
-    const person = await findSignedOn(deps.store.db, identity, from);
-    if (person === undefined) throw notKnown();
-    await letIn(deps, req, res, { ...person, subject: identity.subject, next: flow.next });
+    const person = identity && (await findSignedOn(deps.store.db, identity, from));
+    if (identity === undefined || person === undefined)
+      throw new Failure('unauthorized', NOT_KNOWN);
+    await letIn(deps, res, { ...person, subject: identity.subject, next: flow.next });
   };
 }
 
 /** Single sign-on, too, asks for a second factor that is on; its code binds a person who is not bound yet. */
 async function letIn(
   deps: SettingsDeps,
-  req: Request,
   res: Response,
   { personId, isBound, needsCode, subject, next }: SignedOn & { subject: string; next: string },
 ): Promise<void> {
   const proof = { single_sign_on: isBound ? subject : null };
   if (needsCode) {
     const unbound = isBound ? undefined : { subject };
-    return await askForCode(deps, req, res, { personId, proof, ...unbound, next });
+    return await askForCode(deps, res, { personId, proof, ...unbound, next });
   }
-  await openSession(deps, req, res, { personId, proof });
+  await openSession(deps, res, { personId, proof });
   res.redirect(303, next);
 }
 
@@ -132,9 +131,8 @@ async function identify(provider: openid.Configuration, url: URL, flow: Flow) {
 function readFlow(req: Request) {
   const cookie = readCookie(req, 'flow') ?? '';
   try {
-    const { state, nonce, verifier, next } = JSON.parse(
-      Buffer.from(cookie, 'base64url').toString(),
-    );
+    const json = Buffer.from(cookie, 'base64url').toString();
+    const { state, nonce, verifier, next } = JSON.parse(json);
     const parts = { state: String(state), nonce: String(nonce), verifier: String(verifier) };
     return { ...parts, next: toOwnPage(String(next)) };
   } catch {
@@ -143,11 +141,7 @@ function readFlow(req: Request) {
 }
 
 /** Errors of the provider are logged for the operator. The person sees only that sign-in failed. */
-async function orSignInFailure<T>(
-  { logError }: SettingsDeps,
-  req: Request,
-  work: Promise<T>,
-): Promise<T> {
+async function orSignInFailure<T>({ logError }: SettingsDeps, req: Request, work: Promise<T>) {
   try {
     return await work;
   } catch (error) {
@@ -160,9 +154,5 @@ function didNotWork(): Failure {
   return new Failure('unauthorized', 'Single sign-on did not work. Please try again.');
 }
 
-function notKnown(): Failure {
-  return new Failure(
-    'unauthorized',
-    'No account has a person with your verified e-mail address. The operator of this Plumbline can add you.',
-  );
-}
+const NOT_KNOWN =
+  'No account has a person with your verified e-mail address. The operator of this Plumbline can add you.';

@@ -5,7 +5,7 @@ import type { Subscription } from '../../domain/mail-choice.ts';
 import { ENDED, findSubscriber, updatePersonMail } from '../../store/people/person-mail.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
-import { type Html, renderText } from '../frame/text.ts';
+import { renderText } from '../frame/text.ts';
 import { readQuery } from '../request.ts';
 
 /*
@@ -30,11 +30,11 @@ export const showUnsubscribe: PageHandler = async (deps, req, res) => {
   await sendPage(res, { title: 'End a subscription', main });
 };
 
-/** Also sent by mailbox providers, from no page of ours and without a cookie. */
+/** Mailbox providers send this form as well, from no page of ours and without a cookie. */
 export const unsubscribe: PageHandler = async (deps, req, res) => {
   const { email, personId, subscription } = await findNamed(deps, req);
   await updatePersonMail(deps.store.db, personId, ENDED[subscription]);
-  const main: Html = html`<section class="card">
+  const main = html`<section class="card">
     <h1>It is ended</h1>
     <p>${renderText(email, 254)} does not get ${NAMES[subscription]} any more.</p>
     <p><a href="/settings/mail">Choose again</a></p>

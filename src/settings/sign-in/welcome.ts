@@ -13,27 +13,21 @@ import { letIn } from './sign-in.ts';
 
 /** The page of a one-time link, for an invitation or a forgotten password. Opening it changes nothing. */
 export const showWelcome: PageHandler = (deps, req, res) =>
-  sendWelcome(deps, res, { link: readQuery(req, 'link') });
+  sendWelcome(deps, res, readQuery(req, 'link'));
 
 /** Uses the link: stores the person's new password, ends their other sessions, and opens one here. */
 export const choosePassword: PageHandler = async (deps, req, res) => {
   const link = readField(req, 'link');
   const { personId } = await findHolder(deps, link);
   const passwordHash = await readNewHash(req);
-  if (passwordHash instanceof Failure) {
-    return await sendWelcome(deps, res, { link, problem: passwordHash });
-  }
+  if (passwordHash instanceof Failure) return await sendWelcome(deps, res, link, passwordHash);
   const at = { now: toInstant(deps.now()), address: addressOf(req) };
   await updatePassword(deps.store.db, personId, { passwordHash, link, ...at });
   const person = { personId, passwordHash, notice: 'Your password is saved.' };
-  await letIn(deps, req, res, { ...person, next: '/settings/overview' });
+  await letIn(deps, res, { ...person, next: '/settings/overview' });
 };
 
-async function sendWelcome(
-  deps: SettingsDeps,
-  res: Response,
-  { link, problem }: { link: string; problem?: Failure },
-): Promise<void> {
+async function sendWelcome(deps: SettingsDeps, res: Response, link: string, problem?: Failure) {
   const { email } = await findHolder(deps, link);
   const main = html`<section class="card">
     <h1>Choose a password</h1>
@@ -50,15 +44,9 @@ async function sendWelcome(
 }
 
 async function findHolder({ store, now }: SettingsDeps, link: string) {
-  const holder = await findTokenHolder(store.db, 'one_time_link', {
-    token: link,
-    now: toInstant(now()),
-  });
-  if (holder === undefined) {
-    throw new Failure(
-      'not_found',
-      'This link was used already or withdrawn, or is older than 24 hours.',
-    );
-  }
-  return holder;
+  const query = { token: link, now: toInstant(now()) };
+  const holder = await findTokenHolder(store.db, 'one_time_link', query);
+  if (holder !== undefined) return holder;
+  const message = 'This link was used already or withdrawn, or is older than 24 hours.';
+  throw new Failure('not_found', message);
 }

@@ -22,13 +22,11 @@ interface NewAccount {
   readonly plan: Plan;
   readonly now: Instant;
   readonly allowDuplicate?: boolean | undefined;
-  /** For an account that has the same id in every run. */
+  /** The demo's account has the same id in every run. */
   readonly id?: string | undefined;
 }
 
-/**
- * Throws `validation_error` for an empty or too long name, and `conflict` for a name in use unless that is allowed.
- */
+/** Throws `validation_error` for an empty or too long name, and `conflict` for a name in use unless that is allowed. */
 export async function insertAccount(
   db: Db,
   { name, plan, now, allowDuplicate = false, id = randomUUID() }: NewAccount,

@@ -4,10 +4,10 @@ import {
   assertCanCreateKey,
   assertCanEnableKey,
   createApiKey,
-  parseKeyName,
   toNewApiKey,
 } from '../../domain/access/api-key.ts';
 import type { AUDIT_ACTIONS } from '../../domain/access/audit-actions.ts';
+import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
@@ -28,7 +28,7 @@ interface NewKey {
   readonly accountId: string;
   readonly name: string;
   readonly now: Instant;
-  /** Without one, the key does not expire. */
+  /** A key without it does not expire. */
   readonly expiresAt?: Instant | null | undefined;
   readonly key?: string | undefined;
 }
@@ -41,19 +41,23 @@ export async function insertApiKey(
   { accountId, name, now, expiresAt = null, key: given }: NewKey,
   by: Actor = operator(now),
 ): Promise<ApiKey & { readonly key: string }> {
-  const keyName = parseKeyName(name);
+  const keyName = parseDisplayName(name, 'A key');
   const { key, prefix, sha256 } = given === undefined ? createApiKey() : toNewApiKey(given);
   const row = {
-    ...{ id: randomUUID(), account_id: accountId, name: keyName, prefix, enabled: 1 as const },
-    ...{ created_at: now, last_used_at: null, expires_at: expiresAt },
+    id: randomUUID(),
+    account_id: accountId,
+    name: keyName,
+    prefix,
+    enabled: 1 as const,
+    created_at: now,
+    last_used_at: null,
+    expires_at: expiresAt,
+    sha256,
   };
   await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     assertCanCreateKey(account.plan, (await listApiKeys(tx, accountId)).length);
-    await tx
-      .insertInto('api_key')
-      .values({ ...row, sha256 })
-      .execute();
+    await tx.insertInto('api_key').values(row).execute();
     await auditKey(tx, by, 'key_created', row);
   });
   return { ...toApiKey(row), key };
@@ -61,23 +65,12 @@ export async function insertApiKey(
 
 export async function listApiKeys(db: Queries, accountId: string): Promise<ApiKey[]> {
   await findAccount(db, accountId);
-  const rows = await db
-    .selectFrom('api_key')
-    .select(COLUMNS)
-    .where('account_id', '=', accountId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map(toApiKey);
+  const keys = db.selectFrom('api_key').select(COLUMNS).where('account_id', '=', accountId);
+  return (await keys.orderBy('created_at').orderBy('id').execute()).map(toApiKey);
 }
 
 /** Throws `plan_required` when the key may not be on. */
-export async function updateApiKey(
-  db: Db,
-  id: string,
-  isEnabled: boolean,
-  by: Actor = operator(),
-): Promise<ApiKey> {
+export async function updateApiKey(db: Db, id: string, isEnabled: boolean, by: Actor = operator()) {
   return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
     if (isEnabled) assertCanEnableKey(key.plan);
@@ -130,12 +123,8 @@ const keyHolder = prepareQuery((db, param: Param<{ sha256: Uint8Array }>) =>
 );
 
 /** The holder of an enabled key of an account on Pro. The caller checks expiry, which depends on the time. */
-export async function findKeyHolder(
-  reader: Reader,
-  sha256: Uint8Array,
-): Promise<KeyHolder | undefined> {
-  const [holder] = await reader.readAll(keyHolder({ sha256 }));
-  return holder;
+export async function findKeyHolder(reader: Reader, sha256: Uint8Array) {
+  return (await reader.readAll(keyHolder({ sha256 })))[0];
 }
 
 /** `last_used_at` is written at most this often for each key. */
@@ -144,7 +133,7 @@ export const USE_EVERY_MS = 60_000;
 /** Changes no row of a key that was deleted, or of one whose use another process has written meanwhile. */
 export async function updateLastUsed(db: Db, uses: ReadonlyMap<string, Instant>): Promise<void> {
   await db.write(async (tx) => {
-    // In order, so that two processes that have used the same keys do not wait for each other.
+    // The order of ids: so two processes that have used the same keys do not wait for each other.
     for (const [id, usedAt] of [...uses].sort())
       await tx
         .updateTable('api_key')
@@ -184,7 +173,7 @@ function toApiKey(row: Pick<Selectable<Tables['api_key']>, (typeof COLUMNS)[numb
     enabled: row.enabled === 1,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
-    /** From then on the key is not accepted; null when it does not expire. */
+    /** The key is not accepted from then on; null when it does not expire. */
     expiresAt: row.expires_at,
   };
 }

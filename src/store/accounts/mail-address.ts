@@ -40,11 +40,7 @@ export async function listReportAddresses(
 }
 
 /** Mail to the former address is refused from then on. */
-export async function updateMailToken(
-  db: Db,
-  accountId: string,
-  by: Actor = operator(),
-): Promise<string> {
+export async function updateMailToken(db: Db, accountId: string, by: Actor = operator()) {
   const mail_token = createMailToken();
   await db.write(async (tx) => {
     const { name: subject } = await lockAccount(tx, accountId);

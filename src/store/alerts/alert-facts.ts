@@ -1,4 +1,4 @@
-import type { Facts, KnownAlert } from '../../domain/alerts/facts.ts';
+import type { KnownAlert } from '../../domain/alerts/facts.ts';
 import type { Views } from '../../domain/alerts/occurrences.ts';
 import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
 import {
@@ -36,7 +36,7 @@ interface FactsQuery {
   readonly withReceipts?: boolean;
 }
 
-/** In the reader's thread, where there is one. */
+/** Runs in the reader's thread, where there is one. */
 export function readFacts(
   store: ReadingStore,
   query: FactsQuery,
@@ -75,10 +75,7 @@ interface ViewQuery extends FactsQuery {
   readonly counted: CountedDays;
 }
 
-async function readView(
-  reader: Reader,
-  query: ViewQuery,
-): Promise<Omit<Facts, 'domain' | 'watchedSince' | 'dns'>> {
+async function readView(reader: Reader, query: ViewQuery) {
   const { domainId, now, thresholds, view, counted } = query;
   // A reporter whose clock is wrong must not move the newest day far into the future.
   const to = addDays(toDay(now), 1);
@@ -93,10 +90,7 @@ async function readView(
 }
 
 /** Rows are read only where an alert may depend on them: they say when a domain with others' reports was last heard of. */
-async function readReceipts(
-  reader: Reader,
-  query: ViewQuery,
-): Promise<Pick<Facts, 'lastReportAt' | 'receipts'>> {
+async function readReceipts(reader: Reader, query: ViewQuery) {
   const { domainId, view, hasDoubtful, lastReportAt, now, thresholds, withReceipts } = query;
   const isSilent =
     lastReportAt !== null && hoursBetween(lastReportAt, now) >= thresholds.silenceHours;

@@ -13,11 +13,7 @@ import type { Tables } from '../tables.ts';
 
 export type ListedAlert = JsonRow<ReturnType<typeof fieldsOfAlert>>;
 
-/** The owner of the alerts: an account or one of its domains. */
-export interface AlertScope {
-  readonly accountId: string;
-  readonly domainId: string | undefined;
-}
+export type AlertScope = { readonly accountId: string; readonly domainId: string | undefined };
 
 /** Every later change of an alert has a greater number than the account's newest change. */
 const accountHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
@@ -42,8 +38,8 @@ const domainHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
 const OWNERS = { account: prepareFor('account'), domain: prepareFor('domain') } as const;
 
 /**
- * By `fired_at`, then by creation, latest first. Followed, in the order in which they fired or resolved last. The list
- * does not exist when the account has no such domain.
+ * Alerts by `fired_at`, then by creation, latest first; who follows the list gets them in the order in which they fired or
+ * resolved last. The list does not exist when the account has no such domain.
  */
 export function alertsOf({ accountId, domainId }: AlertScope): FollowedList<ListedAlert> {
   const owner = domainId ?? accountId;
@@ -91,12 +87,9 @@ export async function insertAlertEvent(tx: Tx, { id, domainId, event, at }: Aler
   await tx.insertInto('event').columns(columns).expression(alert).execute();
 }
 
-type From = { owner: string } & ItemsQuery;
-type After = { owner: string } & ItemsAfterQuery;
-
 function prepareFor(owner: 'account' | 'domain') {
   return {
-    from: prepareQuery((db, param: Param<From>) =>
+    from: prepareQuery((db, param: Param<{ owner: string } & ItemsQuery>) =>
       dialectOf(db).jsonRows(
         db,
         db
@@ -111,7 +104,7 @@ function prepareFor(owner: 'account' | 'domain') {
         fieldsOfAlert(db),
       ),
     ),
-    after: prepareQuery((db, param: Param<After>) =>
+    after: prepareQuery((db, param: Param<{ owner: string } & ItemsAfterQuery>) =>
       db
         .selectFrom('alert')
         .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('item'))
@@ -124,7 +117,7 @@ function prepareFor(owner: 'account' | 'domain') {
         .offset(param('skip')),
     ),
     /** Their newest change distinguishes two states, with its transaction's nonce. */
-    count: prepareQuery((db, param: Param<Counted>) =>
+    count: prepareQuery((db, param: Param<{ accountId: string; owner: string; after: number }>) =>
       db
         .selectFrom(
           db
@@ -152,5 +145,3 @@ function prepareFor(owner: 'account' | 'domain') {
     ),
   };
 }
-
-type Counted = { accountId: string; owner: string; after: number };

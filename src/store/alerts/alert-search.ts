@@ -50,12 +50,7 @@ export function listFoundAlerts(
     .execute();
 }
 
-/** Whether these days have more alerts than are searched. */
-export async function hasMoreAlerts(
-  db: Queries,
-  accountId: string,
-  search: AlertSearch,
-): Promise<boolean> {
+export async function hasMoreAlerts(db: Queries, accountId: string, search: AlertSearch) {
   const next = selectSearched(db, accountId, search).offset(MAX_SEARCHED).limit(1);
   return (await next.executeTakeFirst()) !== undefined;
 }

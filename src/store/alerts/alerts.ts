@@ -121,9 +121,8 @@ export function selectAccountAlerts(db: Queries, accountId: string | Expression<
 }
 
 type AlertOwners = Pick<NewAlert, 'accountId' | 'domainId'>;
-type Owner = ReturnType<typeof ownersOf>[number];
 
-/** Those who have a list with the alert, in the order in which every transaction locks them (decision 64). */
+/** The owners of lists with the alert, in the order in which every transaction locks them (decision 64). */
 function ownersOf({ accountId, domainId }: AlertOwners) {
   return [
     { table: 'domain', id: domainId },
@@ -131,7 +130,9 @@ function ownersOf({ accountId, domainId }: AlertOwners) {
   ] as const;
 }
 
-async function touchList(tx: Tx, { table, id }: Owner, added: number): Promise<void> {
+type ListOwner = ReturnType<typeof ownersOf>[number];
+
+async function touchList(tx: Tx, { table, id }: ListOwner, added: number): Promise<void> {
   await tx
     .updateTable(table)
     .set((eb) => ({ alerts_total: eb('alerts_total', '+', added), alerts_version: newVersion() }))
@@ -139,17 +140,14 @@ async function touchList(tx: Tx, { table, id }: Owner, added: number): Promise<v
     .execute();
 }
 
-interface AlertChange {
-  /** undefined: new figures of an open alert. */
-  readonly event?: 'alert.fired' | 'alert.resolved';
-  readonly at: Instant;
-}
-
-/** Gives both lists a new version, and the alert the number of the change; tells people and programs of an event. */
+/**
+ * Gives both lists a new version, and the alert the number of the change; tells people and programs of an event. A change
+ * without event is about new figures of an open alert.
+ */
 async function noteChange(
   tx: Tx,
   alert: AlertOwners & { readonly id: string; readonly type: string },
-  { event, at }: AlertChange,
+  { event, at }: { readonly event?: 'alert.fired' | 'alert.resolved'; readonly at: Instant },
 ): Promise<void> {
   const { id, accountId, domainId, type } = alert;
   for (const owner of ownersOf(alert)) await touchList(tx, owner, event === 'alert.fired' ? 1 : 0);

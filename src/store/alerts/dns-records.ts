@@ -8,10 +8,7 @@ import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
-interface RecordRow {
-  record_type: RecordType;
-  state: string;
-}
+type RecordRow = { record_type: RecordType; state: string };
 
 export const listDnsRecords = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
@@ -28,10 +25,7 @@ export function toDnsFacts(
   return Object.fromEntries(rows.map(({ record_type, state }) => [record_type, JSON.parse(state)]));
 }
 
-export interface DomainToCheck {
-  readonly id: string;
-  readonly name: string;
-}
+export type DomainToCheck = { readonly id: string; readonly name: string };
 
 interface ToCheck {
   readonly shard: Shard;
@@ -40,10 +34,7 @@ interface ToCheck {
   readonly since: Instant;
 }
 
-export function listDomainsToCheck(
-  db: Db,
-  { shard, now, since }: ToCheck,
-): Promise<DomainToCheck[]> {
+export function listDomainsToCheck(db: Db, { shard, now, since }: ToCheck) {
   return db
     .selectFrom('domain')
     .select(['id', 'name'])
@@ -123,22 +114,15 @@ export async function findRouteCheck(
   db: Queries,
   domainId: string,
 ): Promise<RouteCheck | undefined> {
-  const row = await db
-    .selectFrom('dns_record')
-    .select(['checked_at', 'state'])
-    .where('domain_id', '=', domainId)
-    .where('record_type', '=', ROUTE)
-    .executeTakeFirst();
+  const records = db.selectFrom('dns_record').select(['checked_at', 'state']);
+  const own = records.where('domain_id', '=', domainId).where('record_type', '=', ROUTE);
+  const row = await own.executeTakeFirst();
   return row && { checkedAt: row.checked_at, findings: JSON.parse(row.state) };
 }
 
-export async function updateRouteCheck(
-  db: Db,
-  domainId: string,
-  { checkedAt, findings }: RouteCheck,
-): Promise<void> {
-  const short = findings.map((finding) => ({ ...finding, text: toShort(finding.text) }));
-  const row = { domain_id: domainId, record_type: ROUTE, checked_at: checkedAt } as const;
+export async function updateRouteCheck(db: Db, domainId: string, check: RouteCheck): Promise<void> {
+  const short = check.findings.map((finding) => ({ ...finding, text: toShort(finding.text) }));
+  const row = { domain_id: domainId, record_type: ROUTE, checked_at: check.checkedAt } as const;
   await db.write((tx) => upsertRecord(tx, { ...row, state: JSON.stringify(short) }));
 }
 

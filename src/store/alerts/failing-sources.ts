@@ -19,20 +19,15 @@ interface FailingQuery {
   readonly now: Instant;
   readonly thresholds: Thresholds;
   readonly alerts: readonly KnownAlert[];
-  /** The latest days that have data. */
   readonly days: readonly ViewDay[];
   readonly view: View;
   /** Failing days before this one are not needed any more. */
   readonly from: Day;
-  /** Gets the days that were counted. */
   readonly counted: CountedDays;
 }
 
 /** The sources that failed too much on fresh days and on days of alerts that have fired. */
-export async function listFailingSources(
-  reader: Reader,
-  query: FailingQuery,
-): Promise<FailingSource[]> {
+export async function listFailingSources(reader: Reader, query: FailingQuery) {
   const found: FailingSource[] = [];
   for (const day of daysToRead(query)) {
     const sources = await reader.readPlan(() => planDay(day, query));
@@ -67,7 +62,10 @@ function* planDay(day: Day, query: FailingQuery): Plan<FailingSource[]> {
   const later = unseen.size === 0 ? [] : yield* planLatest(query, { from: after, to, limit: ALL });
   const failingLater = listLaterFailing(later.toReversed(), unseen, thresholds);
   return failing.map(({ address, messages, aligned }) => ({
-    ...{ day, address, messages, aligned },
+    day,
+    address,
+    messages,
+    aligned,
     absentDays: absent.get(address) ?? null,
     laterFailingDays: failingLater.get(address) ?? [],
   }));
@@ -75,17 +73,14 @@ function* planDay(day: Day, query: FailingQuery): Plan<FailingSource[]> {
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
-interface Sources {
-  readonly day: Day;
-  readonly sources: readonly DaySource[];
-}
+type SourcesOfDay = { readonly day: Day; readonly sources: readonly DaySource[] };
 
 /** The latest days of a view with their sources, newest first. */
 function* planLatest(
   { domainId, view, counted }: FailingQuery,
   range: { readonly from: Day; readonly to: Day; readonly limit: number },
-): Plan<Sources[]> {
-  const found: Sources[] = [];
+): Plan<SourcesOfDay[]> {
+  const found: SourcesOfDay[] = [];
   for (const { day, isWhole } of yield* planViewDays({ domainId, view, ...range })) {
     const [stored] = isWhole ? yield* ask(daysOf({ domainId, from: day, to: day })) : [];
     const sources =
@@ -99,7 +94,7 @@ function* planLatest(
 
 type Failing = Counts & { readonly address: string };
 
-function findFailing({ sources }: Sources, thresholds: Thresholds): Failing[] {
+function findFailing({ sources }: SourcesOfDay, thresholds: Thresholds): Failing[] {
   const { newSourceMessages, newSourceFailPercent } = thresholds;
   return sources.filter(
     ({ messages, aligned }) =>
@@ -109,10 +104,7 @@ function findFailing({ sources }: Sources, thresholds: Thresholds): Failing[] {
 }
 
 /** How many of the days are later than the last one on which an address sent something. */
-function countAbsentDays(
-  days: readonly Sources[],
-  addresses: ReadonlySet<string>,
-): ReadonlyMap<string, number> {
+function countAbsentDays(days: readonly SourcesOfDay[], addresses: ReadonlySet<string>) {
   const absent = new Map<string, number>();
   for (const [i, { sources }] of days.entries())
     for (const { address } of sources)
@@ -120,9 +112,8 @@ function countAbsentDays(
   return absent;
 }
 
-/** The days on which addresses sent too many failing messages. */
 function listLaterFailing(
-  days: readonly Sources[],
+  days: readonly SourcesOfDay[],
   addresses: ReadonlySet<string>,
   { newSourceMessages }: Thresholds,
 ): ReadonlyMap<string, Day[]> {

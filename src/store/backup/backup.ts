@@ -19,7 +19,7 @@ interface BackupOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Of the files of a database: SQLite makes those beside it. */
+/** The ends of a database's files: SQLite makes three beside it. */
 const OWN_ENDS = ['', '-wal', '-shm', '-journal'];
 
 /** Copies a database as it is at this moment, checks the copy, and gives it its name. Returns its whole path. */

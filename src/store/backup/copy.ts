@@ -24,10 +24,10 @@ interface Making<T> {
   /** The path of what is copied, for messages. */
   readonly of: string;
   readonly fill: (part: string) => void | Promise<void>;
-  /** Of a copy with the schema of this version. */
+  /** Checks a copy that has the schema of this version. */
   readonly check?: (part: string) => Promise<void>;
   readonly publish: (part: string) => T | Promise<T>;
-  /** Of what is copied, when its copy cannot be used. */
+  /** Says why what is copied cannot be used. */
   readonly toError?: typeof toOpenError;
 }
 

@@ -24,9 +24,7 @@ export function addToDays(added: readonly AddedDay[]): BoundQuery<unknown>[] {
   return dayUpserts(added.map(({ domainId, ...counts }) => ({ domain_id: domainId, ...counts })));
 }
 
-interface DayRow extends Omit<AddedDay, 'domainId'> {
-  readonly domain_id: string;
-}
+type DayRow = Omit<AddedDay, 'domainId'> & { readonly domain_id: string };
 
 const sumOfBoth = (column: keyof Counts) => {
   const [stored, added] = [sql.ref(`domain_day.${column}`), sql.ref(`excluded.${column}`)];
@@ -36,7 +34,7 @@ const sumOfBoth = (column: keyof Counts) => {
 
 const dayUpserts = prepareRows(
   ['domain_id', 'day', 'reports', 'messages', 'aligned', 'policy'],
-  (db, rows: readonly RowOf<{ [K in keyof DayRow]: DayRow[K] }>[]) =>
+  (db, rows: readonly RowOf<DayRow>[]) =>
     db
       .insertInto('domain_day')
       .values(rows)
@@ -55,22 +53,16 @@ const dayUpserts = prepareRows(
 export async function recountDays(tx: Tx, domainId: string, days: Iterable<Day>): Promise<void> {
   for (const day of new Set(days)) {
     const { reports, ...counts } = await countDay(tx, domainId, day);
-    const row = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
-    await row.where('day', '=', day).execute();
+    const old = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
+    await old.where('day', '=', day).execute();
     if (reports === 0) continue;
     const policy = (await findStatedPolicy(tx, { domainId, day })) ?? null;
-    await tx
-      .insertInto('domain_day')
-      .values({ domain_id: domainId, day, reports, ...counts, policy })
-      .execute();
+    const row = { domain_id: domainId, day, reports, ...counts, policy };
+    await tx.insertInto('domain_day').values(row).execute();
   }
 }
 
-async function countDay(
-  tx: Tx,
-  domainId: string,
-  day: Day,
-): Promise<Counts & { readonly reports: number }> {
+async function countDay(tx: Tx, domainId: string, day: Day) {
   const { first, last } = toBounds(day);
   const { reports, messages, aligned } = await tx
     .selectFrom('report')

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { BEGIN_OF_TIME, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
-import { type ReportContent, unpackContent } from '../../domain/reports/report-content.ts';
+import { findContent } from '../../domain/reports/report-content.ts';
 import { findReporterName } from '../../domain/reports/reporters.ts';
 import {
   addReport,
@@ -77,7 +77,6 @@ export const versionOf = prepareQuery((db, param: Param<{ domainId: string }>) =
     .where('id', '=', param('domainId')),
 );
 
-/** The largest sources of a day. */
 export function* planSources(
   { day, sources }: Pick<DataDay, 'day' | 'sources'>,
   counted: CountedDays,
@@ -89,11 +88,11 @@ export function* planSources(
   return found;
 }
 
-/** Some 200 ms of them. Of a day with more, its first reports are counted. */
+/** Counting so many takes 200 ms. When a day has more, its first reports are counted. */
 const MAX_RECORDS = 100_000;
 const REPORTS_AT_ONCE = 100;
 
-/** From the day's reports: all of them, or those that a view of alerts counts. */
+/** Counts sources from the day's reports: all of them, or those that a view of alerts counts. */
 export function* countDay(
   { domainId, day }: DomainDay,
   view: View | 'all' = 'all',
@@ -104,7 +103,8 @@ export function* countDay(
   for (let left = MAX_RECORDS; left > 0; ) {
     const reports = yield* ask(reportsOf[view]({ domainId, last, ...after }));
     for (const report of reports) {
-      const records = findRecords(report.content);
+      // Damaged content counts nothing.
+      const { records = [] } = findContent(report.content) ?? {};
       addReport(sums, { reporter: findReporterName(report), records });
       left -= 1 + records.length;
     }
@@ -115,22 +115,21 @@ export function* countDay(
   return keepLargest(sums);
 }
 
-type ReportsQuery = { domainId: string; last: Instant; begin: Instant; seq: number };
-
 const prepareReports = (view?: View) =>
-  prepareQuery((db, param: Param<ReportsQuery>) =>
-    db
-      .selectFrom('report')
-      .select(['begin_date', 'seq', 'reporter_org', 'reporter_email', 'content'])
-      .where('domain_id', '=', param('domainId'))
-      .where('begin_date', '<=', param('last'))
-      .where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('begin_date', 'seq'), '>', tuple(param('begin'), param('seq'))),
-      )
-      .$if(view !== undefined, (all) => all.where(isCounted(view as View)))
-      .orderBy('begin_date')
-      .orderBy('seq')
-      .limit(REPORTS_AT_ONCE),
+  prepareQuery(
+    (db, param: Param<{ domainId: string; last: Instant; begin: Instant; seq: number }>) =>
+      db
+        .selectFrom('report')
+        .select(['begin_date', 'seq', 'reporter_org', 'reporter_email', 'content'])
+        .where('domain_id', '=', param('domainId'))
+        .where('begin_date', '<=', param('last'))
+        .where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('begin_date', 'seq'), '>', tuple(param('begin'), param('seq'))),
+        )
+        .$if(view !== undefined, (all) => all.where(isCounted(view as View)))
+        .orderBy('begin_date')
+        .orderBy('seq')
+        .limit(REPORTS_AT_ONCE),
   );
 
 const reportsOf = {
@@ -139,16 +138,7 @@ const reportsOf = {
   undisputed: prepareReports('undisputed'),
 };
 
-/** Damaged content counts nothing. */
-function findRecords(content: Uint8Array): ReportContent['records'] {
-  try {
-    return unpackContent(content).records;
-  } catch {
-    return [];
-  }
-}
-
-/** In one transaction, which writes some kilobytes for each. */
+/** One transaction stores so many days, and writes some kilobytes for each. */
 const DAYS_AT_ONCE = 8;
 
 /** Stores what was counted, unless the domain's reports have changed since, or the days are older than `first`. */

@@ -28,10 +28,9 @@ const marksOf = prepareQuery((db, param: Param<{ domainId: string }>) =>
     .limit(MAX_MARKS),
 );
 
-/** By address. */
+/** Marks by address. */
 export type Marks = ReadonlyMap<string, SourceMark>;
 
-/** The marks of a domain's sources. */
 export async function readMarks(reader: Reader, domainId: string): Promise<Marks> {
   return toMarks(await reader.readAll(marksOf({ domainId })));
 }
@@ -57,13 +56,32 @@ export async function updateMark(
   db: Db,
   { domainId, address, mark }: MarkChange,
   by: Actor & { readonly accountId: string },
-): Promise<void> {
+) {
   await db.write(async (tx) => {
     const name = await lockOwnDomain(tx, domainId, by.accountId);
-    const former = await findMark(tx, { domainId, address });
-    if (former === (mark ?? undefined)) return;
-    if (mark === null) await deleteMark(tx, { domainId, address });
-    else await replaceMark(tx, { domainId, address, mark }, by);
+    const marks = await tx
+      .selectFrom('source_mark')
+      .select(['address', 'mark'])
+      .where('domain_id', '=', domainId)
+      .execute();
+    const former = marks.find((one) => one.address === address)?.mark ?? null;
+    if (former === mark) return;
+    if (former === null && marks.length >= MAX_MARKS)
+      throw new Failure(
+        'limit_reached',
+        `A domain can have ${MAX_MARKS} marks. Take others away first.`,
+      );
+    const key = { domain_id: domainId, address };
+    await tx
+      .deleteFrom('source_mark')
+      .where(({ and }) => and(key))
+      .execute();
+    const row = { ...key, marked_at: by.at, marked_by: by.name };
+    if (mark !== null)
+      await tx
+        .insertInto('source_mark')
+        .values({ ...row, mark })
+        .execute();
     await insertAudit(tx, by, {
       accountId: by.accountId,
       action: 'source_marked',
@@ -73,6 +91,7 @@ export async function updateMark(
   });
 }
 
+/** Nobody else changes the domain's marks while it is locked. */
 async function lockOwnDomain(tx: Tx, domainId: string, accountId: string): Promise<string> {
   const domain = await tx
     .selectFrom('domain')
@@ -80,52 +99,6 @@ async function lockOwnDomain(tx: Tx, domainId: string, accountId: string): Promi
     .where('id', '=', domainId)
     .where('account_id', '=', accountId)
     .$call(dialectOf(tx).locked)
-    .executeTakeFirst();
-  if (domain === undefined) throw new Failure('not_found', 'No such domain.');
+    .executeTakeFirstOrThrow(() => new Failure('not_found', 'No such domain.'));
   return domain.name;
-}
-
-type SourceKey = Pick<MarkChange, 'domainId' | 'address'>;
-
-async function findMark(tx: Tx, { domainId, address }: SourceKey): Promise<Mark | undefined> {
-  const row = await tx
-    .selectFrom('source_mark')
-    .select('mark')
-    .where('domain_id', '=', domainId)
-    .where('address', '=', address)
-    .executeTakeFirst();
-  return row?.mark;
-}
-
-async function deleteMark(tx: Tx, { domainId, address }: SourceKey): Promise<void> {
-  await tx
-    .deleteFrom('source_mark')
-    .where('domain_id', '=', domainId)
-    .where('address', '=', address)
-    .execute();
-}
-
-/** The domain's row is locked, so no other transaction changes the count meanwhile. */
-async function replaceMark(
-  tx: Tx,
-  { domainId, address, mark }: SourceKey & { readonly mark: Mark },
-  { name, at }: Actor,
-): Promise<void> {
-  const { marks } = await tx
-    .selectFrom('source_mark')
-    .select((eb) => eb.fn.countAll<number>().as('marks'))
-    .where('domain_id', '=', domainId)
-    .where('address', '!=', address)
-    .executeTakeFirstOrThrow();
-  if (marks >= MAX_MARKS)
-    throw new Failure(
-      'limit_reached',
-      `A domain can have ${MAX_MARKS} marks. Take others away first.`,
-    );
-  const values = { mark, marked_at: at, marked_by: name };
-  await tx
-    .insertInto('source_mark')
-    .values({ domain_id: domainId, address, ...values })
-    .onConflict((oc) => oc.columns(['domain_id', 'address']).doUpdateSet(values))
-    .execute();
 }

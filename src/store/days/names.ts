@@ -21,7 +21,6 @@ const DAYS = 30;
 
 /** Names by address. */
 type Names = ReadonlyMap<string, string>;
-type NameRow = { readonly address: string; readonly name: string };
 
 function selectNames(db: Kysely<Tables>, domainId: Expression<string>) {
   return db
@@ -40,14 +39,9 @@ export const namesOf = prepareQuery((db, param: Param<{ domainId: string; addres
 );
 
 /** The names of some of a domain's sources, by address. One that has expired stays until it is looked up again. */
-export async function findNames(
-  reader: Reader,
-  domainId: string,
-  addresses: readonly string[],
-): Promise<Names> {
+export async function findNames(reader: Reader, domainId: string, addresses: readonly string[]) {
   const list = JSON.stringify(addresses);
-  const rows = await reader.readAll(namesOf({ domainId, addresses: list }));
-  return toNames(rows);
+  return toNames(await reader.readAll(namesOf({ domainId, addresses: list })));
 }
 
 /** @internal A test reads its query plan. */
@@ -57,11 +51,10 @@ export const allNames = prepareQuery((db, param: Param<{ domainId: string }>) =>
 
 /** The names of all of a domain's sources, some thousands: a third of the time of looking each up by its key. */
 export async function readAllNames(reader: Reader, domainId: string): Promise<Names> {
-  const rows = await reader.readAll(allNames({ domainId }));
-  return toNames(rows);
+  return toNames(await reader.readAll(allNames({ domainId })));
 }
 
-function toNames(rows: readonly NameRow[]): Names {
+function toNames(rows: readonly { readonly address: string; readonly name: string }[]): Names {
   return new Map(rows.map(({ address, name }) => [address, name]));
 }
 
@@ -84,17 +77,10 @@ const unexpired = prepareQuery(
       .limit(param('limit')),
 );
 
-interface UnnamedQuery {
-  readonly domainId: string;
-  readonly now: Instant;
-  readonly limit: number;
-}
+type UnnamedQuery = { readonly domainId: string; readonly now: Instant; readonly limit: number };
 
 /** The addresses whose names are not known or have expired, those with most failed messages first. */
-export async function listUnnamed(
-  store: ReadingStore,
-  query: UnnamedQuery,
-): Promise<readonly string[]> {
+export async function listUnnamed(store: ReadingStore, query: UnnamedQuery) {
   return (await readStored(store, import.meta.url, [findUnnamed, query])).addresses;
 }
 
@@ -132,11 +118,8 @@ export async function updateNames(
 ): Promise<void> {
   const until = `${addDays(toDay(now), -KEPT_DAYS)}${now.slice(10)}`;
   await db.write(async (tx) => {
-    await tx
-      .deleteFrom('source_name')
-      .where('domain_id', '=', domainId)
-      .where('expires_at', '<', until)
-      .execute();
+    const known = tx.deleteFrom('source_name').where('domain_id', '=', domainId);
+    await known.where('expires_at', '<', until).execute();
     const isAnswered = ({ name }: SourceName) => name !== undefined;
     const unanswered = names.filter((name) => !isAnswered(name));
     await upsertNames(tx, domainId, names.filter(isAnswered), ['name', 'expires_at']);
@@ -152,7 +135,9 @@ async function upsertNames(
 ): Promise<void> {
   if (names.length === 0) return;
   const rows = names.map(({ address, name = null, expiresAt }) => ({
-    ...{ domain_id: domainId, address, name },
+    domain_id: domainId,
+    address,
+    name,
     expires_at: expiresAt,
   }));
   const changes = replaced.map((column) => [column, sql.ref(`excluded.${column}`)]);

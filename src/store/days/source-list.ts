@@ -6,8 +6,8 @@ import { type SourceColumn, toSourceOrder } from '../../domain/sources/source-or
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { MAX_MARKS, type MarkRow, type Marks, toMarks } from './marks.ts';
-import { type Counted, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
+import { MAX_MARKS, type MarkRow, toMarks } from './marks.ts';
+import { type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
 export interface SourceQuery {
   readonly scope: DomainOfAccount;
@@ -20,37 +20,16 @@ export interface SourceQuery {
   readonly order?: keyof typeof ORDERS | Sort<SourceColumn> | undefined;
   readonly limit: number;
   readonly offset: number;
-  /** Whether what reporters said is given as well. */
   readonly withPatterns?: boolean;
 }
 
 /** What sources depend on besides their range. */
-export interface SourcesState {
-  /** Another one after each change of the domain's reports. */
-  readonly version: string;
-  /** The domain's name. */
-  readonly domain: string;
-  readonly marks: Marks;
-}
+export type SourcesState = NonNullable<Awaited<ReturnType<typeof findSourcesState>>>;
 
-export interface SourceList extends SourcesState {
-  /** How many days of the range have reports, also when these count no message. */
-  readonly days: number;
-  /** How many addresses match. */
-  readonly total: number;
-  /** All messages of the range, exactly. */
-  readonly messages: number;
-  /** In their order, equals by address. */
-  readonly sources: readonly SourceSum[];
-  /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
-  readonly unlisted: number;
-}
+export type SourceList = Omit<Awaited<ReturnType<typeof listSources>>, 'counted'>;
 
 /** Throws `not_found` when the account has no such domain. */
-export async function listSources(
-  reader: Reader,
-  { scope, range, ...query }: SourceQuery,
-): Promise<SourceList & Counted> {
+export async function listSources(reader: Reader, { scope, range, ...query }: SourceQuery) {
   const state = await readState(reader, scope);
   const { summed, counted } = await sumRange(reader, { ...scope, range }, state.version);
   const { version, days, messages, listed } = summed;
@@ -59,10 +38,17 @@ export async function listSources(
   const isMarked = ({ address }: SourceSum) =>
     mark === (state.marks.get(address)?.mark ?? 'unmarked');
   const matching = mark === undefined ? all : all.filter(isMarked);
-  const shown = matching.slice(offset, offset + limit);
+  const shown: readonly SourceSum[] = matching.slice(offset, offset + limit);
   return {
-    ...{ ...state, version, days, messages, total: matching.length, counted },
+    ...state,
+    version,
+    /** How many days of the range have reports, also when these count no message. */
+    days,
+    messages,
+    counted,
+    total: matching.length,
     sources: withPatterns ? shown : shown.map(withoutPatterns),
+    /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
     unlisted: Math.max(0, messages - listed),
   };
 }
@@ -83,7 +69,6 @@ function sortAll(
 
 type Compare = (a: SourceSum, b: SourceSum) => number;
 
-/** Most messages first. */
 const byMessages: Compare = (a, b) => b.messages - a.messages;
 
 const ORDERS = {
@@ -93,13 +78,12 @@ const ORDERS = {
     b.messages - b.aligned - (a.messages - a.aligned) || byMessages(a, b),
 } as const satisfies Record<string, Compare>;
 
-/** Equals by address. */
+/** Sources that `compare` does not distinguish are ordered by address. */
 const inOrder =
   (compare: Compare): Compare =>
   (a, b) =>
     compare(a, b) || (a.address < b.address ? -1 : a.address > b.address ? 1 : 0);
 
-/** The sources with most failed messages first. */
 export function sortFailing(sources: readonly SourceSum[], count: number): SourceSum[] {
   return sortFirst(sources, inOrder(ORDERS.failed), count);
 }
@@ -112,20 +96,18 @@ export function withoutPatterns(source: SourceSum): SourceSum {
 }
 
 /** Throws `not_found` when the account has no such domain. */
-export async function readState(reader: Reader, scope: DomainOfAccount): Promise<SourcesState> {
+export async function readState(reader: Reader, scope: DomainOfAccount) {
   const state = await findSourcesState(reader, scope);
   if (state === undefined) throw new Failure('not_found', 'No such domain.');
   return state;
 }
 
 /** undefined when the account has no such domain. */
-export async function findSourcesState(
-  reader: Reader,
-  scope: DomainOfAccount,
-): Promise<SourcesState | undefined> {
+export async function findSourcesState(reader: Reader, scope: DomainOfAccount) {
   const rows = await reader.readAll(stateOf(scope));
   const [first] = rows;
   const marks = rows.filter((row): row is typeof row & MarkRow => row.address !== null);
+  // Each change of the domain's reports gives it another version.
   return first && { version: first.version, domain: first.domain, marks: toMarks(marks) };
 }
 

@@ -6,38 +6,22 @@ import type { Results } from '../../domain/sources/evidence.ts';
 import { ask, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import { type CountedDays, daysBefore, daysOf, planSources, planVersion } from './day-sources.ts';
-import type { Counted } from './summed-range.ts';
 
-export interface SourceDay extends Counts {
-  readonly day: Day;
-}
+export type SourceDay = Counts & { readonly day: Day };
 
-export interface Reporter extends Counts {
-  readonly name: string | null;
-}
+export type ReporterCounts = Counts & { readonly name: string | null };
 
-export interface SourceOfRange {
-  /** The days on which it sent something, oldest first. */
-  readonly days: readonly SourceDay[];
-  /** What reporters said of its messages, most messages first. */
-  readonly results: readonly Results[];
-  /** Messages of the days that belong to no results above. */
-  readonly otherMessages: number;
-  /** Who reported them, most messages first. */
-  readonly reporters: readonly Reporter[];
-}
-
-interface SourceQuery {
-  readonly scope: DomainOfAccount;
-  readonly address: string;
-  readonly range: DayRange;
-}
+export type SourceOfRange = Omit<Awaited<ReturnType<typeof readSource>>, 'counted'>;
 
 /** An address that sent nothing has no days. Throws `not_found` when the account has no such domain. */
 export function readSource(
   reader: Reader,
-  { scope, address, range }: SourceQuery,
-): Promise<SourceOfRange & Counted> {
+  {
+    scope,
+    address,
+    range,
+  }: { readonly scope: DomainOfAccount; readonly address: string; readonly range: DayRange },
+) {
   const { domainId } = scope;
   return reader.readPlan(function* () {
     const version = yield* planVersion(domainId, scope.accountId);
@@ -51,12 +35,14 @@ export function readSource(
       days.push({ day: one.day, messages: source.messages, aligned: source.aligned });
     }
     const { results, reporters } = toShown(sums.get(address));
+    // Messages of the days that belong to no results.
     const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
     return { days, results, otherMessages, reporters, counted };
   });
 }
 
-function toShown(source: DaySource | undefined): Pick<SourceOfRange, 'results' | 'reporters'> {
+/** What reporters said of its messages, and who reported them, most messages first. */
+function toShown(source: DaySource | undefined) {
   if (source === undefined) return { results: [], reporters: [] };
   const results = [...source.patterns].map(([pattern, messages]) => toResults(pattern, messages));
   const reporters = [...source.reporters].map(([name, counts]) => ({ name, ...counts }));
@@ -77,16 +63,11 @@ function byMessages(a: Counts, b: Counts): number {
 const FIRST_DAYS = 4;
 const MAX_DAYS = 64;
 
-interface LastDayQuery {
-  readonly domainId: string;
-  readonly address: string;
-}
-
 /** The last day on which an address sent in a domain's name; null when it is in no stored day. Reads days until then. */
 export async function findLastDay(
   reader: Reader,
-  { domainId, address }: LastDayQuery,
-): Promise<Counted & { readonly day: Day | null }> {
+  { domainId, address }: { readonly domainId: string; readonly address: string },
+) {
   const version = await reader.readPlan(() => planVersion(domainId));
   const counted: CountedDays = { domainId, version, days: [] };
   let before = '9999-12-31';

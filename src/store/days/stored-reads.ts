@@ -7,7 +7,7 @@ export type CountingRead<Query, Found> = (reader: Reader, query: Query) => Promi
 
 export type ReadingStore = Pick<Store, 'db' | 'aside'>;
 
-/** For work that no request waits for: the days that a read has counted are stored before it goes on. */
+/** Stores the days that a read has counted before it goes on: no request waits for this work. */
 export async function readStored<Query, Found>(
   { db, aside }: ReadingStore,
   module: string,

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import {
@@ -6,18 +7,17 @@ import {
   addPasses,
   addPatterns,
   type DaySource,
-  type PassCounts,
 } from '../../domain/sources/day-sources.ts';
-import type { Counts } from '../../domain/sources/source.ts';
+import type { SourceCounts } from '../../domain/sources/source.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { type CountedDays, daysOf, planSources, planVersion, versionOf } from './day-sources.ts';
 
 /** What an address sent in some days. */
-export interface SourceSum extends Counts {
+export interface SourceSum extends SourceCounts {
   readonly address: string;
   readonly firstDay: Day;
   readonly lastDay: Day;
-  /** What reporters said of its messages. Those whose pattern was not kept are missing. */
+  /** What reporters said of its messages, except messages whose pattern was not kept. */
   readonly patterns: ReadonlyMap<string, number>;
 }
 
@@ -31,24 +31,19 @@ export interface SummedRange {
   /** Those of the addresses that are kept. */
   readonly listed: number;
   readonly sources: ReadonlyMap<string, SourceSum>;
-  readonly reporters: ReadonlyMap<string | null, PassCounts>;
+  readonly reporters: ReadonlyMap<string | null, Counts>;
   /** The sources in orders that were asked for (source-list.ts): who pages a list asks again. */
   readonly sorted: Map<string, readonly SourceSum[]>;
 }
 
 /** What a read gives besides its answer: the days that it counted, to be stored. */
-export interface Counted {
-  readonly counted?: CountedDays | undefined;
-}
+export type Counted = { readonly counted?: CountedDays | undefined };
 
-export interface RangeQuery {
-  readonly domainId: string;
-  readonly range: DayRange;
-}
+export type RangeQuery = { readonly domainId: string; readonly range: DayRange };
 
 /** Addresses that a sum has. Only a flood of addresses has more in a year: later ones are left out. */
 const MAX_ADDRESSES = 100_000;
-/** Of all sums that are kept, which take some 700 bytes for each address. */
+/** Addresses of all sums that are kept. Each takes some 700 bytes. */
 const MAX_KEPT = 100_000;
 const KEPT_MS = 60_000;
 
@@ -56,24 +51,21 @@ const KEPT_MS = 60_000;
 const keptSums = new WeakMap<Reader, LRUCache<string, SummedRange>>();
 
 function keptOf(reader: Reader): LRUCache<string, SummedRange> {
-  const kept = keptSums.get(reader) ?? createKept();
+  const kept =
+    keptSums.get(reader) ??
+    new LRUCache<string, SummedRange>({
+      maxSize: MAX_KEPT,
+      ttl: KEPT_MS,
+      ttlAutopurge: true,
+      updateAgeOnGet: true,
+      sizeCalculation: ({ sources }) => sources.size + 1,
+    });
   keptSums.set(reader, kept);
   return kept;
 }
 
-function createKept(): LRUCache<string, SummedRange> {
-  return new LRUCache({
-    ...{ maxSize: MAX_KEPT, ttl: KEPT_MS, ttlAutopurge: true, updateAgeOnGet: true },
-    sizeCalculation: ({ sources }) => sources.size + 1,
-  });
-}
-
 /** Reads no days of a range that is kept and has the domain's version, which is asked for unless it is given. */
-export async function sumRange(
-  reader: Reader,
-  { domainId, range }: RangeQuery,
-  version?: string,
-): Promise<Counted & { readonly summed: SummedRange }> {
+export async function sumRange(reader: Reader, { domainId, range }: RangeQuery, version?: string) {
   const kept = keptOf(reader);
   const key = `${domainId} ${range.from} ${range.to}`;
   const former = kept.get(key);
@@ -86,10 +78,7 @@ export async function sumRange(
   return found;
 }
 
-function* planSums({
-  domainId,
-  range,
-}: RangeQuery): Plan<Counted & { readonly summed: SummedRange }> {
+function* planSums({ domainId, range }: RangeQuery): Plan<Counted & { summed: SummedRange }> {
   const version = yield* planVersion(domainId);
   const counted: CountedDays = { domainId, version, days: [] };
   const days = yield* ask(daysOf({ domainId, ...range }));
@@ -108,7 +97,7 @@ function sumMessages(all: Iterable<{ readonly messages: number }>): number {
 
 interface Sums {
   readonly sources: Map<string, GrowingSum>;
-  readonly reporters: Map<string | null, PassCounts>;
+  readonly reporters: Map<string | null, Counts>;
 }
 
 type GrowingSum = { -readonly [Name in keyof SourceSum]: SourceSum[Name] } & {

@@ -23,7 +23,6 @@ const LEFT_OUT: Readonly<Record<View, Expression<SqlBool>>> = {
   undisputed: sql<SqlBool>`(${isDoubtful} and authenticated = 'disputed')`,
 };
 
-/** Whether a view counts a row of `report`. */
 export function isCounted(view: View): Expression<SqlBool> {
   return sql<SqlBool>`(authenticated is null or not ${LEFT_OUT[view]})`;
 }
@@ -94,21 +93,15 @@ export const latestDays = {
   undisputed: prepareLatest('undisputed'),
 };
 
-interface DayOfView {
-  readonly domainId: string;
-  readonly day: Day;
-  readonly view: View;
-}
+type DayOfView = { readonly domainId: string; readonly day: Day; readonly view: View };
 
 function* planSum({ domainId, day, view }: DayOfView): Plan<Counts> {
   const [sum] = yield* ask(sumOfDay[view]({ domainId, ...toBounds(day) }));
   return { messages: toCount(sum?.messages), aligned: toCount(sum?.aligned) };
 }
 
-type DayQuery = { domainId: string; first: Instant; last: Instant };
-
 const prepareSum = (view: View) =>
-  prepareQuery((db, param: Param<DayQuery>) =>
+  prepareQuery((db, param: Param<{ domainId: string; first: Instant; last: Instant }>) =>
     db
       .selectFrom('report')
       .select([sumOf('total_messages').as('messages'), sumOf('aligned_messages').as('aligned')])

@@ -29,14 +29,14 @@ export interface DocumentPlace {
 /** A file or a mail. */
 export interface ReceivedInput {
   readonly name: string;
-  /** Of its bytes, in hex. */
+  /** The hash of its bytes, in hex. */
   readonly sha256: string;
   readonly size: number;
 }
 
 export type DocumentRow = Readonly<Omit<Tables['document'], 'seq'>>;
 
-/** Without an original: only that the document came. */
+/** A row without an original only says that the document came. */
 export function toDocumentRow(
   { input, path, member }: DocumentPlace,
   receivedAt: Instant,
@@ -61,14 +61,11 @@ export function toInputHash(sha256: string): Uint8Array {
 }
 
 /** A document's number, and whether it came in before. */
-export interface StoredDocument {
-  readonly seq: number;
-  readonly isKnown: boolean;
-}
+export type StoredDocument = { readonly seq: number; readonly isKnown: boolean };
 
 /**
- * Stores each document once, however often it comes in, and returns one for each row. Content is added, not changed. Of
- * rows that are not `kept` nothing is stored; they are found when they came in before.
+ * Stores each document once, however often it comes in, and returns one for each row. Content is added, not changed. Rows
+ * that are not `kept` are not stored, only found when they came in before.
  */
 export async function insertDocuments(
   tx: Tx,
@@ -120,8 +117,15 @@ function toSeqs(results: readonly (readonly StoredRow[])[]): Map<string, number>
 
 const documentInserts = prepareRows(
   [
-    ...(['input_sha256', 'path', 'input_name', 'input_bytes', 'member', 'received_at'] as const),
-    ...(['encoding', 'content_bytes', 'content'] as const),
+    'input_sha256',
+    'path',
+    'input_name',
+    'input_bytes',
+    'member',
+    'received_at',
+    'encoding',
+    'content_bytes',
+    'content',
   ],
   (db, rows: readonly RowOf<DocumentRow>[]) =>
     db
@@ -172,11 +176,7 @@ const contentUpdate = prepareQuery((db, param: Param<DocumentRow>) =>
     .where('content_bytes', 'is', null),
 );
 
-/** A document that came in before. */
-export interface KnownDocument extends DocumentPlace {
-  readonly seq: number;
-  readonly receivedAt: Instant;
-}
+export type KnownDocument = DocumentPlace & { readonly seq: number; readonly receivedAt: Instant };
 
 /** Throws `not_found`. */
 export async function findDocument(db: Queries, seq: number): Promise<KnownDocument> {
@@ -187,31 +187,25 @@ export async function findDocument(db: Queries, seq: number): Promise<KnownDocum
     .executeTakeFirstOrThrow(() => new Failure('not_found', `No document has the number ${seq}.`));
   const { path, input_sha256, input_name: name, input_bytes, member } = row;
   return {
-    ...{ seq, path, receivedAt: row.received_at },
+    seq,
+    path,
+    receivedAt: row.received_at,
     input: { name, sha256: toHex(input_sha256), size: input_bytes },
     member: member === null ? [] : [member],
   };
 }
 
-/** What people know a document by. */
-export interface DocumentName {
-  readonly input: string;
-  readonly member: string | null;
-}
+export type DocumentName = { readonly input: string; readonly member: string | null };
 
 const UNNAMED: DocumentName = { input: '', member: null };
 
-/** The names of the documents with these numbers. */
 export async function findDocumentNames(
   db: Queries,
   seqs: readonly number[],
 ): Promise<(seq: number) => DocumentName> {
   const isOne = dialectOf(db).isIn(sql.ref('seq'), sql.val(JSON.stringify(seqs)), 'bigint');
-  const rows = await db
-    .selectFrom('document')
-    .select(['seq', 'input_name as input', 'member'])
-    .where(isOne)
-    .execute();
+  const documents = db.selectFrom('document').select(['seq', 'input_name as input', 'member']);
+  const rows = await documents.where(isOne).execute();
   const names = new Map(rows.map(({ seq, ...name }) => [seq, name]));
   return (seq) => names.get(seq) ?? UNNAMED;
 }

@@ -38,22 +38,20 @@ export async function insertParts(
   }
 }
 
-/** An original whose bytes are read a part at a time. */
-export interface StoredOriginal extends Pick<Original, 'encoding' | 'size'> {
-  /** Of what is stored, the first and all parts: see `encoding`. */
-  readonly first: Uint8Array;
-  readonly parts: AsyncIterable<Uint8Array>;
-}
+export type StoredOriginal = Awaited<ReturnType<typeof findOriginal>>;
 
-/** Throws `not_found` when only is stored that the document came. */
-export async function findOriginal(db: Queries, seq: number): Promise<StoredOriginal> {
+/**
+ * An original in its `encoding`, whose bytes are read a part at a time: the first, and all of them. Throws `not_found` when
+ * only is stored that the document came.
+ */
+export async function findOriginal(db: Queries, seq: number) {
   const row = await db
     .selectFrom('document')
     .select(['encoding', 'content_bytes as size', 'content'])
     .where('seq', '=', seq)
     .executeTakeFirst();
   const { size, content } = row ?? {};
-  const encoding = row?.encoding ?? 'as_is';
+  const encoding: Original['encoding'] = row?.encoding ?? 'as_is';
   if (typeof size === 'number' && content)
     return { encoding, size, first: content, parts: readParts(db, seq, content) };
   const missing = typeof size === 'number' ? 'is not kept any more' : 'was not kept';
@@ -86,19 +84,14 @@ export async function readOriginal(db: Queries, seq: number): Promise<Uint8Array
   throw new Failure('not_found', 'The original of this document is not complete.');
 }
 
-/** The bytes of an input that was kept as a whole. */
 export async function findWholeInput(db: Queries, sha256: string): Promise<Uint8Array | undefined> {
-  const document = await db
-    .selectFrom('document')
-    .select('seq')
-    .where('input_sha256', '=', toInputHash(sha256))
-    .where('path', '=', '')
-    .where('content', 'is not', null)
-    .executeTakeFirst();
+  const kept = db.selectFrom('document').select('seq').where('content', 'is not', null);
+  const whole = kept.where('input_sha256', '=', toInputHash(sha256)).where('path', '=', '');
+  const document = await whole.executeTakeFirst();
   return document && (await readOriginal(db, document.seq));
 }
 
-/** Of documents that nothing refers to any more, except rejections. */
+/** Deletes documents that nothing refers to any more, except rejections. */
 export async function deleteDocuments(tx: Tx, seqs: readonly number[]): Promise<void> {
   await tx.deleteFrom('rejection').where('document_seq', 'in', seqs).execute();
   await tx.deleteFrom('document_part').where('document_seq', 'in', seqs).execute();

@@ -102,10 +102,7 @@ export async function trimRejections(db: Db, bounds: Bounds): Promise<void> {
 const TRIMMED_AT_ONCE = 10;
 
 /** The newest rejection that is too old, or with which all newer ones have too many bytes. */
-async function findLastExcess(
-  db: Db,
-  { bytes, before, mayGoOn }: Bounds,
-): Promise<number | undefined> {
+async function findLastExcess(db: Db, { bytes, before, mayGoOn }: Bounds) {
   let sum = 0;
   for (let below = Number.MAX_SAFE_INTEGER; await mayGoOn(); ) {
     const rows = await db

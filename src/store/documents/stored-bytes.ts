@@ -10,11 +10,6 @@ export function toStoredBytes(content: number, original = 0): number {
   return ROW_BYTES + content + original;
 }
 
-type MeasuredReport = Pick<
-  Selectable<Tables['report']>,
-  'id' | 'domain_id' | 'document_seq' | 'content'
->;
-
 /** What is stored of a report: its documents and those of its conflicts, and the bytes of all of them. */
 export interface Measured<Row> {
   readonly report: Row;
@@ -23,10 +18,9 @@ export interface Measured<Row> {
 }
 
 /** Reports of one domain, with their conflicts. */
-export async function measureReports<Row extends MeasuredReport>(
-  db: Queries,
-  reports: readonly Row[],
-): Promise<Measured<Row>[]> {
+export async function measureReports<
+  Row extends Pick<Selectable<Tables['report']>, 'id' | 'domain_id' | 'document_seq' | 'content'>,
+>(db: Queries, reports: readonly Row[]): Promise<Measured<Row>[]> {
   const [first] = reports;
   if (first === undefined) return [];
   const ids = reports.map(({ id }) => id);
@@ -49,13 +43,10 @@ export async function measureReports<Row extends MeasuredReport>(
   });
 }
 
-/** Bytes that one transaction deletes. */
 const BYTES_AT_ONCE = 32 * 1024 * 1024;
 
-/** As many of the first as one transaction deletes, and always one. */
-export function takeSome<One extends { readonly bytes: number }>(
-  all: readonly One[],
-): readonly One[] {
+/** The first ones that one transaction deletes, and always one. */
+export function takeSome<One extends { readonly bytes: number }>(all: readonly One[]) {
   let sum = 0;
   const end = all.findIndex(({ bytes }) => {
     sum += bytes;
@@ -64,21 +55,14 @@ export function takeSome<One extends { readonly bytes: number }>(
   return end === -1 ? all : all.slice(0, Math.max(1, end));
 }
 
-/** The bytes of the original of a row of `document`. */
 export const ORIGINAL_BYTES = sql<number>`coalesce(length(document.content), 0)
   + coalesce((select sum(length(document_part.content)) from document_part
     where document_part.document_seq = document.seq), 0)`;
 
 /** The bytes of originals, by the numbers of their documents. */
-export async function measureDocuments(
-  db: Queries,
-  seqs: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  if (seqs.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('document')
-    .select(['seq', ORIGINAL_BYTES.as('bytes')])
-    .where('seq', 'in', seqs)
-    .execute();
+export async function measureDocuments(db: Queries, seqs: readonly number[]) {
+  if (seqs.length === 0) return new Map<number, number>();
+  const measured = db.selectFrom('document').select(['seq', ORIGINAL_BYTES.as('bytes')]);
+  const rows = await measured.where('seq', 'in', seqs).execute();
   return new Map(rows.map(({ seq, bytes }) => [seq, Number(bytes)]));
 }

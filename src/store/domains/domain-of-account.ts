@@ -18,7 +18,6 @@ export const domainOfAccount = prepareQuery((db, param: Param<DomainOfAccount>) 
     .where('account_id', '=', param('accountId')),
 );
 
-/** The first in the domain's list of reports. */
 export const newestReport = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('report')

@@ -1,4 +1,3 @@
-import type { Instant } from '../../domain/instant.ts';
 import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
@@ -29,7 +28,7 @@ export async function findDataDays(reader: Reader, scope: DomainOfAccount): Prom
   return days ?? { oldest: null, newest: null };
 }
 
-/** Those with the most reports. `total` counts all. */
+/** The unclaimed domains with the most reports. `total` counts all. */
 export async function listUnclaimed(db: Db, { limit }: { limit: number }) {
   const unclaimed = db.selectFrom('domain').where('account_id', 'is', null);
   const { total } = await unclaimed
@@ -49,20 +48,12 @@ export async function isUnclaimed(db: Db, name: string): Promise<boolean> {
   return (await domain.executeTakeFirst())?.account_id === null;
 }
 
-export interface LastArrival {
-  readonly accountId: string | null;
-  readonly receivedAt: Instant | null;
-  /** What it came in: the name of a mail or a file. */
-  readonly input: string | null;
-}
+export type LastArrival = NonNullable<Awaited<ReturnType<typeof findLastArrival>>>;
 
 /** undefined when no account has the domain and no report came in for it. */
-export async function findLastArrival(db: Queries, name: string): Promise<LastArrival | undefined> {
-  const domain = await db
-    .selectFrom('domain')
-    .select(['id', 'account_id'])
-    .where('name', '=', name)
-    .executeTakeFirst();
+export async function findLastArrival(db: Queries, name: string) {
+  const named = db.selectFrom('domain').select(['id', 'account_id']).where('name', '=', name);
+  const domain = await named.executeTakeFirst();
   if (domain === undefined) return undefined;
   const last = await db
     .selectFrom('report')
@@ -73,6 +64,7 @@ export async function findLastArrival(db: Queries, name: string): Promise<LastAr
     .executeTakeFirst();
   const { account_id: accountId } = domain;
   if (last === undefined) return { accountId, receivedAt: null, input: null };
+  // The name of a mail or a file.
   const { input } = (await findDocumentNames(db, [last.document_seq]))(last.document_seq);
   return { accountId, receivedAt: last.received_at, input };
 }

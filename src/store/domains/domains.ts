@@ -23,11 +23,11 @@ export interface NewDomain {
   readonly accountId: string;
   readonly name: string;
   readonly now: Instant;
-  /** For a domain that has the same id in every run. */
+  /** The demo gives its domains the same ids in every run. */
   readonly id?: string | undefined;
 }
 
-/** Also claims the reports that came in before. A name belongs to one account. */
+/** The domain's account also gets the reports that came in before. A name belongs to one account. */
 export async function insertDomain(
   db: Db,
   domain: NewDomain,
@@ -68,15 +68,11 @@ export async function addDomain(
   return (await selectDomain(tx, id)) as DomainRow;
 }
 
-/** By name, including paused ones. */
+/** An account's domains by name, including paused ones. */
 export async function listAllDomains(db: Db, accountId: string): Promise<DomainRow[]> {
   await findAccount(db, accountId);
-  return await db
-    .selectFrom('domain')
-    .select(DOMAIN_COLUMNS)
-    .where('account_id', '=', accountId)
-    .orderBy('name')
-    .execute();
+  const domains = db.selectFrom('domain').select(DOMAIN_COLUMNS).orderBy('name');
+  return await domains.where('account_id', '=', accountId).execute();
 }
 
 /** Active domains of all accounts, of one shard or of all shards. Only these have alerts. */
@@ -175,9 +171,7 @@ async function toTaken(tx: Tx, id: string, accountId: string): Promise<Failure> 
 
 export type ListedDomain = JsonRow<ReturnType<typeof fieldsOfDomain>>;
 
-type WantedDomains = PageOfAccount & { version: string };
-
-const domainsFrom = prepareQuery((db, param: Param<WantedDomains>) =>
+const domainsFrom = prepareQuery((db, param: Param<PageOfAccount & { version: string }>) =>
   dialectOf(db).jsonRows(
     db,
     selectPage(db, param).where(
@@ -198,7 +192,6 @@ export function fieldsOfDomain(db: Kysely<Tables>) {
   };
 }
 
-/** An account's active domains, by name. */
 export function domainsOf(accountId: string): PagedList<ListedDomain> {
   return {
     head: domainsHead({ accountId }),

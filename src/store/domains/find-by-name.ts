@@ -7,7 +7,7 @@ import { DOMAIN_COLUMNS, type DomainRow } from './domains.ts';
 
 /* What operators type for a row: its id, or the name that people know it by. */
 
-/** For a name, an id that no row has. */
+/** A name becomes an id that no row has. */
 function toId(idOrName: string): string {
   return isUuid(idOrName) ? idOrName.toLowerCase() : '00000000-0000-0000-0000-000000000000';
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../domain/instant.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
+import { askAll, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import type { Tables } from '../tables.ts';
 import { DOMAIN_COLUMNS, type DomainRow } from './domains.ts';
@@ -17,13 +17,8 @@ const oneDomain = prepareQuery((db, param: Param<DomainOfAccount>) =>
 );
 
 /** Throws `not_found`. */
-export function findDomain(reader: Reader, scope: DomainOfAccount): Promise<DomainRow> {
-  return reader.readPlan(() => planDomain(scope));
-}
-
-/** Throws `not_found`. */
-function* planDomain(scope: DomainOfAccount): Plan<DomainRow> {
-  return requireDomain(yield* ask(oneDomain(scope)));
+export async function findDomain(reader: Reader, scope: DomainOfAccount): Promise<DomainRow> {
+  return requireDomain(await reader.readAll(oneDomain(scope)));
 }
 
 function requireDomain([domain]: readonly DomainRow[]): DomainRow {
@@ -61,16 +56,15 @@ function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
     .orderBy('seq', 'desc');
 }
 
-type AlertRange = { domainId: string; from: Instant; until: Instant; limit: number };
-
-const alertsOfRange = prepareQuery((db, param: Param<AlertRange>) =>
-  selectAlerts(db, param('domainId'))
-    .where('fired_at', '>=', param('from'))
-    .where('fired_at', '<', param('until'))
-    .limit(param('limit')),
+const alertsOfRange = prepareQuery(
+  (db, param: Param<{ domainId: string; from: Instant; until: Instant; limit: number }>) =>
+    selectAlerts(db, param('domainId'))
+      .where('fired_at', '>=', param('from'))
+      .where('fired_at', '<', param('until'))
+      .limit(param('limit')),
 );
 
-/** How many alerts from before the range are read. Those that were resolved in the range are shown. */
+/** So many alerts from before the range are read. Alerts that were resolved in the range are shown. */
 const MAX_EARLIER = 100;
 /** Alerts of a range that are read. Charts mark fewer. */
 const MAX_ALERTS = 200;
@@ -113,18 +107,14 @@ export async function readDomain(
   const confirmed = toDnsFacts(dns).dmarc?.confirmed ?? undefined;
   const record = confirmed === undefined ? (stated?.policy ?? undefined) : confirmed.value;
   const openAlerts = open.map(({ type, context }) => ({ type, day: findDay(context) }));
-  // Also those that lasted into the range.
+  // Earlier alerts that lasted into the range are shown too.
   const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
   // Earlier alerts may exist that were not read.
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
-  const known = {
-    open,
-    openAlerts,
-    record,
-    statedOn: confirmed === undefined ? stated?.day : undefined,
-  };
-  return { domain: requireDomain(found), days, latest, past, isPastCut, ...known };
+  const statedOn = confirmed === undefined ? stated?.day : undefined;
+  const domain = requireDomain(found);
+  return { domain, days, latest, past, isPastCut, open, openAlerts, record, statedOn };
 }
 
 /** The day that an alert is about, by its context: JSON. */

@@ -8,7 +8,7 @@ import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts
 import { type Actor, insertAudit, operator, plumbline } from '../events/audit.ts';
 import { requireOwner } from '../people/people.ts';
 import { finishListing } from '../reports/listing.ts';
-import { addDomain, type DomainRow, insertDomain, type NewDomain } from './domains.ts';
+import { addDomain, insertDomain, type NewDomain } from './domains.ts';
 import { isBelow } from './related-domains.ts';
 
 /*
@@ -78,7 +78,7 @@ async function insertProposal(tx: Tx, proposal: NewProposal): Promise<void> {
   await insertRow(tx, proposal, null);
 }
 
-/** Of a domain that the account had: neither it nor another name of its organisational domain is proposed. */
+/** The account had the domain: neither it nor another name of its organisational domain is proposed. */
 export async function insertIgnored(tx: Tx, proposal: NewProposal): Promise<void> {
   await lockAccount(tx, proposal.accountId);
   await insertRow(tx, proposal, proposal.now);
@@ -89,11 +89,9 @@ async function insertRow(
   { accountId: account_id, name, organizationalDomain, now: proposed_at }: NewProposal,
   ignored_at: Instant | null,
 ): Promise<void> {
-  const row = { account_id, name, organizational_domain: organizationalDomain, proposed_at };
-  await tx
-    .insertInto('domain_proposal')
-    .values({ ...row, ignored_at })
-    .execute();
+  const about = { name, organizational_domain: organizationalDomain };
+  const row = { account_id, ...about, proposed_at, ignored_at };
+  await tx.insertInto('domain_proposal').values(row).execute();
   await trim(tx, account_id);
 }
 
@@ -121,12 +119,12 @@ function selectProposals(db: Queries, accountId: string | Expression<string>) {
 
 export type Proposal = RowOfQuery<typeof openProposals>;
 
-/** Those that nobody has decided about, the latest first. */
+/** The proposals that nobody has decided about, the latest first. */
 export const openProposals = prepareQuery((db, param: Param<{ accountId: string }>) =>
   selectProposals(db, param('accountId')).where('ignored_at', 'is', null),
 );
 
-/** Ignored ones, too. */
+/** All proposals, including ignored ones. */
 export async function listProposals(db: Db, accountId: string): Promise<Proposal[]> {
   await findAccount(db, accountId);
   return await selectProposals(db, accountId).execute();
@@ -135,11 +133,7 @@ export async function listProposals(db: Db, accountId: string): Promise<Proposal
 type Decided = Pick<NewDomain, 'accountId' | 'name'>;
 
 /** Adds the domain, for an owner of the account. Throws `not_found`, or `conflict` when another account has it. */
-export async function acceptProposal(
-  db: Db,
-  { accountId, name }: Decided,
-  by: Actor,
-): Promise<DomainRow> {
+export async function acceptProposal(db: Db, { accountId, name }: Decided, by: Actor) {
   const accepted = await db.write(async (tx) => {
     const proposal = await tx
       .selectFrom('domain_proposal')
@@ -158,11 +152,7 @@ export async function acceptProposal(
 }
 
 /** Nothing of its organisational domain is proposed again. Throws `not_found`. */
-export function ignoreProposal(
-  db: Db,
-  { accountId, name }: Decided,
-  by: Actor = operator(),
-): Promise<void> {
+export function ignoreProposal(db: Db, { accountId, name }: Decided, by: Actor = operator()) {
   return db.write(async (tx) => {
     await lockAccount(tx, accountId);
     await requireOwner(tx, by);

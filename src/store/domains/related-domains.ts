@@ -6,7 +6,7 @@ export async function listRelatedDomains(db: Queries, accountId: string, name: s
   const rows = await db
     .selectFrom('domain')
     .select(['name', 'account_id as accountId'])
-    // Not null, either.
+    // This leaves out domains without account, too.
     .where('account_id', '<>', accountId)
     .where((eb) => eb.or([eb('name', 'in', toParents(name)), isBelow(name)]))
     .orderBy('name')

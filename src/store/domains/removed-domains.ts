@@ -11,13 +11,8 @@ import { finishListing, noteListing } from '../reports/listing.ts';
 import { type DomainRow, selectDomain, updateDomainStatus } from './domains.ts';
 import { insertIgnored } from './proposals.ts';
 
-/** In one transaction, so that the feed tells of all of them at once. A domain has more only after decades. */
+/** One transaction deletes so many, so that the feed tells of all of them at once. A domain has more only after decades. */
 const ALERTS_AT_ONCE = 5_000;
-
-interface Removal {
-  readonly by?: Actor;
-  readonly deletesReports?: boolean;
-}
 
 /**
  * The account's alerts, marks and DNS states of the domain are deleted; its reports are unclaimed then, or deleted in
@@ -27,7 +22,10 @@ interface Removal {
 export async function removeDomain(
   db: Db,
   id: string,
-  { by = operator(), deletesReports = false }: Removal = {},
+  {
+    by = operator(),
+    deletesReports = false,
+  }: { readonly by?: Actor; readonly deletesReports?: boolean } = {},
 ): Promise<DomainRow> {
   const toOwnerDomain = await loadOwnerDomains();
   // While its reports go, no alert fires and nobody is told of others that come.
@@ -73,11 +71,7 @@ async function noteRemovedAlerts(tx: Tx, accountId: string, number: number): Pro
 }
 
 /** Whoever adds it begins anew: not paused, with its DNS records as they are then, and without alerts of before. */
-async function release(
-  tx: Tx,
-  { id, accountId, status }: OwnedDomain,
-  now: Instant,
-): Promise<void> {
+async function release(tx: Tx, { id, accountId, status }: OwnedDomain, now: Instant) {
   await tx.deleteFrom('source_mark').where('domain_id', '=', id).execute();
   await tx.deleteFrom('dns_record').where('domain_id', '=', id).execute();
   await tx

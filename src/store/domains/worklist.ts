@@ -20,8 +20,8 @@ const MAX_DOMAINS = 5_000;
 type DomainState = RowOfQuery<typeof statesOfAccount>;
 
 /**
- * With the first and the newest day that reports begin on, and the policy of the newest day whose reports state one. `min`
- * and `max` of one query would read all of a domain's days on SQLite.
+ * Domains with the first and the newest day that reports begin on, and the policy of the newest day whose reports state
+ * one. `min` and `max` of one query would read all of a domain's days on SQLite.
  */
 const statesOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
   db
@@ -45,7 +45,7 @@ const statesOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
 /** JSON of the ids of domains, which the caller knows to be the account's. */
 type DaysOfDomains = { ids: string; from: Day; to: Day };
 
-/** Of the days from `from`, and of those before. */
+/** Adds up the days from `from` on, and the days before. */
 export const sumsOfDomains = prepareQuery((db, param: Param<DaysOfDomains & { before: Day }>) =>
   db
     .selectFrom('domain_day')
@@ -107,11 +107,8 @@ interface WorklistQuery extends OfAccount {
 const DOMAINS_AT_ONCE = 200;
 
 /** All active domains of an account by name, with what their next steps depend on. */
-export async function readWorklist(
-  reader: Reader,
-  { accountId, today, days }: WorklistQuery,
-): Promise<Worklist> {
-  const [states, ...others] = await reader.readPlan(() =>
+export async function readWorklist(reader: Reader, { accountId, today, days }: WorklistQuery) {
+  const [states, records, alerts, proposals] = await reader.readPlan(() =>
     askAll(
       statesOfAccount({ accountId }),
       recordsOfAccount({ accountId }),
@@ -119,9 +116,8 @@ export async function readWorklist(
       openProposals({ accountId }),
     ),
   );
-  const [records, alerts, proposals] = others;
   const range = toRange(states, today, days);
-  const sums: DomainSum[] = [];
+  const sums: RowOfQuery<typeof sumsOfDomains>[] = [];
   for (let i = 0; i < states.length; i += DOMAINS_AT_ONCE) {
     const ids = JSON.stringify(states.slice(i, i + DOMAINS_AT_ONCE).map(({ id }) => id));
     const wanted = { ids, ...range, before: addDays(range.from, -days) };
@@ -138,17 +134,7 @@ function toRange(states: readonly DomainState[], today: Day, days: number): DayR
   return { from: addDays(to, 1 - days), to };
 }
 
-type DomainSum = RowOfQuery<typeof sumsOfDomains>;
-
-export interface Worklist {
-  readonly range: DayRange;
-  readonly states: readonly DomainState[];
-  readonly sums: readonly DomainSum[];
-  readonly records: readonly RowOfQuery<typeof recordsOfAccount>[];
-  /** The latest first. */
-  readonly alerts: readonly RowOfQuery<typeof openAlerts>[];
-  readonly proposals: readonly RowOfQuery<typeof openProposals>[];
-}
+export type Worklist = Awaited<ReturnType<typeof readWorklist>>;
 
 export const daysOfDomains = prepareQuery((db, param: Param<DaysOfDomains>) =>
   db

@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
-import { type AsideData, ENDED, type Reply, type Request } from './aside.ts';
+import { ENDED, type Reply, type Request } from './aside.ts';
 import { openReader } from './open.ts';
 import type { Reader } from './reader.ts';
 
 /* The thread of aside.ts: answers each request by a message. */
 
-const { database } = workerData as AsideData;
+const database = workerData as string;
 let password: string | undefined;
 let reader: Promise<Reader> | undefined;
 const generators = new Map<number, AsyncGenerator>();

@@ -38,16 +38,12 @@ export type Reply = { readonly id: number } & (
   | { readonly error: Error; readonly code: unknown }
 );
 
-export interface AsideData {
-  readonly database: string;
-}
-
-/** More wait only when the thread cannot keep up. */
+/** So many requests wait only when the thread cannot keep up. */
 const MAX_WAITING = 200;
 
 export const ENDED = 'The thread of the reader has ended.';
 
-/** In this thread: of a database in memory, and for commands. */
+/** Reads in this thread, for a database in memory and for commands. */
 export function runHere(reader: Reader): Aside {
   return {
     run: (_module, read, query) => read(reader, query),
@@ -55,18 +51,15 @@ export function runHere(reader: Reader): Aside {
   };
 }
 
-export function openAside(
-  database: string,
-  password?: (() => string) | undefined,
-): { readonly aside: Aside; readonly close: () => Promise<void> } {
+export function openAside(database: string, password?: (() => string) | undefined) {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let thread: Worker | undefined;
   let last = 0;
   let isClosed = false;
 
   const start = (): Worker => {
-    const workerData: AsideData = { database };
-    const started = new Worker(new URL('./aside-thread.ts', import.meta.url), { workerData });
+    const module = new URL('./aside-thread.ts', import.meta.url);
+    const started = new Worker(module, { workerData: database });
     started.on('message', (reply: Reply) => {
       settle(waiting.get(reply.id), reply);
       leave(reply.id);

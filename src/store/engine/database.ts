@@ -28,32 +28,31 @@ export async function requireSpace(db: Pick<Db, 'findShortage'>): Promise<void> 
   if (shortage !== undefined) throw new Failure('unavailable', `Nothing is taken in: ${shortage}.`);
 }
 
-/** The only way to change a database. `run` runs one change in a transaction of the engine. */
-export function createWriter(run: Db['write']) {
+/**
+ * Reads by `reading`, and runs each change by `run`, in a transaction of the engine. `settle` rejects new changes and waits
+ * for those in progress.
+ */
+export function createDb(
+  reading: Kysely<Tables>,
+  run: Db['write'],
+  findShortage: Db['findShortage'] = async () => undefined,
+) {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
-  const write = async <T>(change: (tx: Tx) => Promise<T>): Promise<T> => {
-    if (isClosing) throw new Error('The database is closed.');
-    const running = run(change);
-    underWay.add(running);
-    return await running.finally(() => underWay.delete(running));
+  const db: Db = {
+    selectFrom: reading.selectFrom.bind(reading) as Db['selectFrom'],
+    getExecutor: reading.getExecutor.bind(reading),
+    write: async (change) => {
+      if (isClosing) throw new Error('The database is closed.');
+      const running = run(change);
+      underWay.add(running);
+      return await running.finally(() => underWay.delete(running));
+    },
+    findShortage,
   };
   const settle = async () => {
     isClosing = true;
     await Promise.allSettled(underWay);
   };
-  return { write, settle };
-}
-
-export function toDb(
-  reading: Kysely<Tables>,
-  { write }: Pick<Db, 'write'>,
-  findShortage: Db['findShortage'] = async () => undefined,
-): Db {
-  return {
-    selectFrom: reading.selectFrom.bind(reading) as Db['selectFrom'],
-    getExecutor: reading.getExecutor.bind(reading),
-    write,
-    findShortage,
-  };
+  return { db, settle };
 }

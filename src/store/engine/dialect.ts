@@ -23,7 +23,6 @@ export type JsonFields = Readonly<Record<string, Expression<unknown>>>;
 /** The JSON text of a value of type `T`, as the database wrote it. */
 export type JsonText<T> = string & { readonly json?: T };
 
-/** A row that has it. */
 export interface JsonItem<T> {
   readonly item: JsonText<T>;
 }
@@ -84,9 +83,7 @@ export interface Dialect {
 }
 
 /** Kysely's adapter, which every connection, transaction and query builder has. */
-export interface AdapterWithDialect extends DialectAdapter {
-  readonly dialect: Dialect;
-}
+export type AdapterWithDialect = DialectAdapter & { readonly dialect: Dialect };
 
 export function dialectOf(db: Pick<Kysely<Tables>, 'getExecutor'>): Dialect {
   return (db.getExecutor().adapter as AdapterWithDialect).dialect;

@@ -15,52 +15,36 @@ const SIZES = [64, 16, 4, 1] as const;
 
 export type RowOf<Row> = { readonly [Name in keyof Row]: Expression<Row[Name]> };
 
-type Build<Row, Query> = (db: Kysely<Tables>, rows: readonly RowOf<Row>[]) => Query;
+/** All rows' values by number: an array is read much faster than an object with names. */
+type Values = Readonly<Record<number, Value>>;
 
-/**
- * Compiles a statement for each size once. Returns a function that covers rows, in order, by the fewest statements.
- */
+/** Compiles a statement for each size once. Returns a function that covers rows, in order, by the fewest statements. */
 export function prepareRows<
   Row extends Readonly<Record<string, Value>>,
   Query extends Compilable<unknown>,
 >(
   names: readonly (keyof Row & string)[],
-  build: Build<Row, Query>,
+  build: (db: Kysely<Tables>, rows: readonly RowOf<Row>[]) => Query,
 ): (rows: readonly Row[]) => BoundQuery<ResultOf<Query>>[] {
-  const prepared = new Map(SIZES.map((size) => [size, prepareSize(size, names, build)]));
+  const prepareSize = (size: number) =>
+    prepareQuery((db, param: Param<Values>) => {
+      const toPlaces = (row: number) =>
+        names.map((name, n) => [name, param((row * names.length + n) as never)]);
+      const rows = Array.from({ length: size }, (_, row) => Object.fromEntries(toPlaces(row)));
+      return build(db, rows as RowOf<Row>[]);
+    });
+  const prepared = SIZES.map((size) => ({ size, query: prepareSize(size) }));
   return (rows) => {
     const queries: BoundQuery<ResultOf<Query>>[] = [];
     for (let from = 0; from < rows.length; ) {
-      const size = SIZES.find((size) => size <= rows.length - from) ?? 1;
-      const query = prepared.get(size) as NonNullable<ReturnType<typeof prepared.get>>;
-      queries.push(query(rows.slice(from, from + size)));
+      const left = rows.length - from;
+      const { size, query } = prepared.find((one) => one.size <= left) as (typeof prepared)[number];
+      const values: Value[] = [];
+      for (const row of rows.slice(from, from + size))
+        for (const name of names) values.push(row[name] as Value);
+      queries.push(query(values as unknown as Values));
       from += size;
     }
     return queries;
   };
-}
-
-function prepareSize<
-  Row extends Readonly<Record<string, Value>>,
-  Query extends Compilable<unknown>,
->(size: number, names: readonly (keyof Row & string)[], build: Build<Row, Query>) {
-  const query = prepareQuery((db, param: Param<Values>) =>
-    build(
-      db,
-      Array.from({ length: size }, (_, i) => toPlaces(names, i, param)),
-    ),
-  );
-  return (rows: readonly Row[]) => {
-    const values: Value[] = [];
-    for (const row of rows) for (const name of names) values.push(row[name] as Value);
-    return query(values as unknown as Values);
-  };
-}
-
-/** All rows' values by number: an array is read much faster than an object with names. */
-type Values = Readonly<Record<number, Value>>;
-
-function toPlaces<Row>(names: readonly string[], row: number, param: Param<Values>): RowOf<Row> {
-  const places = names.map((name, n) => [name, param((row * names.length + n) as never)]);
-  return Object.fromEntries(places) as RowOf<Row>;
 }

@@ -25,9 +25,7 @@ export async function openReader(database: string, password: () => string): Prom
   return (await import('./sqlite/open.ts')).openSqliteReader(database);
 }
 
-/**
- * Says which database cannot be used, why, and what to do. An error that is not the engine's is returned as it is.
- */
+/** Says which database cannot be used, why, and what to do. An error that is not the engine's is returned as it is. */
 export function toDatabaseError(database: string, error: unknown): unknown {
   return isPostgresUrl(database)
     ? toPostgresError(database, error)
@@ -36,7 +34,7 @@ export function toDatabaseError(database: string, error: unknown): unknown {
 
 /** PostgreSQL's data exceptions, violated constraints and exceeded limits (its manual, appendix A). */
 const POSTGRES_VALUES = /^(?:22|23|54)[0-9A-Z]{3}$/;
-/** Not those of triggers, which an operator may have added: they can refuse every document. */
+/** Errors of triggers are left out: an operator may have added one that refuses every document. */
 const SQLITE_VALUES = /^SQLITE_(?:CONSTRAINT_(?!TRIGGER)|MISMATCH|TOOBIG)/;
 
 /** Whether an error is about a document's values. All others are about the database: no space, no access, busy. */
@@ -50,9 +48,6 @@ const READY_TIMEOUT_MS = 400;
 /** Whether the database responds in time. */
 export async function isReadable({ db }: Pick<Store, 'db'>): Promise<boolean> {
   const query = db.selectFrom('account').select('id').limit(1).execute();
-  const read = query.then(
-    () => true,
-    () => false,
-  );
-  return await Promise.race([read, sleep(READY_TIMEOUT_MS, false, { ref: false })]);
+  const timeout = sleep(READY_TIMEOUT_MS, false, { ref: false });
+  return await Promise.race([query.then(() => true), timeout]).catch(() => false);
 }

@@ -16,10 +16,7 @@ type Params = Readonly<Record<string, Value>>;
 
 export type Param<P extends Params> = <K extends keyof P & string>(name: K) => Expression<P[K]>;
 
-interface Statement {
-  readonly sql: string;
-  readonly parameters: unknown[];
-}
+type Statement = { readonly sql: string; readonly parameters: unknown[] };
 
 /** A prepared query with its values, for the engine of a connection or transaction. */
 export interface BoundQuery<Row> {
@@ -72,10 +69,7 @@ function toSlot<Value>(name: string): RawBuilder<Value> {
  * Runs a transaction's prepared queries in order, and returns the rows of each. Kysely would wait for each answer;
  * the dialect's `runAll` need not.
  */
-export async function runAllPrepared<Row>(
-  tx: Tx,
-  queries: readonly BoundQuery<Row>[],
-): Promise<Row[][]> {
+export async function runAllPrepared<Row>(tx: Tx, queries: readonly BoundQuery<Row>[]) {
   const statements = queries.map((query) => toCompiled(query(tx)));
   const results = await tx
     .getExecutor()

@@ -13,10 +13,7 @@ export interface Reader {
   ): Promise<Result>;
 }
 
-/**
- * Queries that build on one another and read one snapshot: a generator that yields queries and gets the rows of each.
- * An engine whose driver is synchronous runs it without a pause, another one waits for the answers.
- */
+/** Queries that build on one another and read one snapshot: a generator that yields queries and gets the rows of each. */
 export type Plan<Result> = Generator<readonly BoundQuery<unknown>[], Result, unknown[][]>;
 
 type RowsOfAll<Queries extends readonly BoundQuery<unknown>[]> = {
@@ -36,6 +33,7 @@ export function* askAll<Queries extends readonly BoundQuery<unknown>[]>(
   return (yield queries) as RowsOfAll<Queries>;
 }
 
+/** Runs a plan without a pause, for a driver that is synchronous. */
 export function runPlan<Result>(
   plan: Plan<Result>,
   read: (queries: readonly BoundQuery<unknown>[]) => unknown[][],
@@ -54,7 +52,7 @@ export async function runPlanAsync<Result>(
   return step.value;
 }
 
-/** Without a replica. */
+/** A reader that has no replica. */
 export function createReader(methods: Omit<Reader, 'readNoOlder'>): Reader {
   const reader: Reader = { ...methods, readNoOlder: (read) => read(reader) };
   return reader;

@@ -4,7 +4,7 @@ import { findDatabaseFile, isPostgresUrl } from '../../domain/database-address.t
 import { toSizeText } from '../../domain/size.ts';
 import type { Db } from './database.ts';
 
-/** With SQLite's write-ahead log beside the file, and the free space of its disk. undefined for a database in memory. */
+/** SQLite also has a write-ahead log beside the file, and the free space of its disk. undefined for a database in memory. */
 export async function measureDatabase(database: string, db: Db) {
   if (isPostgresUrl(database)) return { bytes: await readPostgresBytes(db) };
   const file = findDatabaseFile(database);

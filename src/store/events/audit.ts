@@ -73,15 +73,11 @@ interface AuditQuery extends AuditFilter {
   readonly since?: number | undefined;
 }
 
-/** In one transaction. Entries are written in the order of their moments, but for clocks that differ. */
+/** One transaction looks at so many. Entries are in the order of their moments, but for clocks that differ. */
 const LOOKED_AT = 500;
 
 /** Deletes what was done before a moment, in bounded transactions. Returns how many entries that were. */
-export async function deleteOldAudit(
-  db: Db,
-  before: Instant,
-  mayGoOn: () => Promise<boolean>,
-): Promise<number> {
+export async function deleteOldAudit(db: Db, before: Instant, mayGoOn: () => Promise<boolean>) {
   let deleted = 0;
   for (let count = 1; count > 0 && (await mayGoOn()); deleted += count)
     count = await db.write(async (tx) => {

@@ -17,7 +17,7 @@ export interface NewEvent {
   readonly data: string;
 }
 
-/** Of a receiver: people are told while there is a mail server. */
+/** Whether a receiver is told: people are while there is a mail server. */
 export const isTold = sql<SqlBool>`receiver.enabled = 1
   and (receiver.channel = 'webhook' or exists (select 1 from mail_server))`;
 
@@ -28,7 +28,7 @@ export function hasReceivers(accountId: Expression<unknown>, types: 'alert.' | '
     where account_id = ${accountId} and ${isTold} and event_types like ${pattern})`;
 }
 
-/** In the transaction of what happened, which pays for one row, however many are told of it: `writeDeliveries`. */
+/** Runs in the transaction of what happened, which pays for one row, however many are told of it: `writeDeliveries`. */
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length > 0) await runAllPrepared(tx, eventInserts(events.map(toRow)));
 }
@@ -124,7 +124,7 @@ const deliveryInserts = prepareRows(
   },
 );
 
-/** Of deliveries that are due at once. */
+/** The receivers have deliveries that are due at once. */
 export async function makeDue(tx: Tx, receiverIds: readonly string[]): Promise<void> {
   const { clockMs: due_at_ms } = dialectOf(tx);
   await tx
@@ -145,10 +145,7 @@ export async function deleteEvents(tx: Tx, seqs: readonly number[]): Promise<voi
 const DELETED_AT_ONCE = 200;
 
 /** Deletes old events with their deliveries, in bounded transactions. Returns whether it came to the end. */
-export async function deleteOldEvents(
-  db: Db,
-  mayGoOn: () => Promise<boolean> = async () => true,
-): Promise<boolean> {
+export async function deleteOldEvents(db: Db, mayGoOn: () => Promise<boolean> = async () => true) {
   const before = later(await readNow(db), -KEPT_DAYS * DAY_MS);
   while (await mayGoOn()) {
     const first = db.selectFrom('event').select(['seq', 'at']).orderBy('seq');

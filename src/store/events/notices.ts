@@ -6,12 +6,17 @@ import { insertEventFor, insertEvents, isTold } from './events.ts';
 
 /** What the person is told to whom it was done. */
 const TOLD: ReadonlySet<AuditAction> = new Set([
-  ...(['person_invited', 'person_link_made', 'person_role_changed', 'password_changed'] as const),
-  ...(['second_factor_on', 'second_factor_off', 'second_factor_reset'] as const),
-  ...(['recovery_codes_renewed', 'single_sign_on_bound'] as const),
-] satisfies AuditAction[]);
+  'person_invited',
+  'person_link_made',
+  'person_role_changed',
+  'password_changed',
+  'second_factor_on',
+  'second_factor_off',
+  'second_factor_reset',
+  'recovery_codes_renewed',
+  'single_sign_on_bound',
+]);
 
-/** What owners are told. */
 const OF_OWNERS: Partial<Record<AuditAction, EventType>> = {
   key_created: 'key.created',
   deletion_asked: 'account.deletion',

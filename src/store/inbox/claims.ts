@@ -11,20 +11,23 @@ import { readClockMs, readNow } from '../work/clock.ts';
 /** After so many claims that led to no result, a mail is stuck. */
 export const MAX_TRIES = 10;
 
-/** The columns of a `ClaimedMail`. A claim counts as a try. */
 export const CLAIMED_COLUMNS = [
-  ...(['seq', 'id', 'door', 'envelope', 'received_at', 'byte_count'] as const),
-  ...(['sha256', 'account_id', 'tries'] as const),
+  'seq',
+  'id',
+  'door',
+  'envelope',
+  'received_at',
+  'byte_count',
+  'sha256',
+  'account_id',
+  'tries',
 ] as const;
 
 type ClaimedRow = Pick<Selectable<Tables['inbox_mail']>, (typeof CLAIMED_COLUMNS)[number]>;
 
-export interface ClaimedMail extends Omit<ClaimedRow, 'sha256'> {
-  /** In hex. */
-  readonly sha256: string;
-}
+export type ClaimedMail = Readonly<ReturnType<typeof toClaimed>>;
 
-export function toClaimed(row: ClaimedRow): ClaimedMail {
+export function toClaimed(row: ClaimedRow) {
   return { ...row, sha256: toHex(row.sha256) };
 }
 
@@ -43,8 +46,8 @@ interface ClaimOptions {
 }
 
 /**
- * By their turns, and the oldest first among those of one turn. A mail that was claimed before is claimed alone, so that one that ends its worker
- * again and again does not use up the tries of others.
+ * Claims mails by their turns, and the oldest first of one turn. A mail that was claimed before is claimed alone, so that
+ * one that ends its worker again and again does not use up the tries of others.
  */
 export async function claimMails(db: Db, options: ClaimOptions): Promise<ClaimedMail[]> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -75,7 +78,7 @@ async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number): 
     .select(['seq', 'tries', 'byte_count'])
     .where('state', '=', 'waiting')
     .where('due_at', '<=', now)
-    // As the index has them: `done_at` of all of them is null.
+    // The index has this order: `done_at` of all of them is null.
     .orderBy('done_at')
     .orderBy('turn')
     .orderBy('seq')
@@ -113,7 +116,7 @@ function choose(due: readonly DueMail[], { bytes }: ClaimOptions): number[] {
   return chosen;
 }
 
-/** Of several workers that have chosen the same mails, only the first finds them due. */
+/** When several workers have chosen the same mails, only the first finds them due. */
 async function claim(
   tx: Tx,
   seqs: readonly number[],
@@ -156,7 +159,7 @@ export async function releaseMails(
   });
 }
 
-/** Of these mails, those that the holder has claimed, and nobody else since. */
+/** Changes the mails that the holder has claimed, and nobody else since. */
 export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
   return tx
     .updateTable('inbox_mail')
@@ -165,6 +168,5 @@ export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {
     .where('claimed_by', '=', holder.id);
 }
 
-/** One statement for any number of mails. */
 const isOneOf = (tx: Tx, seqs: readonly number[]) =>
   dialectOf(tx).isIn(sql.ref('seq'), sql.val(JSON.stringify(seqs)), 'bigint');

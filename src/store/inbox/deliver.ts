@@ -10,9 +10,10 @@ import {
 import { toMailNetwork } from '../../domain/mail-sender.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { type Db, requireSpace } from '../engine/database.ts';
+import { runAllPrepared } from '../engine/prepared.ts';
 import { readClockMs } from '../work/clock.ts';
 import { type CompleteMail, createInsertion } from './insertion.ts';
-import { createMailId, deleteParts, freePart, insertPart, toParts } from './parts.ts';
+import { createMailId, deleteParts, freePart, partInserts, toParts } from './parts.ts';
 
 /**
  * A mail's row is inserted with its last part, so a mail that did not come in to its end is not in the inbox, whatever
@@ -47,7 +48,7 @@ class Storing {
   readonly #insert: ReturnType<typeof createInsertion>;
   /** Empty until the first part is stored. */
   #id = '';
-  /** Of the parts before the one that is held. */
+  /** The digest of the parts before the one that is held. */
   #digest: Hash | undefined;
   /** The part that is not stored yet: it may be the last one. */
   #held: Uint8Array | undefined;
@@ -75,7 +76,7 @@ class Storing {
       this.#db.write(async (tx) => {
         // `tidyInbox` goes by the database's clock.
         this.#id ||= createMailId(await readClockMs(tx));
-        await insertPart(tx, this.#toPart(before));
+        await runAllPrepared(tx, partInserts([this.#toPart(before)]));
       }),
     );
     this.#stored += 1;
@@ -85,7 +86,7 @@ class Storing {
   async end(received: Omit<CompleteMail['mail'], 'id' | 'byte_count' | 'sha256'>): Promise<void> {
     this.#id ||= createMailId(Date.now());
     const last = this.#toPart(this.#held ?? new Uint8Array());
-    // In one call it costs a fifth.
+    // Hashing in one call costs a fifth.
     const sha256 =
       this.#digest?.update(last.content).digest() ?? hash('sha256', last.content, 'buffer');
     const mail = { ...received, sha256, id: this.#id, byte_count: this.#bytes };
@@ -116,7 +117,7 @@ function toMail({ door, envelope, receivedAt, accountId, key }: Incoming) {
   };
 }
 
-/** Those who take turns: networks, for each account. */
+/** Who takes turns: a network, for each account. */
 function toSender({ envelope, isRelayed, accountId }: Incoming, head: Uint8Array): string {
   const peer = isRelayed ? undefined : envelope.remoteAddress;
   return `${toMailNetwork(peer, head)} ${accountId ?? ''}`;

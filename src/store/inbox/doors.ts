@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
-import type { MailState } from '../../domain/incoming.ts';
-import { type DoorKind, type DoorName, toCut } from '../../domain/incoming.ts';
+import { type DoorKind, type DoorName, type MailState, toCut } from '../../domain/incoming.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
+import type { Tables } from '../tables.ts';
 import { readClockMs } from '../work/clock.ts';
 
 const MAX_ERROR_CHARS = 500;
@@ -13,7 +13,6 @@ const REPEAT_MS = 60_000;
 /** What the database did not take, for the pages of the same process. */
 const unwritten = new WeakMap<Db, Map<DoorName, string>>();
 
-/** Without an error, the door works. */
 export async function noteDoor(db: Db, door: DoorName, error?: string): Promise<void> {
   const faults = unwritten.get(db) ?? new Map<DoorName, string>();
   unwritten.set(db, faults);
@@ -36,11 +35,15 @@ async function writeState(db: Db, door: DoorName, error?: string): Promise<void>
   if (isSame && nowMs - Date.parse(since) < REPEAT_MS) return;
   const noted =
     error === undefined ? { worked_at: at, last_error } : { last_error, last_error_at: at };
+  await updateState(db, door, noted);
+}
+
+async function updateState(db: Db, door: DoorName, state: Partial<Tables['door_state']>) {
   await db.write((tx) =>
     tx
       .insertInto('door_state')
-      .values({ door, ...noted })
-      .onConflict((oc) => oc.column('door').doUpdateSet(noted))
+      .values({ door, ...state })
+      .onConflict((oc) => oc.column('door').doUpdateSet(state))
       .execute(),
   );
 }
@@ -49,20 +52,15 @@ function selectDoors(db: Queries) {
   return db.selectFrom('door_state').select(['door', 'worked_at', 'last_error', 'last_error_at']);
 }
 
-export interface DoorState {
-  readonly door: DoorName;
-  /** When it last said that it works; null when it never did. */
-  readonly worked_at: Instant | null;
-  /** What keeps it from working. For operators: it names paths and servers. */
-  readonly fault: string | null;
-}
+export type DoorState = Awaited<ReturnType<typeof listDoors>>[number];
 
 /** A door that runs notes every few minutes that it works, or that it fails. */
 const SILENT_AFTER_MS = 15 * 60_000;
 const SILENT =
   'it has said nothing for a while: no process has it open, or the database cannot be written';
 
-export async function listDoors(db: Db): Promise<DoorState[]> {
+/** The doors with what keeps each from working (`fault`). That is for operators: it names paths and servers. */
+export async function listDoors(db: Db) {
   const shortage = await db.findShortage();
   const since = toInstant(new Date((await readClockMs(db)) - SILENT_AFTER_MS));
   const states = await selectDoors(db).orderBy('door').execute();
@@ -73,7 +71,7 @@ export async function listDoors(db: Db): Promise<DoorState[]> {
   });
 }
 
-/** For programs that may not see more: the kinds of doors of which one fails. */
+/** The kinds of doors of which one fails, for programs that may not see more. */
 export async function listFailingKinds(db: Db): Promise<DoorKind[]> {
   const failing = (await listDoors(db)).filter(({ fault }) => fault !== null);
   return [...new Set(failing.map(toKind))];
@@ -81,7 +79,7 @@ export async function listFailingKinds(db: Db): Promise<DoorKind[]> {
 
 const toKind = ({ door }: DoorState) => door.split(':', 1)[0] as DoorKind;
 
-/** For a process without doors. Returns why the database cannot be written, by writing without a change. */
+/** Writes without a change, in a process without doors. Returns why the database cannot be written. */
 export async function findWriteFault(db: Db): Promise<string | undefined> {
   try {
     await db.write((tx) =>
@@ -99,7 +97,7 @@ export async function findWriteFault(db: Db): Promise<string | undefined> {
 const toWriteFault = (error: unknown): string =>
   `the database cannot be written: ${error instanceof Error ? error.message : error}`;
 
-/** Of a door that is not configured any more. Throws `not_found`. */
+/** Deletes the state of a door that is not configured any more. Throws `not_found`. */
 export async function deleteDoor(db: Db, door: string): Promise<void> {
   const { numDeletedRows } = await db.write((tx) =>
     tx
@@ -111,77 +109,49 @@ export async function deleteDoor(db: Db, door: string): Promise<void> {
 }
 
 export async function findCheckpoint(db: Db, door: DoorName): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('door_state')
-    .select('checkpoint')
-    .where('door', '=', door)
-    .executeTakeFirst();
-  return row?.checkpoint ?? undefined;
+  const state = db.selectFrom('door_state').select('checkpoint').where('door', '=', door);
+  return (await state.executeTakeFirst())?.checkpoint ?? undefined;
 }
 
 export async function updateCheckpoint(db: Db, door: DoorName, checkpoint: string): Promise<void> {
   if (checkpoint.length > MAX_CHECKPOINT_CHARS)
     throw new Failure('limit_reached', `The checkpoint of ${door} is too long.`);
-  await db.write((tx) =>
-    tx
-      .insertInto('door_state')
-      .values({ door, checkpoint })
-      .onConflict((oc) => oc.column('door').doUpdateSet({ checkpoint }))
-      .execute(),
-  );
+  await updateState(db, door, { checkpoint });
 }
 
-/** For people who may not see what came in for others. */
-export interface DoorOverview {
-  readonly kind: DoorKind;
-  readonly lastMailAt: Instant | null;
-  /** Of a door that does not work: when it last worked. Why is for operators: it names paths and servers. */
-  readonly failing: { readonly workedAt: Instant | null } | undefined;
-}
+export type InboxOverview = Awaited<ReturnType<typeof readInboxOverview>>;
+export type DoorOverview = InboxOverview['doors'][number];
 
-export interface InboxOverview {
-  readonly doors: readonly DoorOverview[];
-  /** Mails that are to be read, and that cannot be read. */
-  readonly waiting: number;
-  readonly stuck: number;
-}
-
-export async function readInboxOverview(db: Db): Promise<InboxOverview> {
-  const byKind = Map.groupBy(await listDoors(db), toKind);
-  const doors: DoorOverview[] = [];
-  for (const [kind, some] of byKind) {
+/** What people see who may not see what came in for others: when a door last worked that does not work now, but not why. */
+export async function readInboxOverview(db: Db) {
+  const toOverview = async ([kind, some]: [DoorKind, DoorState[]]) => {
     const failing = some.find(({ fault }) => fault !== null);
     const lasts = await Promise.all(some.map(({ door }) => findLastMailAt(db, door)));
-    const known = lasts.filter((at) => at !== null);
-    doors.push({
-      kind,
-      lastMailAt: known.toSorted().at(-1) ?? null,
-      failing: failing && { workedAt: failing.worked_at },
-    });
-  }
+    const lastMailAt =
+      lasts
+        .filter((at) => at !== null)
+        .sort()
+        .at(-1) ?? null;
+    return { kind, lastMailAt, failing: failing && { workedAt: failing.worked_at } };
+  };
+  const byKind = Map.groupBy(await listDoors(db), toKind);
+  const doors = await Promise.all([...byKind].map(toOverview));
   return { doors, ...(await countUnread(db)) };
 }
 
 async function findLastMailAt(db: Queries, door: DoorName): Promise<Instant | null> {
-  const last = await db
-    .selectFrom('inbox_mail')
-    .select('received_at')
-    .where('door', '=', door)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const mails = db.selectFrom('inbox_mail').select('received_at').where('door', '=', door);
+  const last = await mails.orderBy('seq', 'desc').limit(1).executeTakeFirst();
   return last?.received_at ?? null;
 }
 
 /** More mails than this are not counted: the page needs no exact number. */
 const MAX_COUNTED = 10_000;
 
-async function countUnread(db: Queries): Promise<Pick<InboxOverview, 'waiting' | 'stuck'>> {
-  const unread = db
-    .selectFrom('inbox_mail')
-    .select('state')
-    .where('state', 'in', ['waiting', 'stuck'])
-    .limit(MAX_COUNTED);
+/** Counts mails that are to be read, and that cannot be read. */
+async function countUnread(db: Queries) {
+  const mails = db.selectFrom('inbox_mail').select('state');
+  const unread = mails.where('state', 'in', ['waiting', 'stuck']).limit(MAX_COUNTED);
   const rows = await db
     .selectFrom(unread.as('unread'))
     .select((eb) => ['state', eb.fn.countAll<number>().as('mails')])

@@ -14,12 +14,18 @@ const GROUP_MAILS = 64;
 const GROUP_BYTES = 1024 * 1024;
 /** Longer than a client takes from the answer to a mail to the end of the next, and than the files of a group differ. */
 const GATHER_MS = 5;
-/** More mails share a commit well enough. */
 const MAX_GATHERED = 32;
 
 const COLUMNS = [
-  ...(['id', 'door', 'envelope', 'received_at', 'byte_count'] as const),
-  ...(['sha256', 'account_id', 'key_sha256', 'sender'] as const),
+  'id',
+  'door',
+  'envelope',
+  'received_at',
+  'byte_count',
+  'sha256',
+  'account_id',
+  'key_sha256',
+  'sender',
 ] as const;
 
 type NewMail = Pick<Selectable<Tables['inbox_mail']>, (typeof COLUMNS)[number]>;
@@ -35,11 +41,7 @@ export interface CompleteMail {
 /** `known`: its key is in the inbox already. `incomplete`: its first parts were deleted meanwhile. */
 export type Insertion = 'inserted' | 'known' | 'incomplete';
 
-interface Waiting {
-  readonly complete: CompleteMail;
-  readonly resolve: (insertion: Insertion) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Waiting = PromiseWithResolvers<Insertion> & { readonly complete: CompleteMail };
 
 /**
  * Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together. A
@@ -76,12 +78,13 @@ export function createInsertion(
     }
     isRunning = false;
   };
-  return (complete) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ complete, resolve, reject });
-      if (isRunning) look();
-      else void run();
-    });
+  return (complete) => {
+    const inserted = Promise.withResolvers<Insertion>();
+    waiting.push({ complete, ...inserted });
+    if (isRunning) look();
+    else void run();
+    return inserted.promise;
+  };
 }
 
 function takeGroup(waiting: Waiting[]): Waiting[] {
@@ -114,10 +117,7 @@ async function insertGroup(db: Db, take: () => Waiting[]): Promise<number> {
   return group?.length ?? 0;
 }
 
-async function insertMails(
-  tx: Tx,
-  group: readonly Waiting[],
-): Promise<ReadonlyMap<CompleteMail, Insertion>> {
+async function insertMails(tx: Tx, group: readonly Waiting[]) {
   const insertions = new Map<CompleteMail, Insertion>();
   const whole: CompleteMail[] = [];
   for (const { complete } of group) {

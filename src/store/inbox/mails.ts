@@ -1,9 +1,8 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import { toHex } from '../../domain/hex.ts';
+import { toBytes, toHex } from '../../domain/hex.ts';
 import {
   type DoneResult,
-  type Envelope,
   hashKey,
   type MailResult,
   type MailState,
@@ -13,17 +12,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import type { Tables } from '../tables.ts';
 
-export type ListedMail = Omit<
-  MailRow,
-  'envelope' | 'counts' | 'sha256' | 'state' | 'claimed_by'
-> & {
-  readonly envelope: Envelope;
-  /** In hex. */
-  readonly sha256: string;
-  readonly state: MailState;
-  /** How many documents had each outcome. */
-  readonly counts: Readonly<Record<string, number>> | null;
-};
+export type ListedMail = Readonly<ReturnType<typeof toListed>>;
 
 type MailRow = Awaited<ReturnType<ReturnType<typeof selectMails>['execute']>>[number];
 
@@ -49,9 +38,12 @@ export async function listMails(db: Queries, filter: MailFilter): Promise<Listed
 
 /** Throws `not_found`. */
 export async function findMail(db: Queries, seq: number): Promise<ListedMail> {
-  const row = await selectMails(db).where('seq', '=', seq).executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `There is no mail-${seq} in the inbox.`);
-  return toListed(row);
+  const mail = selectMails(db).where('seq', '=', seq);
+  return toListed(await mail.executeTakeFirstOrThrow(() => noMail(seq)));
+}
+
+export function noMail(seq: number): Failure {
+  return new Failure('not_found', `There is no mail-${seq} in the inbox.`);
 }
 
 function selectMails(db: Queries) {
@@ -77,13 +69,15 @@ export function toState({
   return state === 'waiting' && claimed_by !== null ? 'claimed' : state;
 }
 
-function toListed({ claimed_by, ...row }: MailRow): ListedMail {
+function toListed({ claimed_by, ...row }: MailRow) {
+  const counts: Readonly<Record<string, number>> | null = JSON.parse(row.counts ?? 'null');
   return {
     ...row,
     state: toState({ ...row, claimed_by }),
     sha256: toHex(row.sha256),
     envelope: parseEnvelope(row.envelope),
-    counts: row.counts === null ? null : JSON.parse(row.counts),
+    /** How many documents had each outcome. */
+    counts,
   };
 }
 
@@ -91,33 +85,27 @@ function toListed({ claimed_by, ...row }: MailRow): ListedMail {
 const KEYS_AT_ONCE = 500;
 
 /** A key that is not in the inbox is not in the result. */
-export async function findResults(
-  db: Db,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, MailResult>> {
+export async function findResults(db: Db, keys: readonly string[]) {
   const found = new Map<string, MailResult>();
   for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
-    const some = keys.slice(from, from + KEYS_AT_ONCE).map((key) => ({ key, hash: hashKey(key) }));
-    const byHash = new Map(some.map(({ key, hash }) => [hash.toString('hex'), key]));
+    const byHash = new Map(
+      keys.slice(from, from + KEYS_AT_ONCE).map((key) => [toHex(hashKey(key)), key]),
+    );
     const rows = await db
       .selectFrom('inbox_mail')
       .select(['key_sha256', 'state', 'result', 'last_error'])
-      .where(
-        'key_sha256',
-        'in',
-        some.map(({ hash }) => hash),
-      )
+      .where('key_sha256', 'in', [...byHash.keys()].map(toBytes))
       .execute();
     for (const row of rows)
-      found.set(byHash.get(Buffer.from(row.key_sha256 ?? '').toString('hex')) ?? '', toResult(row));
+      found.set(byHash.get(toHex(row.key_sha256 as Uint8Array)) ?? '', toResult(row));
   }
   return found;
 }
 
-type MailOutcome = Pick<Tables['inbox_mail'], 'state' | 'result' | 'last_error'>;
+type StoredResult = Pick<Tables['inbox_mail'], 'state' | 'result' | 'last_error'>;
 
 /** A door leaves a mail that was dropped as it leaves one that is not a report. */
-function toResult({ state, result, last_error }: MailOutcome): MailResult {
+function toResult({ state, result, last_error }: StoredResult): MailResult {
   if (state === 'stuck') return 'stuck';
   if (state !== 'done') return last_error === null ? 'waiting' : 'delayed';
   return result === null || result === 'dropped' ? 'ignored' : result;

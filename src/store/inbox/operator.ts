@@ -4,29 +4,21 @@ import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
 import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, toClaimed } from './claims.ts';
-import { toState } from './mails.ts';
+import { noMail, toState } from './mails.ts';
 import { deleteParts } from './parts.ts';
 
 /** Makes a waiting or stuck mail due now, as if it had never been tried. Throws `not_found` or `conflict`. */
 export async function retryMail(db: Db, seq: number): Promise<void> {
   await db.write(async (tx) => {
     await requireState(tx, seq, ['waiting', 'stuck']);
-    await tx
-      .updateTable('inbox_mail')
-      .set({ state: 'waiting', due_at: await readNow(tx), tries: 0 })
-      .where('seq', '=', seq)
-      .execute();
+    const waiting = { state: 'waiting', due_at: await readNow(tx), tries: 0 } as const;
+    await tx.updateTable('inbox_mail').set(waiting).where('seq', '=', seq).execute();
   });
 }
 
 export async function listStuck(db: Db): Promise<number[]> {
-  const rows = await db
-    .selectFrom('inbox_mail')
-    .select('seq')
-    .where('state', '=', 'stuck')
-    .orderBy('seq')
-    .execute();
-  return rows.map(({ seq }) => seq);
+  const stuck = db.selectFrom('inbox_mail').select('seq').where('state', '=', 'stuck');
+  return (await stuck.orderBy('seq').execute()).map(({ seq }) => seq);
 }
 
 /** Ends a waiting or stuck mail: it is not read, and its bytes are deleted. Its row stays. */
@@ -43,7 +35,7 @@ export async function dropMail(db: Db, seq: number): Promise<void> {
   await deleteParts(db, id);
 }
 
-/** Of a mail that an operator waits for: a mail is postponed at its first try only. */
+/** The tries of a mail that an operator waits for: a mail is postponed at its first try only. */
 const READ_AT_ONCE = 2;
 
 /** Claims a mail that is done, to read it again. After a kill the claim ends, and a worker reads the mail. */
@@ -64,18 +56,13 @@ export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<
 const UNDONE = { result: null, counts: null, reason: null, done_at: null } as const;
 
 /** Locks the mail until the transaction ends, by an update without a change. Throws `not_found` or `conflict`. */
-async function requireState(
-  tx: Tx,
-  seq: number,
-  states: readonly MailState[],
-): Promise<{ id: string }> {
+async function requireState(tx: Tx, seq: number, states: readonly MailState[]) {
   const mail = await tx
     .updateTable('inbox_mail')
     .set((eb) => ({ id: eb.ref('id') }))
     .where('seq', '=', seq)
     .returning(['id', 'state', 'claimed_by'])
-    .executeTakeFirst();
-  if (mail === undefined) throw new Failure('not_found', `There is no mail-${seq} in the inbox.`);
+    .executeTakeFirstOrThrow(() => noMail(seq));
   const state = toState(mail);
   if (states.includes(state)) return mail;
   throw new Failure('conflict', `mail-${seq} ${REFUSALS[state]}`);

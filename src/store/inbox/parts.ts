@@ -5,7 +5,6 @@ import { findWholeInput } from '../documents/originals.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
-import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 
 /* The bytes of mails in the inbox, in parts, so that no transaction writes more than one of them. */
@@ -78,10 +77,6 @@ export const partInserts = prepareRows(
   (db, rows: readonly RowOf<NewPart>[]) => db.insertInto('inbox_part').values(rows),
 );
 
-export async function insertPart(tx: Tx, part: NewPart): Promise<void> {
-  await runAllPrepared(tx, partInserts([part]));
-}
-
 export async function countParts(tx: Tx, mailId: string): Promise<number> {
   const { parts } = await tx
     .selectFrom('inbox_part')
@@ -91,34 +86,27 @@ export async function countParts(tx: Tx, mailId: string): Promise<number> {
   return parts;
 }
 
-interface Stored {
+interface StoredMail {
   readonly seq: number;
   readonly id: string;
-  /** In hex. */
+  /** The hash in hex. */
   readonly sha256: string;
   readonly byte_count: number;
 }
 
-/** From the inbox, or from a document that is a whole input with these bytes; undefined when they were not kept. */
-export async function findContent(db: Queries, mail: Stored): Promise<Uint8Array | undefined> {
+/** Reads the bytes from the inbox, or from a document that is a whole input with them; undefined when they were not kept. */
+export async function findContent(db: Queries, mail: StoredMail): Promise<Uint8Array | undefined> {
   return (await readParts(db, mail)) ?? (await findWholeInput(db, mail.sha256));
 }
 
 /** The bytes of those mails that have one part only, by their ids. */
-export async function readSmall(
-  db: Queries,
-  mails: readonly Stored[],
-): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function readSmall(db: Queries, mails: readonly StoredMail[]) {
   const small = mails.filter(({ byte_count }) => byte_count <= PART_BYTES).map(({ id }) => id);
-  const rows = await db
-    .selectFrom('inbox_part')
-    .select(['mail_id', 'content'])
-    .where(isOfMail(db, small))
-    .execute();
+  const parts = db.selectFrom('inbox_part').select(['mail_id', 'content']);
+  const rows = await parts.where(isOfMail(db, small)).execute();
   return new Map(rows.map(({ mail_id, content }) => [mail_id, content]));
 }
 
-/** Deletes the bytes of mails that have one part only. */
 export async function deleteSmall(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await tx.deleteFrom('inbox_part').where(isOfMail(tx, ids)).execute();
 }
@@ -127,17 +115,16 @@ const isOfMail = (db: Queries, ids: readonly string[]) =>
   dialectOf(db).isIn(sql.ref('mail_id'), sql.val(JSON.stringify(ids)), 'uuid');
 
 /** One part at a time, so that a large mail is in memory once. undefined when parts are missing. */
-async function readParts(db: Queries, { id, byte_count }: Stored): Promise<Uint8Array | undefined> {
+async function readParts(
+  db: Queries,
+  { id, byte_count }: StoredMail,
+): Promise<Uint8Array | undefined> {
   const bytes = Buffer.alloc(byte_count);
   let size = 0;
   // An empty mail has one part as well.
   for (let part = 0; part === 0 || size < byte_count; part += 1) {
-    const row = await db
-      .selectFrom('inbox_part')
-      .select('content')
-      .where('mail_id', '=', id)
-      .where('part', '=', part)
-      .executeTakeFirst();
+    const parts = db.selectFrom('inbox_part').select('content').where('mail_id', '=', id);
+    const row = await parts.where('part', '=', part).executeTakeFirst();
     if (row === undefined || size + row.content.length > byte_count) return undefined;
     bytes.set(row.content, size);
     size += row.content.length;
@@ -155,7 +142,7 @@ export function freePart({ buffer, byteLength }: Uint8Array): void {
 }
 
 /** Throws `unavailable` when the bytes are not all there. */
-export async function readContent(db: Queries, mail: Stored): Promise<Uint8Array> {
+export async function readContent(db: Queries, mail: StoredMail): Promise<Uint8Array> {
   const bytes = await findContent(db, mail);
   if (bytes?.length === mail.byte_count) return bytes;
   throw new Failure('unavailable', `The bytes of mail-${mail.seq} are not in the database.`);
@@ -164,20 +151,12 @@ export async function readContent(db: Queries, mail: Stored): Promise<Uint8Array
 /** Deletes parts from the last to the first, one in a transaction, because a part is large. */
 export async function deleteParts(db: Db, mailId: string): Promise<void> {
   for (;;) {
-    const last = await db
-      .selectFrom('inbox_part')
-      .select('part')
-      .where('mail_id', '=', mailId)
-      .orderBy('part', 'desc')
-      .limit(1)
-      .executeTakeFirst();
+    const parts = db.selectFrom('inbox_part').select('part').where('mail_id', '=', mailId);
+    const last = await parts.orderBy('part', 'desc').limit(1).executeTakeFirst();
     if (last === undefined) return;
-    await db.write((tx) =>
-      tx
-        .deleteFrom('inbox_part')
-        .where('mail_id', '=', mailId)
-        .where('part', '=', last.part)
-        .execute(),
-    );
+    await db.write((tx) => {
+      const own = tx.deleteFrom('inbox_part').where('mail_id', '=', mailId);
+      return own.where('part', '=', last.part).execute();
+    });
   }
 }

@@ -10,7 +10,7 @@ import { deleteParts, deleteSmall, PART_BYTES } from './parts.ts';
 /** The pause after a failure: a minute, four, sixteen …, at most six hours. */
 const FIRST_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 6 * 3_600_000;
-/** Of an error, and of the reason why there is no report. */
+/** So much is stored of an error, and of the reason why there is no report. */
 const MAX_TEXT_CHARS = 500;
 
 /** A fault of our own: the mails are tried again after a pause, or are stuck. */
@@ -22,16 +22,12 @@ export async function failMails(
   await db.write(async (tx) => {
     const now = await readNow(tx);
     for (const { seq, tries } of mails) {
-      const isStuck = tries >= MAX_TRIES;
-      const due_at = isStuck ? null : later(now, toPauseMs(tries));
-      await changeClaimed(tx, holder, [seq])
-        .set({
-          state: isStuck ? 'stuck' : 'waiting',
-          claimed_by: null,
-          due_at,
-          last_error: toCut(error, MAX_TEXT_CHARS),
-        })
-        .execute();
+      const next =
+        tries >= MAX_TRIES
+          ? { state: 'stuck' as const, due_at: null }
+          : { state: 'waiting' as const, due_at: later(now, toPauseMs(tries)) };
+      const failed = { claimed_by: null, last_error: toCut(error, MAX_TEXT_CHARS), ...next };
+      await changeClaimed(tx, holder, [seq]).set(failed).execute();
     }
   });
 }
@@ -40,16 +36,14 @@ export async function failMails(
 const POSTPONED_TURNS = 100;
 
 /** Costly mails go behind those of others, and of their sender's behind them. They can be claimed again at once. */
-export async function postponeMails(
-  db: Db,
-  holder: Holder,
-  seqs: readonly number[],
-): Promise<void> {
+export async function postponeMails(db: Db, holder: Holder, seqs: readonly number[]) {
   await db.write(async (tx) => {
     const due_at = await readNow(tx);
     await changeClaimed(tx, holder, seqs)
       .set((eb) => ({
-        ...{ claimed_by: null, due_at, turn: eb('turn', '+', POSTPONED_TURNS) },
+        claimed_by: null,
+        due_at,
+        turn: eb('turn', '+', POSTPONED_TURNS),
         last_error: 'It is costly: it is read after those of others.',
       }))
       .execute();

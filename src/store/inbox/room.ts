@@ -14,10 +14,7 @@ const INBOX = { mails: 100_000, bytes: 4 * GIB };
 const KEPT = { mails: 20_000, bytes: GIB };
 const MEASURE_MS = 5_000;
 
-interface Space {
-  readonly mails: number;
-  readonly bytes: number;
-}
+type Space = { readonly mails: number; readonly bytes: number };
 
 /**
  * Why there is no room for mails of a client; undefined while there is. A network may have as much of the room as it
@@ -57,7 +54,6 @@ function findFull(stored: ReadonlyMap<string, Space>, max: Space): ReadonlySet<s
 
 const NONE = { mails: 0, bytes: 0 };
 
-/** What each network has. */
 async function measure(db: Queries, maxMails: number): Promise<ReadonlyMap<string, Space>> {
   const stored = selectStored(db).select(['inbox_mail.sender', 'byte_count']).limit(maxMails);
   const rows = await db
@@ -73,10 +69,7 @@ async function measure(db: Queries, maxMails: number): Promise<ReadonlyMap<strin
   for (const { sender, mails, bytes } of rows) {
     const [network = ''] = sender.split(' ', 1);
     const known = spaces.get(network) ?? NONE;
-    spaces.set(network, {
-      mails: known.mails + mails,
-      bytes: known.bytes + bytes,
-    });
+    spaces.set(network, { mails: known.mails + mails, bytes: known.bytes + bytes });
   }
   return spaces;
 }
@@ -114,11 +107,6 @@ const TRIMMED_AT_ONCE = 2_000;
 
 /** Deletes the bytes of a mail, unless an operator has had it read again since. */
 async function trim(db: Db, id: string): Promise<void> {
-  const mail = await db
-    .selectFrom('inbox_mail')
-    .select('seq')
-    .where('id', '=', id)
-    .where('state', '=', 'done')
-    .executeTakeFirst();
-  if (mail !== undefined) await deleteParts(db, id);
+  const done = db.selectFrom('inbox_mail').select('seq').where('state', '=', 'done');
+  if (await done.where('id', '=', id).executeTakeFirst()) await deleteParts(db, id);
 }

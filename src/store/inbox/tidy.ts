@@ -26,14 +26,9 @@ export async function tidyInbox(db: Db, keptRows = KEPT_ROWS): Promise<void> {
 /** After the database's clock was set back, mails must not wait for the time that it had before. */
 async function correctTimes(db: Db, nowMs: number): Promise<void> {
   const latest = toInstant(new Date(nowMs + LONGEST_MS));
-  const isLate = await db
-    .selectFrom('inbox_mail')
-    .select('seq')
-    .where('state', '=', 'waiting')
-    .where('due_at', '>', latest)
-    .limit(1)
-    .executeTakeFirst();
-  if (isLate === undefined) return;
+  const waiting = db.selectFrom('inbox_mail').select('seq').where('state', '=', 'waiting');
+  const late = waiting.where('due_at', '>', latest).limit(1);
+  if ((await late.executeTakeFirst()) === undefined) return;
   const now = toInstant(new Date(nowMs));
   await db.write((tx) =>
     tx
@@ -47,14 +42,8 @@ async function correctTimes(db: Db, nowMs: number): Promise<void> {
 
 /** When the mail was done before which so many later ones were done. */
 async function findDoneAt(db: Db, later: number): Promise<Instant | undefined> {
-  const row = await db
-    .selectFrom('inbox_mail')
-    .select('done_at')
-    .where('state', '=', 'done')
-    .orderBy('done_at', 'desc')
-    .offset(later)
-    .limit(1)
-    .executeTakeFirst();
+  const done = db.selectFrom('inbox_mail').select('done_at').where('state', '=', 'done');
+  const row = await done.orderBy('done_at', 'desc').offset(later).limit(1).executeTakeFirst();
   return row?.done_at ?? undefined;
 }
 

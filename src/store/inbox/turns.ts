@@ -30,16 +30,11 @@ const turnsOf = prepareQuery((db, param: Param<{ readonly sender: string }>) => 
   return db.selectNoFrom([dialectOf(db).clockMs.as('now'), reached.as('reached'), last.as('last')]);
 });
 
-interface Turn {
-  readonly due_at: Instant;
-  readonly turn: number;
-}
-
 /** The mails with their turns, in the same order. Asks for the time and the turns at once. */
 export async function takeTurns<Mail extends { readonly sender: string }>(
   tx: Tx,
   mails: readonly Mail[],
-): Promise<(Mail & Turn)[]> {
+): Promise<(Mail & { readonly due_at: Instant; readonly turn: number })[]> {
   const senders = [...new Set(mails.map(({ sender }) => sender))];
   const latest = (
     await runAllPrepared(

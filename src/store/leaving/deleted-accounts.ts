@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { createMailToken } from '../../domain/access/mail-token.ts';
 import { findAccount, lockAccount } from '../accounts/accounts.ts';
+import { listApiKeys } from '../accounts/api-keys.ts';
 import { listAllDomains } from '../domains/domains.ts';
 import { removeDomain } from '../domains/removed-domains.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -25,11 +26,7 @@ interface Deletion {
 }
 
 /** Throws `not_found`. */
-export async function deleteAccount(
-  db: Db,
-  accountId: string,
-  { by, keepsReports }: Deletion,
-): Promise<void> {
+export async function deleteAccount(db: Db, accountId: string, { by, keepsReports }: Deletion) {
   await db.write((tx) => closeAccount(tx, accountId));
   do {
     await deleteMails(db, accountId);
@@ -55,7 +52,7 @@ async function closeAccount(tx: Tx, accountId: string): Promise<void> {
   await tx.updateTable('account').set(unknown).where('id', '=', accountId).execute();
 }
 
-/** Also those that nobody has read: what came to the account's own address is the account's. */
+/** Mails that nobody has read go too: what came to the account's own address is the account's. */
 async function deleteMails(db: Db, accountId: string): Promise<void> {
   for await (const mails of listOwn(db, 'inbox_mail', accountId)) {
     const seqs = mails.map(({ seq }) => seq);
@@ -81,7 +78,7 @@ async function deleteOwnEvents(db: Db, accountId: string): Promise<void> {
 
 const ROWS_AT_ONCE = 500;
 
-/** Of a table without an index by account: all rows are looked at, some at a time. */
+/** The tables have no index by account: all rows are looked at, some at a time. */
 async function* listOwn(db: Db, table: 'inbox_mail' | 'event', accountId: string) {
   const all = db.selectFrom(table).select(['seq', 'id', 'account_id']);
   const first = all.orderBy('seq').limit(ROWS_AT_ONCE);
@@ -92,7 +89,7 @@ async function* listOwn(db: Db, table: 'inbox_mail' | 'event', accountId: string
   }
 }
 
-/** In tables with an index by account or list. A domain's list of reports goes with the domain. */
+/** These tables have an index by account or list. A domain's list of reports goes with the domain. */
 async function deleteSmallRows(db: Db, accountId: string): Promise<void> {
   const [alerts, reports] = [alertList(accountId), accountReportList(accountId)];
   const seq = sql`(select seq from account where id = ${accountId})`;
@@ -126,17 +123,9 @@ async function deleteRest(tx: Tx, accountId: string): Promise<boolean> {
 export async function countBelongings(db: Db, accountId: string) {
   const { name } = await findAccount(db, accountId);
   const domains = await listAllDomains(db, accountId);
-  const [keys, people, webhooks] = [
-    await db.selectFrom('api_key').select('id').where('account_id', '=', accountId).execute(),
-    await listPeople(db, accountId),
-    await listWebhooks(db, accountId),
-  ];
-  return {
-    account: name,
-    domains: domains.length,
-    reports: domains.reduce((sum, domain) => sum + domain.reports_total, 0),
-    keys: keys.length,
-    people: people.length,
-    webhooks: webhooks.length,
-  };
+  const { length: keys } = await listApiKeys(db, accountId);
+  const { length: people } = await listPeople(db, accountId);
+  const { length: webhooks } = await listWebhooks(db, accountId);
+  const reports = domains.reduce((sum, domain) => sum + domain.reports_total, 0);
+  return { account: name, domains: domains.length, reports, keys, people, webhooks };
 }

@@ -6,16 +6,9 @@ import { requireOwner } from '../people/people.ts';
 
 /* An owner asks for the deletion of the account; the operator deletes it, or an owner takes it back. */
 
-export interface DeletionRequest {
-  readonly at: Instant;
-  /** A person's e-mail address. */
-  readonly by: string;
-}
+export type DeletionRequest = { readonly at: Instant; readonly by: string };
 
-export async function findDeletionRequest(
-  db: Queries,
-  accountId: string,
-): Promise<DeletionRequest | undefined> {
+export async function findDeletionRequest(db: Queries, accountId: string) {
   const account = db.selectFrom('account').select(['deletion_asked_at', 'deletion_asked_by']);
   const row = await account.where('id', '=', accountId).executeTakeFirst();
   if (!row?.deletion_asked_at || !row.deletion_asked_by) return undefined;

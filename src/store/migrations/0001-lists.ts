@@ -28,7 +28,7 @@ export const LISTS = {
       nonce: text(),
     },
     clusteredBy: 'account_seq, number',
-    // With all that the feed reads: SQLite would read the transactions between them instead.
+    // It has all that the feed reads: else SQLite would read the transactions between them.
     keys: [
       'index change_typed (account_seq, number, type, domain_id, report_id, at) where type is not null',
     ],

@@ -16,7 +16,7 @@ import {
   UPDATED_IN_PLACE,
 } from './table.ts';
 
-/** Those who are told of events, and what they are told. Times that end with `_ms` are of the database's clock, since 1970. */
+/** Who is told of events, and of what. Times that end with `_ms` are of the database's clock, since 1970. */
 export const NOTIFY = {
   /**
    * A webhook's endpoint or a person who gets mail: an account has at most MAX_WEBHOOKS endpoints, and one row for a
@@ -57,7 +57,7 @@ export const NOTIFY = {
       sealed_secret: text(),
       /** The one from before the last rotation. */
       old_sealed_secret: orNull(text()),
-      /** Until when both sign. */
+      /** Both sign until then. */
       old_until: orNull(instant()),
       /** Why Plumbline turned it off; null when a person did, and while it is on. */
       off_reason: orNull(text<OffReason>()),
@@ -92,10 +92,10 @@ export const NOTIFY = {
       due_at_ms: orNull(count()),
       state: text<'waiting' | 'delivered' | 'failed'>(),
       tries: orZero(number()),
-      /** Of the last try. */
+      /** When it was last tried. */
       tried_at: orNull(instant()),
       took_ms: orNull(number()),
-      /** Of HTTP or SMTP; null when there was no answer. */
+      /** The status of HTTP or SMTP; null when there was no answer. */
       status: orNull(number()),
       /** The beginning of the answer, or why there is none. */
       answer: orNull(text()),

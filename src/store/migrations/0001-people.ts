@@ -33,7 +33,7 @@ export const PEOPLE = {
     columns: {
       id: id('primary key'),
       person_id: id('references person'),
-      /** Of the token in the browser's cookie. */
+      /** The hash of the token in the browser's cookie. */
       sha256: bytes('unique'),
       created_at: instant(),
       last_seen_at: instant(),
@@ -86,7 +86,7 @@ export const PEOPLE = {
    */
   pending_sign_in: {
     columns: {
-      /** Of the token in the browser's cookie. */
+      /** The hash of the token in the browser's cookie. */
       sha256: bytes('primary key'),
       person_id: id('references person'),
       expires_at: instant(),

@@ -2,7 +2,7 @@ import { bytes, count, day, id, instant, number, orNull, seq, text } from './tab
 
 /*
  * Documents with the bytes in which they came, what became of them, and what a domain's reports count. What came in bounds
- * them all; of domains without account, and of rejections, retention/ does. Of other domains reports go by age
+ * them all; reports/aging/ bounds reports of domains without account. Reports of other domains go by age
  * (`PLUMBLINE_KEEP_REPORTS_DAYS`), or an operator deletes them, and then documents stay without their bytes.
  */
 
@@ -14,9 +14,9 @@ export const DOUBTFUL = "(authenticated in ('', 'disputed') or authenticated lik
 
 export const REPORTS = {
   /**
-   * A document of an input, which is a file or a mail that came in, and the bytes in which it came. Of one that
-   * is too large, only that it came. A duplicate has no row. A row goes with the report of a domain without account, or with
-   * its rejection; of other reports the bytes may go first, by age (retention/).
+   * A document of an input, which is a file or a mail that came in, and the bytes in which it came, unless it is too large.
+   * A duplicate has no row. A row goes with the report of a domain without account, or with its rejection; the bytes of
+   * other reports may go first, by age (reports/aging/).
    */
   document: {
     columns: {
@@ -40,7 +40,7 @@ export const REPORTS = {
     },
     keys: ['unique (input_sha256, path)'],
     postgres: ['primary key (seq)'],
-    // With the storage of its content: see 0001-tables.ts.
+    // 0001-tables.ts has the storage of its content.
     storage: 'toast_tuple_target = 8160',
   },
 
@@ -48,7 +48,7 @@ export const REPORTS = {
   document_part: {
     columns: {
       document_seq: count('references document'),
-      /** From 1, because part 0 is `content` in the document's own row. */
+      /** The first is 1, because part 0 is `content` in the document's own row. */
       part: number(),
       content: bytes(),
     },
@@ -70,19 +70,19 @@ export const REPORTS = {
       total_messages: count(),
       aligned_messages: count(),
       record_count: number(),
-      /** Of the account whose list has it (reports/listing.ts), and of its change with which it came to that list. */
+      /** The account whose list has it (reports/listing.ts), and the change with which it came to that list. */
       account_seq: orNull(number()),
       number: orNull(count()),
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
       domain_id: id('references domain (id)'),
-      /** Of the transaction that stored it (lists/changes.ts). */
+      /** The nonce of the transaction that stored it (lists/changes.ts). */
       nonce: text(),
       payload_sha256: bytes(),
       reporter_org: orNull(text()),
       reporter_email: orNull(text()),
       report_id: orNull(text()),
-      /** Of its mail: domain/reports/authentication.ts. */
+      /** What its mail proved: domain/reports/authentication.ts. */
       authenticated: orNull(text()),
       /** JSON: a list of `Warning`. */
       warnings: text(),
@@ -106,7 +106,7 @@ export const REPORTS = {
       seq: seq(),
       received_at: instant(),
       document_seq: count(),
-      /** That of its report. */
+      /** The same as its report's. */
       begin_date: instant(),
       domain_id: id(),
       report_id: id(),
@@ -154,7 +154,7 @@ export const REPORTS = {
     columns: {
       domain_id: id('references domain (id)'),
       day: day(),
-      // As long as the day: PostgreSQL leaves no space between the two.
+      // It is as long as the day: PostgreSQL leaves no space between the two.
       reports: number(),
       messages: count(),
       aligned: count(),

@@ -27,7 +27,7 @@ export const locks = 'nothing: the database is empty';
 
 export async function up(db: Kysely<never>): Promise<void> {
   await createTables(db, TABLES);
-  // By default PostgreSQL compresses what has more than 2,000 bytes and moves it out of its row, at three writes instead
+  // PostgreSQL's default compresses what has more than 2,000 bytes and moves it out of its row, at three writes instead
   // of one. A document's content is compressed already, and is in its row while both fit into a page.
   if (isPostgres(db))
     await sql`alter table document alter content set storage external`.execute(db);
@@ -37,7 +37,7 @@ export async function up(db: Kysely<never>): Promise<void> {
 const LIST = 'domain_id, fired_at, seq';
 const OPEN = 'where resolved_at is null';
 
-/** In the order in which they are made: a table comes after those that it refers to. */
+/** The tables in the order in which they are made: a table comes after those that it refers to. */
 export const TABLES = {
   /** Only the operator adds accounts, and deletes them (leaving/deleted-accounts.ts). */
   account: {

@@ -19,7 +19,7 @@ export interface Step {
 export type Steps = Readonly<Record<string, () => Promise<Step>>>;
 
 /**
- * In the order in which they run. Append only: a migration that has run somewhere is never edited, renamed or
+ * The migrations in the order in which they run. Append only: a migration that has run somewhere is never edited, renamed or
  * removed. Each is loaded when it runs, because almost every process opens a database that needs none.
  */
 export const MIGRATIONS: Steps = {

@@ -12,7 +12,7 @@ const TYPES = {
   id: { sqlite: 'text', postgres: 'uuid' },
   instant: { sqlite: 'text', postgres: 'timestamptz' },
   day: { sqlite: 'text', postgres: 'date' },
-  /** Of a source, in its canonical text. */
+  /** A source's address, in its canonical text. */
   address: { sqlite: 'text', postgres: 'inet' },
   /** Compared byte by byte on both engines. */
   text: { sqlite: 'text', postgres: 'text collate "C"' },
@@ -78,18 +78,20 @@ interface Table {
 
 type TablesByName = Readonly<Record<string, Table>>;
 
-type RowOf<C extends Columns> = {
+type RowOfColumns<C extends Columns> = {
   -readonly [Name in keyof C]: C[Name] extends Column<infer Value> ? Value : never;
 };
-export type RowsOf<T extends TablesByName> = { [Name in keyof T]: RowOf<T[Name]['columns']> };
+export type RowsOf<T extends TablesByName> = {
+  [Name in keyof T]: RowOfColumns<T[Name]['columns']>;
+};
 
 /**
- * Of a table whose rows are updated again and again, in columns without an index: pages are filled to so many per cent,
- * so that a new version of a row fits into its page and no index needs an entry for it (HOT).
+ * The rows are updated again and again, in columns without an index: pages are filled to so many per cent, so that a new
+ * version of a row fits into its page and no index needs an entry for it (HOT).
  */
 export const UPDATED_IN_PLACE = 'fillfactor = 80';
 
-/** In the given order: a table that refers to another one comes after it. */
+/** Makes tables in the given order: a table that refers to another one comes after it. */
 export async function createTables(db: Kysely<never>, tables: TablesByName): Promise<void> {
   for (const [name, table] of Object.entries(tables))
     for (const statement of toStatements(name, table, isPostgres(db)))
@@ -99,9 +101,9 @@ export async function createTables(db: Kysely<never>, tables: TablesByName): Pro
 const INDEX = /^((?:unique )?index \w+) /;
 
 /**
- * Of indexes that cost the same, as all do in a table that was never analyzed, PostgreSQL reads the one made last. So those
- * that find fewer rows come later: constraints after indexes, and a constraint of both engines, as that of the id, after
- * one of PostgreSQL's. SQLite adds no constraint to a table that is made.
+ * PostgreSQL reads the index made last when several cost the same, as all do in a table that was never analyzed. So indexes
+ * that find fewer rows come later: constraints after indexes, and a constraint of both engines, such as the id's, after one
+ * of PostgreSQL's. SQLite adds no constraint to a table that is made.
  */
 function toStatements(name: string, table: Table, onPostgres: boolean): string[] {
   const engine = onPostgres ? 'postgres' : 'sqlite';

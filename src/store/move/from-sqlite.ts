@@ -4,7 +4,7 @@ import { takeAlone } from '../engine/sqlite/migrate.ts';
 import { openSqlite } from '../engine/sqlite/open.ts';
 
 /** Opens a database that must exist, without migrating it. */
-export function connect(path: string): Database.Database {
+export function openUnmigrated(path: string): Database.Database {
   requireDatabaseFile(path);
   const sqlite = new Database(path, { fileMustExist: true });
   sqlite.pragma('synchronous = FULL');
@@ -14,7 +14,7 @@ export function connect(path: string): Database.Database {
 /** Opens and migrates a database. Until this process ends, no other can read, write or open it. */
 export async function openAlone(path: string): Promise<Database.Database> {
   await (await openSqlite(path, { mustExist: true })).close();
-  const sqlite = connect(path);
+  const sqlite = openUnmigrated(path);
   try {
     takeAlone(sqlite);
     return sqlite;

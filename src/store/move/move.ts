@@ -6,11 +6,11 @@ import { Failure } from '../../domain/failure.ts';
 import { listApplied } from '../engine/sqlite/migrate.ts';
 import { deleteMove, findMove, insertMove, type Move } from '../engine/sqlite/moved.ts';
 import {
-  connect,
   countRows,
   listSequences,
   listTables,
   openAlone,
+  openUnmigrated,
   readBatches,
 } from './from-sqlite.ts';
 import {
@@ -25,9 +25,7 @@ import {
 } from './to-postgres.ts';
 
 export interface MoveOptions {
-  /** The path of the SQLite database. */
   readonly from: string;
-  /** The URL of the PostgreSQL database. */
   readonly to: string;
   readonly password?: (() => string) | undefined;
   readonly now: () => Date;
@@ -35,11 +33,7 @@ export interface MoveOptions {
 }
 
 /** `rows` counts those copied of all tables; the last ones are from `table`. */
-export interface Progress {
-  readonly table: string;
-  readonly rows: number;
-  readonly total: number;
-}
+export type Progress = { readonly table: string; readonly rows: number; readonly total: number };
 
 export type MovedTable = {
   readonly table: string;
@@ -71,7 +65,7 @@ export async function moveDatabase(options: MoveOptions): Promise<MovedTable[]> 
 
 /** Lets a SQLite database that was moved be used again. */
 export function cancelMove(path: string): Move {
-  const sqlite = connect(path);
+  const sqlite = openUnmigrated(path);
   try {
     const move = findMove(listApplied(sqlite));
     if (move === undefined) throw new Failure('conflict', `The database ${path} was not moved.`);

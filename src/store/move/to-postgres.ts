@@ -34,10 +34,7 @@ export async function fillInTransaction<T>(
 }
 
 /** Until the transaction ends, no other process reads or writes the tables. Returns whether they have no rows. */
-export async function lockTables(
-  client: pg.PoolClient,
-  tables: readonly string[],
-): Promise<boolean> {
+export async function lockTables(client: pg.PoolClient, tables: readonly string[]) {
   await client.query(`lock table ${tables} in access exclusive mode`);
   const anyRow = tables.map((table) => `exists (select from ${table})`).join(' or ');
   const { rows } = await client.query(`select ${anyRow} as has_rows`);
@@ -49,12 +46,7 @@ export async function listColumns(client: pg.PoolClient, table: string): Promise
   return fields.map(({ name }) => name);
 }
 
-/** Inserts rows, which are JSON objects. */
-export async function insertRows(
-  client: pg.PoolClient,
-  table: string,
-  rows: readonly string[],
-): Promise<void> {
+export async function insertRows(client: pg.PoolClient, table: string, rows: readonly string[]) {
   await client.query(
     `insert into ${table} select * from json_populate_recordset(null::${table}, $1)`,
     [`[${rows}]`],
@@ -62,10 +54,7 @@ export async function insertRows(
 }
 
 /** The number of rows, and the sum of the first eight bytes of each row's SHA-256. */
-export interface TableContent {
-  readonly rows: number;
-  readonly checksum: bigint;
-}
+export type TableContent = { readonly rows: number; readonly checksum: bigint };
 
 /**
  * Makes the table's statistics first, which the server needs to check references to it. Instants end with `Z` in

@@ -16,7 +16,7 @@ export const CLAIM_MS = 60_000;
 const MAX_REST_MS = 300_000;
 /** Waits are that much longer or shorter, so that what failed together is not tried together. */
 const SPREAD = 0.2;
-/** None is claimed and none rests for longer: the clock was set back. */
+/** No claim and no rest is longer. When one ends later, the clock was set back. */
 const LATEST_MS = 2 * MAX_REST_MS;
 
 export interface Claim {
@@ -84,21 +84,19 @@ export function listDue(db: Queries, claim: Claim, limit: number) {
 
 /** What became of one try. */
 export interface DeliveryOutcome {
-  /**
-   * `failed` is tried again, `refused` never. A `postponed` one was not tried: the channel waits until its time comes.
-   */
+  /** `failed` is tried again, `refused` never. A `postponed` one was not tried: the channel waits until its time comes. */
   readonly kind: 'delivered' | 'failed' | 'refused' | 'postponed';
-  /** Of `failed` and `postponed`: it is due after this time at the earliest. */
+  /** When it `failed` or was `postponed`, it is due after this time at the earliest. */
   readonly atLeastMs?: number | undefined;
   readonly tookMs?: number | undefined;
-  /** Of HTTP or SMTP. */
+  /** The status of HTTP or SMTP. */
   readonly status?: number | null | undefined;
   /** The beginning of the answer, or why there is none. */
   readonly answer?: string | null | undefined;
 }
 
 /**
- * `waitsMs` are those after a first failure, a second one, and so on. Changes nothing when another process has tried
+ * `waitsMs` are the waits after a first failure, a second one, and so on. Changes nothing when another process has tried
  * meanwhile, because this one was suspended for longer than its claim.
  */
 export async function recordOutcomes(
@@ -118,15 +116,13 @@ export async function recordOutcomes(
   });
 }
 
-interface Try {
-  readonly nowMs: number;
-  readonly tries: number;
-  readonly waitMs: number | undefined;
-}
-
 function toRow(
   { kind, atLeastMs = 0, tookMs, status = null, answer = null }: DeliveryOutcome,
-  { nowMs, tries, waitMs }: Try,
+  {
+    nowMs,
+    tries,
+    waitMs,
+  }: { readonly nowMs: number; readonly tries: number; readonly waitMs: number | undefined },
 ) {
   if (kind === 'postponed') return { due_at_ms: nowMs + Math.round(atLeastMs) };
   const isAgain = kind === 'failed' && waitMs !== undefined;

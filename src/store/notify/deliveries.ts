@@ -62,7 +62,7 @@ export function resend(db: Db, webhookId: string, eventId: string, by: Actor): P
   });
 }
 
-/** Of an endpoint that is on. One that rests after failures is tried at once, because somebody asks for it. */
+/** Changes an endpoint that is on. One that rests after failures is tried at once, because somebody asks for it. */
 function changeOn<T>(
   db: Db,
   id: string,

@@ -5,18 +5,13 @@ import { insertEventFor } from '../events/events.ts';
 
 const PEOPLE_AT_ONCE = 100;
 
-interface Monday {
-  readonly monday: Day;
-  readonly now: Instant;
-}
-
 /**
  * Writes the event of a Monday for everybody who wants the summary, in bounded transactions. Whoever wants it only since
  * this week begins with the next Monday. Returns whether it came to the end.
  */
 export async function insertSummaries(
   db: Db,
-  { monday, now }: Monday,
+  { monday, now }: { readonly monday: Day; readonly now: Instant },
   mayGoOn: () => Promise<boolean> = async () => true,
 ): Promise<boolean> {
   while (await mayGoOn()) {
@@ -25,11 +20,8 @@ export async function insertSummaries(
       const query = selectUnwritten(tx, monday).limit(PEOPLE_AT_ONCE);
       for (const person of await query.$call(dialectOf(tx).locked).execute()) {
         const { person_id, account_id: accountId, summarised_on: before } = person;
-        await tx
-          .updateTable('person_mail')
-          .set({ summarised_on: monday })
-          .where('person_id', '=', person_id)
-          .execute();
+        const written = tx.updateTable('person_mail').set({ summarised_on: monday });
+        await written.where('person_id', '=', person_id).execute();
         const event = { accountId, type: 'summary.due' as const, at: now };
         const data = JSON.stringify({ monday });
         if (before !== null) await insertEventFor(tx, person_id, { ...event, data });

@@ -38,16 +38,20 @@ export async function insertWebhook(
   const id = randomUUID();
   const secret = createWebhookSecret();
   const sealed_secret = sealing.seal(secret, id);
-  const receiver = { id, account_id: accountId, channel: 'webhook' as const, enabled: 1 as const };
   return await db.write(async (tx) => {
     const { plan } = await lockAccount(tx, accountId);
     const { length } = await selectWebhooks(tx, accountId).execute();
     const refusal = findWebhookRefusal(plan, length);
     if (refusal !== undefined) throw refusal;
-    await tx
-      .insertInto('receiver')
-      .values({ ...receiver, event_types: events.join(' ') })
-      .execute();
+    const event_types = events.join(' ');
+    const receiver = {
+      id,
+      account_id: accountId,
+      channel: 'webhook',
+      event_types,
+      enabled: 1,
+    } as const;
+    await tx.insertInto('receiver').values(receiver).execute();
     const row = { id, url, format, description, sealed_secret, created_at: by.at };
     await tx.insertInto('webhook').values(row).execute();
     const webhook = await findWebhook(tx, id, by);
@@ -97,7 +101,7 @@ export async function disableWebhook(
   });
 }
 
-/** In the transaction in which the account leaves Pro. Returns how many were on. */
+/** Runs in the transaction in which the account leaves Pro. Returns how many were on. */
 export async function disableWebhooks(tx: Tx, accountId: string, by: Actor): Promise<number> {
   const webhooks = (await selectWebhooks(tx, accountId).execute()).map(toWebhook);
   for (const webhook of webhooks) await turn(tx, webhook, by, 'plan');
@@ -165,7 +169,7 @@ const TURNS = {
   plan: ['webhook_disabled_by_plan', 0, 'plan'],
 } as const satisfies Record<string, readonly [AuditAction, 0 | 1, OffReason | null]>;
 
-/** Nothing when it is so already. The time since which it fails begins anew when it is on again. */
+/** Changes nothing when it is so already. The time since which it fails begins anew when it is on again. */
 async function turn(tx: Tx, webhook: Webhook, by: Actor, how: keyof typeof TURNS) {
   const [action, enabled, off_reason] = TURNS[how];
   const { id } = webhook;
@@ -191,9 +195,9 @@ function selectWebhooks(db: Queries, accountId: string | undefined) {
 
 export type Webhook = Readonly<ReturnType<typeof toWebhook>>;
 
-type Row = InferResult<ReturnType<typeof selectWebhooks>>[number];
+type WebhookRow = InferResult<ReturnType<typeof selectWebhooks>>[number];
 
-function toWebhook({ event_types, enabled, ...webhook }: Row) {
+function toWebhook({ event_types, enabled, ...webhook }: WebhookRow) {
   const events = event_types.split(' ') as WebhookEvent[];
   return { ...webhook, events, enabled: enabled === 1 };
 }

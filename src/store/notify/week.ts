@@ -1,36 +1,23 @@
-import type { Counts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day } from '../../domain/instant.ts';
 import { type ReadingStore, readStored } from '../days/stored-reads.ts';
-import { type Counted, sumRange } from '../days/summed-range.ts';
+import { sumRange } from '../days/summed-range.ts';
 import { sumsOfDomains } from '../domains/worklist.ts';
 import type { Reader } from '../engine/reader.ts';
 
-export interface Week {
-  readonly counts: Counts;
-  /** Of the week before. */
-  readonly before: Counts;
-  /** Addresses that sent nothing in the 30 days before. */
-  readonly newSources: number;
-}
+export type Week = Omit<Awaited<ReturnType<typeof findWeek>>, 'counted'>;
 
 const WEEK = 7;
 const KNOWN_DAYS = 30;
 
-interface WeekQuery {
-  readonly domainId: string;
-  readonly monday: Day;
-}
+type WeekQuery = { readonly domainId: string; readonly monday: Day };
 
 /** The week before a Monday of a domain. */
-export function readWeek(store: ReadingStore, query: WeekQuery): Promise<Week> {
+export function readWeek(store: ReadingStore, query: WeekQuery) {
   return readStored(store, import.meta.url, [findWeek, query]);
 }
 
-/** @internal The reader's thread finds it by its name. */
-export async function findWeek(
-  reader: Reader,
-  { domainId, monday }: WeekQuery,
-): Promise<Week & Counted> {
+/** The reader's thread finds it by its name. */
+export async function findWeek(reader: Reader, { domainId, monday }: WeekQuery) {
   const [from, to] = [addDays(monday, -WEEK), addDays(monday, -1)];
   const weeks = { ids: JSON.stringify([domainId]), from, to, before: addDays(from, -WEEK) };
   const [sum] = await reader.readAll(sumsOfDomains(weeks));
@@ -40,6 +27,7 @@ export async function findWeek(
   return {
     counts: { messages: sum?.messages ?? 0, aligned: sum?.aligned ?? 0 },
     before: { messages: sum?.messagesBefore ?? 0, aligned: sum?.alignedBefore ?? 0 },
+    /** Addresses that sent nothing in the 30 days before. */
     newSources: sources.filter(({ firstDay }) => firstDay >= from).length,
     counted,
   };

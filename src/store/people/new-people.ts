@@ -21,16 +21,12 @@ interface NewPerson {
   /** null for a person who was invited and has no password yet. */
   readonly passwordHash: string | null;
   readonly now: Instant;
-  /** Without one, the first person of an account is an owner, and all others are members. */
+  /** When none is given, the first person of an account is an owner, and all others are members. */
   readonly role?: Role | undefined;
 }
 
 /** Adds a person to an account. An e-mail address belongs to one person, whatever its spelling. */
-export async function insertPerson(
-  db: Db,
-  person: NewPerson,
-  by: Actor = operator(person.now),
-): Promise<Person> {
+export async function insertPerson(db: Db, person: NewPerson, by: Actor = operator(person.now)) {
   return await db.write((tx) => addPerson(tx, person, by));
 }
 
@@ -68,8 +64,14 @@ async function addPerson(tx: Tx, person: NewPerson, by: Actor): Promise<Person> 
   const added = await tx
     .insertInto('person')
     .values({
-      ...{ id: randomUUID(), account_id: accountId, email, email_key: toEmailKey(email) },
-      ...{ password_hash: passwordHash, disabled: 0, created_at, role },
+      id: randomUUID(),
+      account_id: accountId,
+      email,
+      email_key: toEmailKey(email),
+      password_hash: passwordHash,
+      disabled: 0,
+      created_at,
+      role,
     })
     .onConflict((oc) => oc.column('email_key').doNothing())
     .returning(PERSON_COLUMNS)

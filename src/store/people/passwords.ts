@@ -42,11 +42,7 @@ export async function insertOneTimeLink(
  * A link for a mail that is about to be sent: what waits to be sent has none, so that it is stored nowhere. It replaces
  * one that was mailed. undefined for a person who is disabled.
  */
-export async function insertMailedLink(
-  db: Db,
-  personId: string,
-  now: Instant,
-): Promise<string | undefined> {
+export async function insertMailedLink(db: Db, personId: string, now: Instant) {
   return await db.write(async (tx) => {
     const { isDisabled } = await lockPersonRow(tx, personId);
     return isDisabled ? undefined : await addLink(tx, personId, { now, isMailed: true });
@@ -93,7 +89,6 @@ export async function addLink(
 interface NewPassword {
   readonly passwordHash: string;
   readonly now: Instant;
-  /** Where the person is. */
   readonly address: string;
 }
 
@@ -113,12 +108,9 @@ export async function updatePassword(
     // What ends links locks the person first.
     const person = await lockPersonRow(tx, personId);
     if ('link' in proof) {
-      const isSpent = await spendToken(tx, 'one_time_link', {
-        personId,
-        token: proof.link,
-        now: at,
-      });
-      // Of two requests with the same link, the second fails.
+      const link = { personId, token: proof.link, now: at };
+      const isSpent = await spendToken(tx, 'one_time_link', link);
+      // The second of two requests with the same link fails.
       if (!isSpent) throw new Failure('not_found', 'This link was used already.');
     } else {
       await requireProof(tx, personId, { password_hash: proof.replaced });

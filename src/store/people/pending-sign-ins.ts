@@ -40,10 +40,8 @@ export async function insertPendingSignIn(
   await db.write(async (tx) => {
     await requireProof(tx, personId, proof);
     await tx.deleteFrom('pending_sign_in').where('expires_at', '<=', now).execute();
-    await tx
-      .insertInto('pending_sign_in')
-      .values({ sha256, person_id: personId, expires_at })
-      .execute();
+    const pending = { sha256, person_id: personId, expires_at };
+    await tx.insertInto('pending_sign_in').values(pending).execute();
   });
   return token;
 }

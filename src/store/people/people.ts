@@ -14,26 +14,24 @@ import { hasSecondFactor, SESSION_IDLE_MS } from './sessions.ts';
 export type Person = Readonly<ReturnType<typeof toPerson>>;
 
 export const PERSON_COLUMNS = [
-  ...(['id', 'account_id', 'email', 'role', 'created_at'] as const),
-  ...(['password_hash', 'single_sign_on', 'disabled'] as const),
+  'id',
+  'account_id',
+  'email',
+  'role',
+  'created_at',
+  'password_hash',
+  'single_sign_on',
+  'disabled',
 ] as const;
 
 export async function listPeople(db: Queries, accountId: string): Promise<Person[]> {
   await findAccount(db, accountId);
-  const rows = await db
-    .selectFrom('person')
-    .select(PERSON_COLUMNS)
-    .where('account_id', '=', accountId)
-    .orderBy('email')
-    .execute();
-  return rows.map(toPerson);
+  const people = db.selectFrom('person').select(PERSON_COLUMNS);
+  const own = people.where('account_id', '=', accountId).orderBy('email');
+  return (await own.execute()).map(toPerson);
 }
 
-/** The hash that a password is compared with; null when this e-mail address cannot sign in. */
-export async function findCredentials(
-  db: Db,
-  email: string,
-): Promise<{ readonly personId: string; readonly passwordHash: string | null } | undefined> {
+export async function findCredentials(db: Db, email: string) {
   return await db
     .selectFrom('person')
     .select(['id as personId', 'password_hash as passwordHash'])
@@ -110,7 +108,6 @@ export async function letNobodyIn(tx: Tx, personId: string): Promise<void> {
   await tx.deleteFrom('one_time_link').where('person_id', '=', personId).execute();
 }
 
-/** Ends sessions, and sign-ins that wait for a code. */
 export async function endSessions(tx: Tx, personId: string): Promise<void> {
   await tx.deleteFrom('session').where('person_id', '=', personId).execute();
   await tx.deleteFrom('pending_sign_in').where('person_id', '=', personId).execute();

@@ -23,11 +23,14 @@ export async function insertPersonMail(
 ) {
   const person_mail = { person_id: id, alerts: defaultAlertMail(role), link_key: randomBytes(32) };
   await tx.insertInto('person_mail').values(person_mail).execute();
-  const receiver = { id, account_id: accountId, channel: 'mail' as const, event_types: '' };
-  await tx
-    .insertInto('receiver')
-    .values({ ...receiver, enabled: 0 })
-    .execute();
+  const receiver = {
+    id,
+    account_id: accountId,
+    channel: 'mail',
+    event_types: '',
+    enabled: 0,
+  } as const;
+  await tx.insertInto('receiver').values(receiver).execute();
   await refreshReceiver(tx, id);
 }
 
@@ -48,12 +51,8 @@ export async function refreshReceiver(tx: Tx, personId: string): Promise<void> {
     .where('person_id', '=', personId)
     .executeTakeFirstOrThrow();
   const event_types = listMailedEvents(role, alerts).join(' ');
-  const enabled = disabled === 0 && refusals < MAX_REFUSALS ? 1 : 0;
-  await tx
-    .updateTable('receiver')
-    .set({ event_types, enabled })
-    .where('id', '=', personId)
-    .execute();
+  const set = { event_types, enabled: disabled === 0 && refusals < MAX_REFUSALS ? 1 : 0 } as const;
+  await tx.updateTable('receiver').set(set).where('id', '=', personId).execute();
 }
 
 /** People are told while there is a server (`isTold` in events/events.ts). Called when the jobs start. */
@@ -84,7 +83,7 @@ export async function findPersonMail(db: Queries, personId: string) {
   return { ...row, hasSummary: row.summary === 1, isStopped: row.refusals >= MAX_REFUSALS };
 }
 
-/** Of what the person wants, or of what became of their mail. */
+/** Changes what the person wants, or what became of their mail. */
 export async function updatePersonMail(
   db: Db,
   personId: string,
@@ -118,7 +117,6 @@ export async function updatePace(db: Db, personId: string, pace: Pace): Promise<
   );
 }
 
-/** The domains that a person has left out, by name. */
 export function listLeftOut(db: Queries, personId: string) {
   return db
     .selectFrom('mail_left_out')
@@ -129,11 +127,7 @@ export function listLeftOut(db: Queries, personId: string) {
     .execute();
 }
 
-interface LeftOut {
-  readonly personId: string;
-  readonly accountId: string;
-  readonly name: string;
-}
+type LeftOut = { readonly personId: string; readonly accountId: string; readonly name: string };
 
 /** Throws `not_found` for a name that is no domain of the account, and `limit_reached`. */
 export async function insertLeftOut(db: Db, { personId, accountId, name }: LeftOut) {
@@ -177,7 +171,6 @@ export async function findSubscriber(db: Db, token: string) {
   return isRight ? { ...named, email: person.email } : undefined;
 }
 
-/** What ends a subscription. */
 export const ENDED = {
   alerts: { alerts: 'none' },
   summary: { summary: 0 },

@@ -7,7 +7,7 @@ import { requireProof } from './sessions.ts';
 
 export type SecondFactor = NonNullable<Awaited<ReturnType<typeof findSecondFactor>>>;
 
-/** Of one that waits for its first code, `confirmedAt` is null. */
+/** One that waits for its first code has no `confirmedAt`. */
 export async function findSecondFactor(db: Db, personId: string) {
   return await db
     .selectFrom('second_factor')
@@ -27,11 +27,7 @@ export async function findSecondFactor(db: Db, personId: string) {
 }
 
 /** Stores a secret that waits for its first code, in place of one that waits. Throws `conflict` if one is in use. */
-export async function startSecondFactor(
-  db: Db,
-  personId: string,
-  sealedSecret: string,
-): Promise<void> {
+export async function startSecondFactor(db: Db, personId: string, sealedSecret: string) {
   const row = { sealed_secret: sealedSecret, confirmed_at: null, last_step: 0 };
   const { numInsertedOrUpdatedRows } = await db.write((tx) =>
     tx
@@ -46,19 +42,12 @@ export async function startSecondFactor(
 }
 
 /** A code of the app that was right for this secret, in this time step. */
-export interface TotpProof {
-  readonly sealedSecret: string;
-  readonly step: number;
-}
+export type TotpProof = { readonly sealedSecret: string; readonly step: number };
 
-/** What a person has proved to have besides the password. */
 export type CodeProof = TotpProof | { readonly recoverySha256: Uint8Array };
 
 /** A person who changes what is theirs. */
-export interface Self extends Actor {
-  readonly personId: string;
-  readonly accountId: string;
-}
+export type Self = Actor & { readonly personId: string; readonly accountId: string };
 
 interface Confirmation {
   /** The hash of the password that was entered: a session alone must not suffice to shut its person out. */
@@ -92,17 +81,9 @@ function isOnAlready(): Failure {
   return new Failure('conflict', 'Your second factor was changed meanwhile. Load the page again.');
 }
 
-interface Proofs {
-  /** The hash of the password that was entered. */
-  readonly passwordHash: string;
-  readonly code: CodeProof;
-}
+type Proofs = { readonly passwordHash: string; readonly code: CodeProof };
 
-export async function deleteSecondFactor(
-  db: Db,
-  { passwordHash, code }: Proofs,
-  by: Self,
-): Promise<void> {
+export async function deleteSecondFactor(db: Db, { passwordHash, code }: Proofs, by: Self) {
   await changeOwn(db, by, { passwordHash, action: 'second_factor_off' }, async (tx) => {
     await spendCode(tx, by, code);
     await removeSecondFactor(tx, by.personId);
@@ -122,15 +103,10 @@ export async function renewRecoveryCodes(
   });
 }
 
-interface OwnChange {
-  readonly passwordHash: string;
-  readonly action: AuditAction;
-}
-
 async function changeOwn(
   db: Db,
   by: Self,
-  { passwordHash, action }: OwnChange,
+  { passwordHash, action }: { readonly passwordHash: string; readonly action: AuditAction },
   change: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   await db.write(async (tx) => {
@@ -141,11 +117,7 @@ async function changeOwn(
 }
 
 /** Removes a person's second factor, also one that waits, and ends their sessions; false when none was on. */
-export async function resetSecondFactor(
-  db: Db,
-  personId: string,
-  by: Actor = operator(),
-): Promise<boolean> {
+export async function resetSecondFactor(db: Db, personId: string, by: Actor = operator()) {
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, personId, by);
     if (!(await removeSecondFactor(tx, personId))) return false;
@@ -155,7 +127,7 @@ export async function resetSecondFactor(
   });
 }
 
-/** Uses up a code. Of two requests with the same one, the second throws `unauthorized`. */
+/** Uses up a code. The second of two requests with the same one throws `unauthorized`. */
 export async function spendCode(tx: Tx, by: Self, code: CodeProof): Promise<void> {
   const isSpent =
     'step' in code ? await spendStep(tx, by, code) : await spendRecovery(tx, by, code);
@@ -173,11 +145,7 @@ async function spendStep(tx: Tx, { personId }: Self, code: TotpProof): Promise<b
   return numUpdatedRows > 0n;
 }
 
-async function spendRecovery(
-  tx: Tx,
-  by: Self,
-  { recoverySha256 }: Exclude<CodeProof, TotpProof>,
-): Promise<boolean> {
+async function spendRecovery(tx: Tx, by: Self, { recoverySha256 }: Exclude<CodeProof, TotpProof>) {
   const { numDeletedRows } = await tx
     .deleteFrom('recovery_code')
     .where(({ and }) => and({ person_id: by.personId, sha256: recoverySha256 }))
@@ -190,19 +158,12 @@ async function spendRecovery(
 /** Deletes a factor and its codes. Returns whether it was on, and did not only wait for its first code. */
 export async function removeSecondFactor(tx: Tx, personId: string): Promise<boolean> {
   await tx.deleteFrom('recovery_code').where('person_id', '=', personId).execute();
-  const factor = await tx
-    .deleteFrom('second_factor')
-    .where('person_id', '=', personId)
-    .returning('confirmed_at')
-    .executeTakeFirst();
-  return factor !== undefined && factor.confirmed_at !== null;
+  const factor = tx.deleteFrom('second_factor').where('person_id', '=', personId);
+  const deleted = await factor.returning('confirmed_at').executeTakeFirst();
+  return deleted !== undefined && deleted.confirmed_at !== null;
 }
 
-async function replaceRecoveryCodes(
-  tx: Tx,
-  person_id: string,
-  hashes: readonly Uint8Array[],
-): Promise<void> {
+async function replaceRecoveryCodes(tx: Tx, person_id: string, hashes: readonly Uint8Array[]) {
   await tx.deleteFrom('recovery_code').where('person_id', '=', person_id).execute();
   const rows = hashes.map((sha256) => ({ person_id, sha256 }));
   await tx.insertInto('recovery_code').values(rows).execute();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { UpdateObject } from 'kysely';
 import { createSecret, hashSecret } from '../../domain/access/secret.ts';
 import { Failure } from '../../domain/failure.ts';
 import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
@@ -51,8 +52,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<string
 }
 
 /**
- * Locks an enabled person with this proof, else throws `unauthorized`: of two changes with one password, the second
- * fails.
+ * Locks an enabled person with this proof, else throws `unauthorized`: of two changes with one password, the second fails.
  */
 export async function requireProof(tx: Tx, personId: string, proof: Proof): Promise<void> {
   await tx
@@ -90,8 +90,14 @@ export async function addSession(tx: Tx, session: VerifiedSession): Promise<stri
   await tx
     .insertInto('session')
     .values({
-      ...{ id: randomUUID(), person_id: personId, sha256, created_at: now, last_seen_at: now },
-      ...{ expires_at: later(now, SESSION_MS), address, notice },
+      id: randomUUID(),
+      person_id: personId,
+      sha256,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: later(now, SESSION_MS),
+      address,
+      notice,
       user_agent: userAgent.slice(0, MAX_USER_AGENT),
       single_sign_on: isSingleSignOn ? 1 : 0,
     })
@@ -101,40 +107,32 @@ export async function addSession(tx: Tx, session: VerifiedSession): Promise<stri
   return token;
 }
 
-type SessionQuery = { sha256: Uint8Array; now: Instant; idleSince: Instant };
-
-const openSession = prepareQuery((db, param: Param<SessionQuery>) =>
-  db
-    .selectFrom('session')
-    .innerJoin('person', 'person.id', 'session.person_id')
-    .innerJoin('account', 'account.id', 'person.account_id')
-    .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
-    .select(['session.id', 'session.last_seen_at as lastSeenAt', 'session.notice'])
-    .select(['person.id as personId', 'person.email', 'person.role'])
-    .select(['account.id as accountId', 'account.name as accountName', 'account.plan'])
-    .select('second_factor.confirmed_at as secondFactorSince')
-    // Whether the account wants one of people who sign in with a password.
-    .select('account.second_factor_required as secondFactorRequired')
-    .select('session.single_sign_on as isSingleSignOn')
-    .where('session.sha256', '=', param('sha256'))
-    .where('session.expires_at', '>', param('now'))
-    .where('session.last_seen_at', '>', param('idleSince'))
-    .where('person.disabled', '=', 0),
+const openSession = prepareQuery(
+  (db, param: Param<{ sha256: Uint8Array; now: Instant; idleSince: Instant }>) =>
+    db
+      .selectFrom('session')
+      .innerJoin('person', 'person.id', 'session.person_id')
+      .innerJoin('account', 'account.id', 'person.account_id')
+      .leftJoin('second_factor', 'second_factor.person_id', 'person.id')
+      .select(['session.id', 'session.last_seen_at as lastSeenAt', 'session.notice'])
+      .select(['person.id as personId', 'person.email', 'person.role'])
+      .select(['account.id as accountId', 'account.name as accountName', 'account.plan'])
+      .select('second_factor.confirmed_at as secondFactorSince')
+      // Whether the account wants one of people who sign in with a password.
+      .select('account.second_factor_required as secondFactorRequired')
+      .select('session.single_sign_on as isSingleSignOn')
+      .where('session.sha256', '=', param('sha256'))
+      .where('session.expires_at', '>', param('now'))
+      .where('session.last_seen_at', '>', param('idleSince'))
+      .where('person.disabled', '=', 0),
 );
 
 /** undefined when no open session has this token, whatever the reason. */
-export async function findSession(
-  reader: Reader,
-  token: string,
-  now: Instant,
-): Promise<OpenSession | undefined> {
+export async function findSession(reader: Reader, token: string, now: Instant) {
   const idleSince = later(now, -SESSION_IDLE_MS);
-  const query = openSession({ sha256: hashSecret(token), now, idleSince });
-  const [session] = await reader.readAll(query);
-  return session;
+  return (await reader.readAll(openSession({ sha256: hashSecret(token), now, idleSince })))[0];
 }
 
-/** The person's open sessions, latest used first. */
 export function listSessions(db: Db, personId: string, now: Instant): Promise<SessionRow[]> {
   return db
     .selectFrom('session')
@@ -147,23 +145,16 @@ export function listSessions(db: Db, personId: string, now: Instant): Promise<Se
     .execute();
 }
 
-export async function updateSession(
-  db: Db,
-  id: string,
-  change: Partial<Pick<Tables['session'], 'last_seen_at' | 'notice'>>,
-): Promise<void> {
+export async function updateSession(db: Db, id: string, change: UpdateObject<Tables, 'session'>) {
   await db.write((tx) => tx.updateTable('session').set(change).where('id', '=', id).execute());
 }
 
 /** Ends one of a person's sessions. Throws `not_found` when it is not theirs. */
 export async function deleteSession(db: Db, personId: string, id: string): Promise<void> {
-  const own = { id, person_id: personId };
-  const { numDeletedRows } = await db.write((tx) =>
-    tx
-      .deleteFrom('session')
-      .where(({ and }) => and(own))
-      .executeTakeFirst(),
-  );
+  const { numDeletedRows } = await db.write((tx) => {
+    const sessions = tx.deleteFrom('session').where('person_id', '=', personId);
+    return sessions.where('id', '=', id).executeTakeFirst();
+  });
   if (numDeletedRows === 0n) throw new Failure('not_found', 'No such session.');
 }
 

@@ -5,30 +5,19 @@ import { dialectOf } from '../engine/dialect.ts';
 import { auditPerson } from './people.ts';
 import { hasSecondFactor } from './sessions.ts';
 
-/** A person whom the provider has authenticated. */
-export interface SignedOn {
-  readonly personId: string;
-  /** Whether the person belongs to this subject already; else the code of their second factor binds them. */
-  readonly isBound: boolean;
-  /** Whether a second factor is on, whose code is asked for now. */
-  readonly needsCode: boolean;
-}
+export type SignedOn = NonNullable<Awaited<ReturnType<typeof findSignedOn>>>;
 
-interface Occasion {
-  readonly now: Instant;
-  readonly address: string;
-}
+type Occasion = { readonly now: Instant; readonly address: string };
 
 /**
- * The person bound to this issuer and subject, else the one with this verified address who is not bound. That one is
- * bound now, unless they have a second factor: whoever has the address at the provider has not proved to be that
- * person.
+ * The person bound to this issuer and subject, else the one with this verified address who is not bound. That one is bound
+ * now, unless they have a second factor: whoever has the address at the provider has not proved to be that person.
  */
 export async function findSignedOn(
   db: Db,
   { subject, email }: { readonly subject: string; readonly email: string },
   occasion: Occasion,
-): Promise<SignedOn | undefined> {
+) {
   return await db.write(async (tx) => {
     await dialectOf(tx).lockName(tx, subject);
     const bound = await findHolder(tx, subject);
@@ -38,16 +27,14 @@ export async function findSignedOn(
     const needsCode = await hasSecondFactor(tx, personId);
     const mayBind = bound === undefined && !needsCode;
     if (mayBind) await bindIdentity(tx, { personId, subject, ...occasion });
+    // Unless the person is bound, the code of their second factor binds them.
     return { personId, isBound: bound !== undefined || mayBind, needsCode };
   });
 }
 
 async function findHolder(tx: Tx, subject: string) {
-  return await tx
-    .selectFrom('person')
-    .select(['id', 'disabled'])
-    .where('single_sign_on', '=', subject)
-    .executeTakeFirst();
+  const person = tx.selectFrom('person').select(['id', 'disabled']);
+  return await person.where('single_sign_on', '=', subject).executeTakeFirst();
 }
 
 async function lockUnbound(tx: Tx, email: string): Promise<string | undefined> {
@@ -62,10 +49,7 @@ async function lockUnbound(tx: Tx, email: string): Promise<string | undefined> {
   return person?.id;
 }
 
-interface Binding extends Occasion {
-  readonly personId: string;
-  readonly subject: string;
-}
+type Binding = Occasion & { readonly personId: string; readonly subject: string };
 
 /**
  * Returns whether the person belongs to the subject now: while the second factor was asked for, they may have been
@@ -77,10 +61,7 @@ export async function bindAfterCode(tx: Tx, binding: Binding): Promise<boolean> 
 }
 
 /** Returns false when the person is bound already. Their link ends: its holder could otherwise sign in as them. */
-async function bindIdentity(
-  tx: Tx,
-  { personId, subject, now: at, address }: Binding,
-): Promise<boolean> {
+async function bindIdentity(tx: Tx, { personId, subject, now: at, address }: Binding) {
   const bound = await tx
     .updateTable('person')
     .set({ single_sign_on: subject })

@@ -31,17 +31,15 @@ export async function findTokenHolder(
     .executeTakeFirst();
 }
 
-interface SpentToken {
-  readonly personId: string;
-  readonly token: string;
-  readonly now: Instant;
-}
-
 /** Returns whether it was valid: of two requests with the same one, the second gets false. */
 export async function spendToken(
   tx: Tx,
   table: TokenTable,
-  { personId: person_id, token, now }: SpentToken,
+  {
+    personId: person_id,
+    token,
+    now,
+  }: { readonly personId: string; readonly token: string; readonly now: Instant },
 ): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom(table)

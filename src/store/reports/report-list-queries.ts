@@ -23,13 +23,13 @@ export interface ListedReport extends ReportRow {
 
 /** Reports whose mails were authenticated, those whose were not, and files. */
 export const SENDERS = ['authenticated', 'not_authenticated', 'file'] as const;
-export type Sender = (typeof SENDERS)[number];
+export type SenderKind = (typeof SENDERS)[number];
 
 /** Its name (`findReporterName`); null for reporters without one. */
-export type Reporter = string | null;
+export type ReporterName = string | null;
 
 /** What `findReporterName` finds. Without all but “@” at its end, an address ends with its last “@”. */
-const REPORTER = sql<Reporter>`coalesce(reporter_org, nullif(
+const REPORTER = sql<ReporterName>`coalesce(reporter_org, nullif(
   substr(reporter_email, length(rtrim(reporter_email, replace(reporter_email, '@', ''))) + 1), ''))`;
 
 /** The positions between which reports are searched, both excluded. */
@@ -62,14 +62,14 @@ type Direction = 'asc' | 'desc';
 type Wanted = {
   limit: number;
   isAnyReporter: 0 | 1;
-  reporter: Reporter;
-  sender: Sender | null;
+  reporter: ReporterName;
+  sender: SenderKind | null;
   /** What `toPattern` makes of the text that is searched for. */
   pattern: string;
 };
 
 /** The sender of a report, in a query of reports. */
-const SENDER = sql<Sender>`case when authenticated is null then 'file'
+const SENDER = sql<SenderKind>`case when authenticated is null then 'file'
   when authenticated in ('', 'disputed') then 'not_authenticated' else 'authenticated' end`;
 
 function selectBetween<P extends Bounds>(

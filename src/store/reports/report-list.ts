@@ -10,10 +10,10 @@ import {
   type ListedReport,
   MAX_SEARCHED,
   QUERIES,
-  type Reporter,
+  type ReporterName,
   type ReportKey,
   reportersOf,
-  type Sender,
+  type SenderKind,
   SORTED,
   type SortColumn,
   totalOf,
@@ -30,9 +30,9 @@ export interface ReportPageQuery {
   readonly from: Day;
   readonly to: Day;
   /** undefined: every reporter. */
-  readonly reporter: Reporter | undefined;
+  readonly reporter: ReporterName | undefined;
   /** undefined: every sender. */
-  readonly sender: Sender | undefined;
+  readonly sender: SenderKind | undefined;
   /** What one of a report's texts contains; empty for every report. */
   readonly search: string;
   /** Of the latest reports only, with pages from 1. Then there is no start. */

@@ -10,7 +10,7 @@ export async function readClockMs(db: Queries): Promise<number> {
   return now;
 }
 
-/** In whole seconds. */
+/** Reads the database's clock in whole seconds. */
 export async function readNow(db: Queries): Promise<Instant> {
   return toInstant(new Date(await readClockMs(db)));
 }

@@ -10,35 +10,24 @@ export const LEASE_MS = 45_000;
 const COLUMNS = ['name', 'holder', 'expires_at', 'ran_at'] as const;
 
 /** A share of the work, which this process alone does until the lease is released or expires. */
-export interface Claim {
-  readonly name: string;
-  readonly claimedAt: Instant;
-}
+export type HeldLease = { readonly name: string; readonly claimedAt: Instant };
 
-export interface Leases {
-  /**
-   * Takes a lease at random from those that nobody holds and whose work did not run in the last `everyMs`. undefined
-   * when there is none; then nothing was written.
-   */
-  claim(names: readonly string[], everyMs: number): Promise<Claim | undefined>;
-  /** Extends the lease; false when it expired and another process has taken it. */
-  renew(claim: Claim): Promise<boolean>;
-  /** Gives the lease up. Work that is not complete is due again at once. */
-  release(claim: Claim, done: { readonly isComplete: boolean }): Promise<void>;
-}
-
-interface LeasesDeps {
-  readonly db: Db;
-  /** Different for each process. */
-  readonly holder: string;
-  readonly readClock?: typeof readClockMs;
-}
+export type Leases = ReturnType<typeof createLeases>;
 
 /**
  * All times are those of the database's clock. Work must do no harm when done twice: a lease that has ended does not
  * stop its former holder from writing.
  */
-export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps): Leases {
+export function createLeases({
+  db,
+  holder,
+  readClock = readClockMs,
+}: {
+  readonly db: Db;
+  /** Different for each process. */
+  readonly holder: string;
+  readonly readClock?: typeof readClockMs;
+}) {
   const toExpiry = (nowMs: number) => toInstant(new Date(nowMs + LEASE_MS));
   const listDue = async (names: readonly string[], everyMs: number) => {
     const rows = await db.selectFrom('lease').select(COLUMNS).where('name', 'in', names).execute();
@@ -46,7 +35,7 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
     const taken = rows.filter((row) => !isFreeAndDue(row, { nowMs, everyMs }));
     return [...new Set(names).difference(new Set(taken.map(({ name }) => name)))];
   };
-  const claimOne = (name: string, everyMs: number): Promise<Claim | undefined> =>
+  const claimOne = (name: string, everyMs: number): Promise<HeldLease | undefined> =>
     db.write(async (tx) => {
       await tx
         .insertInto('lease')
@@ -66,7 +55,11 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
       return { name, claimedAt: toInstant(new Date(nowMs)) };
     });
   return {
-    claim: async (names, everyMs) => {
+    /**
+     * Takes a lease at random from those that nobody holds and whose work did not run in the last `everyMs`. undefined
+     * when there is none; then nothing was written.
+     */
+    claim: async (names: readonly string[], everyMs: number): Promise<HeldLease | undefined> => {
       for (const name of rotate(await listDue(names, everyMs))) {
         // undefined when another process has taken it since.
         const claim = await claimOne(name, everyMs);
@@ -74,7 +67,8 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
       }
       return undefined;
     },
-    renew: ({ name }) =>
+    /** Extends the lease; false when it expired and another process has taken it. */
+    renew: ({ name }: HeldLease): Promise<boolean> =>
       db.write(async (tx) => {
         const expires_at = toExpiry(await readClock(tx));
         const { numUpdatedRows } = await tx
@@ -84,7 +78,8 @@ export function createLeases({ db, holder, readClock = readClockMs }: LeasesDeps
           .executeTakeFirst();
         return numUpdatedRows > 0n;
       }),
-    release: async ({ name, claimedAt }, { isComplete }) => {
+    /** Gives the lease up. Work that is not complete is due again at once. */
+    release: async ({ name, claimedAt }: HeldLease, { isComplete }: { isComplete: boolean }) => {
       const ran = isComplete ? { ran_at: claimedAt } : {};
       await db.write((tx) =>
         tx

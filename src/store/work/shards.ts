@@ -1,16 +1,13 @@
-import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /** A sixteenth of all domains: those whose ids begin with one hexadecimal digit. */
-export interface Shard {
-  readonly digit: string;
-}
+export type Shard = { readonly digit: string };
 
 const DIGITS = '0123456789abcdef';
 
 export const SHARDS: readonly Shard[] = [...DIGITS].map((digit) => ({ digit }));
 
-/** A job's work on one shard. */
 export interface ShardRun {
   readonly shard: Shard;
   /** Aborted when the process stops. */
@@ -19,10 +16,7 @@ export interface ShardRun {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-export function isInShard(
-  eb: ExpressionBuilder<Tables, 'domain'>,
-  { digit }: Shard,
-): ExpressionWrapper<Tables, 'domain', SqlBool> {
+export function isInShard(eb: ExpressionBuilder<Tables, 'domain'>, { digit }: Shard) {
   return eb.between(
     'domain.id',
     `${digit}0000000-0000-0000-0000-000000000000`,

@@ -3,7 +3,7 @@ import {
   loadOwnerDomains,
   type ToOrganizationalDomain,
 } from '../../../src/domain/dns/organizational-domain.ts';
-import type { Counted } from '../../../src/domain/sources/evidence.ts';
+import type { Sighting } from '../../../src/domain/sources/evidence.ts';
 import type { NamedService } from '../../../src/domain/sources/service-name.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
 import { createJudge, type Verdict } from '../../../src/domain/sources/verdict.ts';
@@ -22,7 +22,7 @@ interface Mail {
   readonly isForwarded?: boolean;
 }
 
-function toEvidence({ spf, dkim, aligned, messages = 100, isForwarded = false }: Mail): Counted {
+function toEvidence({ spf, dkim, aligned, messages = 100, isForwarded = false }: Mail): Sighting {
   const [domain = null, result = null] = spf ?? [];
   const seen = {
     headerFrom: 'example.com',

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { formatDomainName, toSafeText } from '../../../src/domain/text.ts';
 import {
-  formatDomainName,
   formatPeriod,
   renderDomainName,
   renderText,
   toSafePage,
-  toSafeText,
 } from '../../../src/settings/frame/text.ts';
 
 describe('toSafeText', () => {

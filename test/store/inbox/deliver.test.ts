@@ -19,7 +19,7 @@ import {
   updateCheckpoint,
 } from '../../../src/store/inbox/doors.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
-import { insertPart, PART_BYTES, readContent, toFirstId } from '../../../src/store/inbox/parts.ts';
+import { PART_BYTES, readContent, toFirstId } from '../../../src/store/inbox/parts.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
 import { aBareAccount, NOW } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';
@@ -337,9 +337,8 @@ describe('a database that fails while a mail is delivered', () => {
     // By the clock of the process that received them, which may be wrong.
     const lost = [-25, -23, 23, 25].map((hours) => toFirstId(Date.now() + hours * 3_600_000));
     const content = randomBytes(9);
-    await db.write(async (tx) => {
-      for (const mail_id of lost) await insertPart(tx, { mail_id, part: 0, content });
-    });
+    const parts = lost.map((mail_id) => ({ mail_id, part: 0, content }));
+    await db.write((tx) => tx.insertInto('inbox_part').values(parts).execute());
     expect(await claimMails(db, WANTED)).toHaveLength(1);
     await tidyInbox(db);
     const left = await db.selectFrom('inbox_part').select('mail_id').distinct().execute();

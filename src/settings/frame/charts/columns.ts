@@ -1,33 +1,26 @@
 import { type TimeInterval, utcDay, utcMonday, utcMonth } from 'd3-time';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
-import {
-  addDays,
-  countDays,
-  type Day,
-  daysBetween,
-  toDay,
-  toInstant,
-} from '../../../domain/instant.ts';
+import { addDays, countDays, type Day, toDay, toInstant } from '../../../domain/instant.ts';
 
 export interface ChartDay extends Counts {
   readonly day: Day;
 }
 
 /** The days from `from` to `to`, both included; 0 messages when no report covers them. */
-export interface Column extends Counts {
+export interface ChartColumn extends Counts {
   readonly from: Day;
   readonly to: Day;
 }
 
-export interface Columns {
+export interface ChartColumns {
   readonly unit: 'day' | 'week' | 'month' | 'quarter';
-  readonly columns: readonly Column[];
+  readonly columns: readonly ChartColumn[];
 }
 
 /** With more, the gaps between columns would be thinner than a pixel on a phone. */
 const MAX_COLUMNS = 120;
 
-const UNITS: readonly (readonly [Columns['unit'], TimeInterval])[] = [
+const UNITS: readonly (readonly [ChartColumns['unit'], TimeInterval])[] = [
   ['day', utcDay],
   ['week', utcMonday],
   ['month', utcMonth],
@@ -38,7 +31,7 @@ const UNITS: readonly (readonly [Columns['unit'], TimeInterval])[] = [
 export function toColumns(
   days: readonly ChartDay[],
   { from, to }: { readonly from: Day; readonly to: Day },
-): Columns {
+): ChartColumns {
   const [unit, starts] = findStarts(from, to);
   const later = days
     .filter(({ day }) => day >= from && day <= to)
@@ -52,7 +45,7 @@ export function toColumns(
   return { unit, columns };
 }
 
-function findStarts(from: Day, to: Day): [Columns['unit'], Day[]] {
+function findStarts(from: Day, to: Day): [ChartColumns['unit'], Day[]] {
   for (const [unit, interval] of UNITS) {
     const first = interval.floor(new Date(from));
     const starts = interval.range(first, new Date(addDays(to, 1)));
@@ -62,15 +55,15 @@ function findStarts(from: Day, to: Day): [Columns['unit'], Day[]] {
 }
 
 /** A day outside has the nearest column. */
-export function findColumn(columns: readonly Column[], day: Day): number {
+export function findColumn(columns: readonly ChartColumn[], day: Day): number {
   const found = columns.findIndex(({ to }) => day <= to);
   return found === -1 ? columns.length - 1 : found;
 }
 
-/** Where the middle of a day lies along the axis, from 0 to 1. */
-export function toPosition(columns: readonly Column[], day: Day): number {
+/** Returns where the middle of a day lies along the axis, from 0 to 1. */
+export function toPosition(columns: readonly ChartColumn[], day: Day): number {
   const index = findColumn(columns, day);
-  const { from, to } = columns[index] as Column;
-  const within = (daysBetween(from, day) + 0.5) / countDays({ from, to });
+  const { from, to } = columns[index] as ChartColumn;
+  const within = (countDays({ from, to: day }) - 0.5) / countDays({ from, to });
   return (index + Math.min(1, Math.max(0, within))) / columns.length;
 }

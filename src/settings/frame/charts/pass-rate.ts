@@ -2,12 +2,16 @@ import { line } from 'd3-shape';
 import { html } from 'hono/html';
 import { addUp, toPassRate } from '../../../domain/alerts/rate.ts';
 import type { Day } from '../../../domain/instant.ts';
-import { describePassed, formatDay, formatPeriod, type Html, pluralize } from '../text.ts';
-import { type Column, type Columns, findColumn, toPosition } from './columns.ts';
+import { formatDay, pluralize } from '../../../domain/text.ts';
+import { describePassed, formatPeriod, type Html } from '../text.ts';
+import { type ChartColumn, type ChartColumns, findColumn, toPosition } from './columns.ts';
 import { renderPlot, toPercent, toRateAxis } from './plot.ts';
 
 /** Columns without messages are gaps in the line. */
-export function renderPassRate({ unit, columns }: Columns, incidents: readonly Incident[]): Html {
+export function renderPassRate(
+  { unit, columns }: ChartColumns,
+  incidents: readonly Incident[],
+): Html {
   const rates = columns.map((column) => (column.messages === 0 ? undefined : toPassRate(column)));
   const axis = toRateAxis(rates.filter((rate) => rate !== undefined));
   const path = line<number | undefined>()
@@ -15,11 +19,12 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
     .x((_, i) => i + 0.5)
     .y((rate) => axis.toY(rate as number) * 100)
     .digits(2)(rates);
-  const toSign = (incident: Incident, day: string, kind: string) => {
+  const renderSign = (number: number, day: Day, kind: string) => {
     const at = findColumn(columns, day);
     const rate = rates[at];
-    const y = rate === undefined ? 1 : axis.toY(rate);
-    return renderSign({ x: (at + 0.5) / columns.length, y, kind, number: incident.number });
+    const x = toPercent((at + 0.5) / columns.length);
+    const y = toPercent(rate === undefined ? 1 : axis.toY(rate));
+    return html`<circle class="mark ${kind}" cx="${x}" cy="${y}" r="0.55em"/><text class="mark ${kind}" x="${x}" y="${y}">${number}</text>`;
   };
   const isGap = (i: number) => rates[i] === undefined;
   const alone = rates.map((rate, i) =>
@@ -29,40 +34,26 @@ export function renderPassRate({ unit, columns }: Columns, incidents: readonly I
   );
   const signs = incidents.flatMap((incident) => [
     renderBand(columns, incident),
-    incident.begins === null ? html`` : toSign(incident, incident.begins, 'fired'),
-    incident.ends === null ? html`` : toSign(incident, incident.ends, 'resolved'),
+    incident.begins === null ? html`` : renderSign(incident.number, incident.begins, 'fired'),
+    incident.ends === null ? html`` : renderSign(incident.number, incident.ends, 'resolved'),
   ]);
-  const all = describePassed(addUp(columns));
   return renderPlot({
-    ...{
-      caption: `Pass rate by ${unit}${axis.from === 0 ? '' : `, from ${axis.from}%`}`,
-      summary: `Pass rate by ${unit}; in all ${all}`,
-      total: all,
-    },
+    title: `Pass rate by ${unit}`,
+    total: describePassed(addUp(columns)),
+    columns,
+    axis,
     // A line of one point would be two pixels long.
-    ...{ columns, axis, signs: [html`${alone}`, ...signs] },
+    signs: [html`${alone}`, ...signs],
     shapes: html`<path class="line" d="${path ?? ''}"/>`,
     describe: (column) => `${formatPeriod(column)}: ${describePassed(column)}`,
   });
 }
 
-function renderBand(columns: readonly Column[], { begins, ends }: Incident): Html {
+function renderBand(columns: readonly ChartColumn[], { begins, ends }: Incident): Html {
   const [first, last] = [columns[0]?.from ?? '', columns.at(-1)?.to ?? ''];
   const from = begins === null ? 0 : toPosition(columns, begins < first ? first : begins);
   const to = ends === null ? 1 : toPosition(columns, ends > last ? last : ends);
   return html`<rect class="incident" x="${toPercent(from)}" width="${toPercent(Math.max(0, to - from))}" height="100%"/>`;
-}
-
-interface Sign {
-  readonly x: number;
-  readonly y: number;
-  readonly kind: string;
-  readonly number: number;
-}
-
-function renderSign({ x, y, kind, number }: Sign): Html {
-  const [cx, cy] = [toPercent(x), toPercent(y)];
-  return html`<circle class="mark ${kind}" cx="${cx}" cy="${cy}" r="0.55em"/><text class="mark ${kind}" x="${cx}" y="${cy}">${number}</text>`;
 }
 
 export interface Incident {
@@ -88,7 +79,7 @@ interface Fired {
 /** More numbers could not be told apart. */
 const MAX_INCIDENTS = 9;
 
-/** In order of time. `more` counts the earlier ones that are left out. */
+/** The incidents are in order of time. `more` counts the earlier ones that are left out. */
 export function toIncidents(
   alerts: readonly Fired[],
   { from, to, newest }: { from: Day; to: Day; newest: Day | null },
@@ -122,21 +113,15 @@ function describe({ fired_at, resolved_at, day }: Fired): string {
   return `${about}fired ${formatDay(fired_at)}, ${end}`;
 }
 
-interface NotShown {
-  readonly count: number;
-  /** Whether there are no more than these. */
-  readonly isAll: boolean;
-}
-
-export function renderIncidents(incidents: readonly Incident[], more: NotShown): Html | '' {
+/** `count` earlier alerts are not marked; there may be more of them unless `isAll`. */
+export function renderIncidents(
+  incidents: readonly Incident[],
+  { count, isAll }: { readonly count: number; readonly isAll: boolean },
+): Html | '' {
   if (incidents.length === 0) return '';
+  const more = html`<p class="muted">${isAll ? '' : 'At least '}${pluralize(count, 'earlier alert')} of this range ${count === 1 ? 'is' : 'are'} not marked.</p>`;
   return html`<ol class="incidents" aria-label="Alerts in the chart">
     ${incidents.map(({ number, title, text }) => html`<li value="${number}"><strong>${title}</strong>: ${text}</li>`)}
   </ol>
-  ${more.count === 0 ? '' : renderNotShown(more)}`;
-}
-
-function renderNotShown({ count, isAll }: NotShown): Html {
-  const number = pluralize(count, 'earlier alert');
-  return html`<p class="muted">${isAll ? '' : 'At least '}${number} of this range ${count === 1 ? 'is' : 'are'} not marked.</p>`;
+  ${count === 0 ? '' : more}`;
 }

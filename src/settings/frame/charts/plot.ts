@@ -3,33 +3,31 @@ import { utcDay } from 'd3-time';
 import { html } from 'hono/html';
 import { addDays, countDays, type Day } from '../../../domain/instant.ts';
 import { formatAxisDays, formatShortCount, type Html } from '../text.ts';
-import { type Column, toPosition } from './columns.ts';
+import { type ChartColumn, toPosition } from './columns.ts';
 
-export interface Plot {
-  readonly caption: string;
-  /** The whole chart as text, for screen readers. */
-  readonly summary: string;
-  /** Shown above the chart while no column is pointed at. */
+interface Plot {
+  readonly title: string;
+  /** All columns as text, shown above the chart while no column is pointed at. */
   readonly total: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly ChartColumn[];
   readonly axis: Axis;
-  /** In units of columns from the left and of hundredths from the top; stretched to the chart's size. */
+  /** Their units are columns from the left and hundredths from the top; they are stretched to the chart's size. */
   readonly shapes: Html;
   /** Shapes that keep their form, placed in percent. */
   readonly signs?: readonly Html[];
   /** The values of a column, shown while it is pointed at. */
-  readonly describe: (column: Column) => string;
+  readonly describe: (column: ChartColumn) => string;
 }
 
 /**
  * Only the inner drawing is stretched, not the text. CSS alone shows the values of the column that is pointed at. The
  * chart is one tab stop; with scripts, arrow keys go from column to column (settings.js).
  */
-export function renderPlot({ caption, summary, total, columns, axis, ...rest }: Plot): Html {
+export function renderPlot({ title, total, columns, axis, ...rest }: Plot): Html {
   const { shapes, signs = [], describe } = rest;
   return html`<figure class="chart">
-    <figcaption>${caption}</figcaption>
-    <svg class="plot" role="img" aria-label="${summary}" tabindex="0" data-chart>
+    <figcaption>${title}${axis.from === 0 ? '' : `, from ${axis.from}%`}</figcaption>
+    <svg class="plot" role="img" aria-label="${title}; in all ${total}" tabindex="0" data-chart>
       <text class="value total" x="100%" y="-0.75em">${total}</text>
       ${axis.ticks.map(renderLine)}
       ${axis.from === 0 ? '' : html`<text class="break" x="0" y="100%" aria-hidden="true">≈</text>`}
@@ -61,13 +59,13 @@ export function toPercent(share: number): string {
 }
 
 /** A label at an axis, and where: from 0 (left or top) to 1. */
-export interface Tick {
+interface Tick {
   readonly at: number;
   readonly text: string;
 }
 
 /** A value's height, from 0 (top) to 1, and the labels beside the axis. */
-export interface Axis {
+interface Axis {
   readonly toY: (value: number) => number;
   /** Its lowest value. Where that is not 0, the axis has a sign that says so. */
   readonly from: number;
@@ -75,7 +73,7 @@ export interface Axis {
 }
 
 const TICKS = 5;
-/** Where an axis may begin: a fall from 99 % to 97 % has to be visible. */
+/** An axis may begin at these: a fall from 99 % to 97 % has to be visible. */
 const FLOORS = [90, 80, 50];
 
 export function toRateAxis(rates: readonly number[]): Axis {
@@ -88,10 +86,8 @@ export function toRateAxis(rates: readonly number[]): Axis {
 export function toCountAxis(counts: readonly number[]): Axis {
   const scale = scaleLinear([0, Math.max(1, ...counts)], [1, 0]).nice(TICKS - 1);
   const ticks = scale.ticks(TICKS - 1).filter(Number.isInteger);
-  return {
-    ...{ toY: scale, from: 0 },
-    ticks: ticks.map((at) => ({ at: scale(at), text: formatShortCount(at) })),
-  };
+  const labelled = ticks.map((at) => ({ at: scale(at), text: formatShortCount(at) }));
+  return { toY: scale, from: 0, ticks: labelled };
 }
 
 /**
@@ -99,7 +95,7 @@ export function toCountAxis(counts: readonly number[]): Axis {
  *
  * @internal A test calls it for ranges of every length.
  */
-export function toDateTicks(columns: readonly Column[]): Tick[] {
+export function toDateTicks(columns: readonly ChartColumn[]): Tick[] {
   const [from, to] = [columns[0]?.from, columns.at(-1)?.to];
   if (from === undefined || to === undefined) return [];
   const days = findDates(from, to).map((date) => date.toISOString().slice(0, 10));

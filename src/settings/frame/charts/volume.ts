@@ -1,68 +1,52 @@
 import { html } from 'hono/html';
 import { addUp } from '../../../domain/alerts/rate.ts';
-import {
-  describeFailed,
-  formatCount,
-  formatPeriod,
-  formatRateInColumn,
-  type Html,
-} from '../text.ts';
-import type { Columns } from './columns.ts';
+import { formatCount } from '../../../domain/text.ts';
+import { describeFailed, formatPeriod, formatRateInColumn, type Html } from '../text.ts';
+import type { ChartColumns } from './columns.ts';
 import { renderPlot, toCountAxis } from './plot.ts';
 
-/** A bar leaves a gap of 0.3 columns. */
-const [LEFT, WIDTH] = [0.15, 0.7];
+/** A bar is 0.7 columns wide, and in their middle. */
+const LEFT = 0.15;
 /** The least height of failures, in hundredths: one in a thousand is visible. */
 const MIN_FAILED = 1;
 
 /** A chart of messages, and the numbers of all charts of the page. */
-export function renderVolume(columns: Columns): Html {
+export function renderVolume(columns: ChartColumns): Html {
   return html`${renderChart(columns)}
     <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
     ${renderNumbers(columns)}`;
 }
 
 /** Passed messages below, failed ones above. */
-function renderChart({ unit, columns }: Columns): Html {
+function renderChart({ unit, columns }: ChartColumns): Html {
   const axis = toCountAxis(columns.map(({ messages }) => messages));
   const bars = columns.map(({ messages, aligned }, i) => {
     const top = axis.toY(messages) * 100;
     const share = axis.toY(aligned) * 100 - top;
     const failed = aligned === messages ? 0 : Math.max(MIN_FAILED, share);
-    return html`${renderBar('failed', { i, y: top, height: failed })}${renderBar('passed', { i, y: top + failed, height: 100 - top - failed })}`;
+    return html`${renderBar('failed', i + LEFT, [top, failed])}${renderBar('passed', i + LEFT, [top + failed, 100 - top - failed])}`;
   });
-  const all = describeFailed(addUp(columns));
   return renderPlot({
-    ...{
-      caption: `Messages by ${unit}`,
-      summary: `Messages by ${unit}; in all ${all}`,
-      total: all,
-    },
-    ...{ columns, axis },
+    title: `Messages by ${unit}`,
+    total: describeFailed(addUp(columns)),
+    columns,
+    axis,
     shapes: html`${bars}`,
     describe: (column) => `${formatPeriod(column)}: ${describeFailed(column)}`,
   });
 }
 
-interface Bar {
-  readonly i: number;
-  readonly y: number;
-  readonly height: number;
-}
-
-function renderBar(kind: string, { i, y, height }: Bar): Html | '' {
+/** `x` is in columns from the left, the extent in hundredths from the top. */
+export function renderBar(kind: string, x: number, extent: readonly [y: number, height: number]) {
+  const [y = 0, height = 0] = extent.map((value) => Math.round(value * 100) / 100);
   if (height <= 0) return '';
-  return html`<rect class="${kind}" x="${i + LEFT}" y="${toHundredth(y)}" width="${WIDTH}" height="${toHundredth(height)}"/>`;
-}
-
-function toHundredth(value: number): number {
-  return Math.round(value * 100) / 100;
+  return html`<rect class="${kind}" x="${x}" y="${y}" width="0.7" height="${height}"/>`;
 }
 
 const HEADS = { day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter' } as const;
 
 /** The charts' numbers as a table, the latest first. */
-function renderNumbers({ unit, columns }: Columns): Html {
+function renderNumbers({ unit, columns }: ChartColumns): Html {
   const rows = columns
     .filter(({ messages }) => messages > 0)
     .toReversed()

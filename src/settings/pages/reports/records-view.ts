@@ -1,23 +1,13 @@
 import { html } from 'hono/html';
 import { toDay } from '../../../domain/instant.ts';
-import type {
-  DkimAuthResult,
-  Identifiers,
-  PolicyEvaluated,
-  SpfAuthResult,
-} from '../../../domain/reports/aggregate-report.ts';
+import type { DkimAuthResult, SpfAuthResult } from '../../../domain/reports/aggregate-report.ts';
 import { passesDmarc } from '../../../domain/reports/alignment.ts';
 import type { KeptRecord } from '../../../domain/reports/record-text.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
+import { formatCount, pluralize } from '../../../domain/text.ts';
 import type { ReportOfAccount } from '../../../store/reports/report-of-account.ts';
 import { renderTable } from '../../frame/elements.ts';
-import {
-  describeDisposition,
-  formatCount,
-  type Html,
-  pluralize,
-  renderText,
-} from '../../frame/text.ts';
+import { describeDisposition, type Html, renderText } from '../../frame/text.ts';
 import { toSourcePath } from '../sources/source-labels.ts';
 
 /** How much a page shows, in records and in characters of their texts. Only hostile records have so many. */
@@ -29,7 +19,9 @@ const MAX_TEXT = 300;
 /** A page of the records that are kept, those with the most failed messages first. */
 export function renderRecords(report: ReportOfAccount, content: ReportContent, from: number): Html {
   const { record_count: count } = report;
-  const kept = content.records.toSorted(byFailed);
+  const kept = content.records.toSorted(
+    (a, b) => countFailed(b) - countFailed(a) || b.count - a.count,
+  );
   const records = toPage(kept.slice(from, from + MAX_RECORDS));
   return html`<section class="card" aria-labelledby="records">
     <h2 id="records">Records</h2>
@@ -57,10 +49,6 @@ function toPage(records: readonly KeptRecord[]): readonly KeptRecord[] {
   });
 }
 
-function byFailed(a: KeptRecord, b: KeptRecord): number {
-  return countFailed(b) - countFailed(a) || b.count - a.count;
-}
-
 function countFailed({ count, policyEvaluated }: KeptRecord): number {
   return passesDmarc(policyEvaluated) ? 0 : count;
 }
@@ -78,7 +66,7 @@ function renderRecord(report: ReportOfAccount, record: KeptRecord): Html {
   return html`<tr role="row">
     <th role="rowheader" scope="row">${renderSource(report, sourceIp)}${renderIdentifiers(identifiers)}</th>
     <td role="cell" data-label="Messages" class="number">${formatCount(count)}</td>
-    <td role="cell" data-label="DMARC">${renderOutcome(policyEvaluated)}${
+    <td role="cell" data-label="DMARC">${renderEvaluated(policyEvaluated)}${
       omitted === 0 ? '' : html`<p class="muted">${formatCount(omitted)} more in the original</p>`
     }</td>
     <td role="cell" data-label="DKIM">${renderAligned(policyEvaluated.dkim)}${renderList(authResults.dkim.map(renderDkim))}</td>
@@ -92,20 +80,24 @@ function renderSource({ domain_id, begin_date }: ReportOfAccount, address: strin
   return html`<a href="${toSourcePath(domain_id, address)}?from=${day}&to=${day}">${address}</a>`;
 }
 
-function renderIdentifiers({ headerFrom, envelopeFrom, envelopeTo }: Identifiers): Html {
-  const named = [
-    ['From', headerFrom],
-    ['envelope from', envelopeFrom],
-    ['envelope to', envelopeTo],
-  ] as const;
+function renderIdentifiers({
+  headerFrom,
+  envelopeFrom,
+  envelopeTo,
+}: KeptRecord['identifiers']): Html {
+  const named = Object.entries({
+    From: headerFrom,
+    'envelope from': envelopeFrom,
+    'envelope to': envelopeTo,
+  });
   return renderList(
-    named
-      .filter(([, value]) => value !== null)
-      .map(([name, value]) => html`${name} ${renderText(value ?? '', MAX_TEXT)}`),
+    named.flatMap(([name, value]) =>
+      value === null ? [] : html`${name} ${renderText(value, MAX_TEXT)}`,
+    ),
   );
 }
 
-function renderOutcome(evaluated: PolicyEvaluated): Html {
+function renderEvaluated(evaluated: KeptRecord['policyEvaluated']): Html {
   const { disposition, reasons } = evaluated;
   const done = describeDisposition(disposition);
   const label = disposition === null ? `disposition ${done}` : done;
@@ -126,43 +118,30 @@ function renderAligned(result: string | null): Html {
   return html`<span class="badge">${result === null ? 'Not stated' : renderText(result, 20)}</span>`;
 }
 
-function renderDkim({ domain, selector, result, humanResult }: DkimAuthResult): Html {
-  return html`${renderResult(result, domain)}${
-    selector === null ? '' : html`, selector ${renderText(selector, MAX_TEXT)}`
-  }${renderHuman(humanResult)}`;
-}
+const renderDkim = (one: DkimAuthResult) =>
+  renderResult(
+    one,
+    one.selector === null ? '' : html`, selector ${renderText(one.selector, MAX_TEXT)}`,
+  );
 
-function renderSpf({ domain, scope, result, humanResult }: SpfAuthResult): Html {
-  return html`${renderResult(result, domain)}${
-    scope === null ? '' : html` (${renderText(scope, MAX_TEXT)})`
-  }${renderHuman(humanResult)}`;
-}
+const renderSpf = (one: SpfAuthResult) =>
+  renderResult(one, one.scope === null ? '' : html` (${renderText(one.scope, MAX_TEXT)})`);
 
-function renderResult(result: string | null, domain: string | null): Html {
+function renderResult(of: DkimAuthResult | SpfAuthResult, detail: Html | ''): Html {
+  const { result, domain, humanResult } = of;
   return html`<b>${renderText(result ?? 'no result', MAX_TEXT)}</b> for ${
     domain === null ? 'no domain' : renderText(domain, MAX_TEXT)
-  }`;
-}
-
-function renderHuman(text: string | null): Html | '' {
-  return text === null ? '' : html`: ${renderText(text, MAX_TEXT)}`;
+  }${detail}${humanResult === null ? '' : html`: ${renderText(humanResult, MAX_TEXT)}`}`;
 }
 
 function renderList(items: readonly Html[]): Html {
-  return items.length === 0
-    ? html``
-    : html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
-}
-
-interface ShownPart {
-  readonly from: number;
-  readonly shown: number;
-  readonly listed: number;
+  if (items.length === 0) return html``;
+  return html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
 }
 
 function renderParts(
   { domain_id, id }: ReportOfAccount,
-  { from, shown, listed }: ShownPart,
+  { from, shown, listed }: { from: number; shown: number; listed: number },
 ): Html | '' {
   if (from === 0 && shown >= listed) return '';
   const link = (to: number, text: string) =>

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { isInstant } from '../../../domain/instant.ts';
 import type { ReportPageQuery } from '../../../store/reports/report-list.ts';
 import {
-  type Reporter,
+  type ReporterName,
   type ReportKey,
   SENDERS,
   SORT_COLUMNS,
@@ -14,7 +14,7 @@ export type ReportFilter = ReturnType<typeof readFilter>;
 /** What is shown of a list of reports, besides the range, as its URL says it. */
 export function readFilter(req: Request) {
   return {
-    /** Of the reporter alone; undefined for every reporter, null for those without a name. */
+    /** Whose reports are shown; undefined for every reporter, null for reporters without a name. */
     reporter: readReporter(req),
     sender: SENDERS.find((one) => one === readQuery(req, 'sender')),
     search: readSearch(req),
@@ -35,7 +35,7 @@ export function toParameters(filter: ReportFilter): Readonly<Record<string, stri
 const UNNAMED = 'unnamed';
 const NAMED = 'name:';
 
-function readReporter(req: Request): Reporter | undefined {
+function readReporter(req: Request): ReporterName | undefined {
   const value = readQuery(req, 'reporter');
   if (value === UNNAMED) return null;
   if (!value.startsWith(NAMED)) return undefined;
@@ -47,7 +47,7 @@ function readReporter(req: Request): Reporter | undefined {
 }
 
 /** Encoded: a name may have characters that no page of ours has, and a browser would change its line ends. */
-export function toReporterValue(reporter: Reporter): string {
+export function toReporterValue(reporter: ReporterName): string {
   return reporter === null ? UNNAMED : `${NAMED}${encodeURIComponent(reporter.toWellFormed())}`;
 }
 

@@ -1,35 +1,38 @@
 import { html } from 'hono/html';
-import { findDataDays } from '../../../store/domains/domain-reports.ts';
-import type { DomainRow } from '../../../store/domains/domains.ts';
-import { findDomain } from '../../../store/domains/overview.ts';
+import { toPassRate } from '../../../domain/alerts/rate.ts';
 import {
-  type ReporterCount,
+  formatCount,
+  formatDay,
+  formatDomainName,
+  pluralize,
+  toSafeText,
+} from '../../../domain/text.ts';
+import type { DomainRow } from '../../../store/domains/domains.ts';
+import {
+  countReports,
   type ReportPage,
+  readParts,
   readReportPage,
 } from '../../../store/reports/report-list.ts';
-import { MAX_SEARCHED, type Sender } from '../../../store/reports/report-list-queries.ts';
+import {
+  type ListedReport,
+  MAX_SEARCHED,
+  type SenderKind,
+} from '../../../store/reports/report-list-queries.ts';
 import type { PageHandler } from '../../deps.ts';
-import { renderExport } from '../../frame/csv.ts';
+import { type Cell, renderExport, sendCsv } from '../../frame/csv.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { renderOptions, renderSearch } from '../../frame/forms.ts';
 import { sendPage } from '../../frame/page.ts';
 import {
   type DomainRange,
-  readRange,
+  readDomainRange,
   renderEmptyRange,
   renderFilter,
+  renderTabs,
   toRangeQuery,
 } from '../../frame/range.ts';
-import { renderTabs } from '../../frame/tabs.ts';
-import {
-  formatCount,
-  formatDay,
-  formatDomainName,
-  type Html,
-  pluralize,
-  renderDomainName,
-  toSafeText,
-} from '../../frame/text.ts';
+import { type Html, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, toSortParameters } from '../../request.ts';
 import { domainScopeOf } from '../../visitor.ts';
 import {
@@ -45,23 +48,26 @@ import { renderReportTable } from './report-table.ts';
 const PER_PAGE = 50;
 const MAX_CHOICE = 60;
 
-interface ListQuery extends ReportFilter {
+interface ReportListView extends ReportFilter {
   readonly path: string;
   readonly range: DomainRange;
   readonly isFirst: boolean;
-  /** Of a sorted list, from 1. */
+  /** The page of a sorted list, from 1. */
   readonly page: number;
 }
 
-export const showReports: PageHandler = async ({ store: { reader }, now }, req, res) => {
-  const scope = domainScopeOf(req, res);
-  const domain = await findDomain(reader, scope);
-  const range = readRange(req, await findDataDays(reader, scope), now());
+export const showReports: PageHandler = async (deps, req, res) => {
+  const { domain, range } = await readDomainRange(deps, req, { scope: domainScopeOf(req, res) });
   const { sort, ...filter } = readFilter(req);
   const [start, page] = [readStart(req), readPageNumber(req)];
-  const found = await readReportPage(reader, {
-    ...{ domainId: domain.id, from: range.from, to: range.to, start, limit: PER_PAGE },
-    ...{ ...filter, sort: sort && { ...sort, page } },
+  const found = await readReportPage(deps.store.reader, {
+    ...filter,
+    domainId: domain.id,
+    from: range.from,
+    to: range.to,
+    start,
+    limit: PER_PAGE,
+    sort: sort && { ...sort, page },
   });
   const path = `/settings/domains/${domain.id}/reports`;
   const query = { path, range, ...filter, sort, isFirst: start === undefined, page };
@@ -69,7 +75,7 @@ export const showReports: PageHandler = async ({ store: { reader }, now }, req, 
   await sendPage(res, { title, current: 'overview', main: renderMain(domain, found, query) });
 };
 
-function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html {
+function renderMain(domain: DomainRow, page: ReportPage, query: ReportListView): Html {
   const { path, range } = query;
   const other = toParameters(query);
   return html`${renderTrail(domain, 'Reports')}
@@ -78,7 +84,8 @@ function renderMain(domain: DomainRow, page: ReportPage, query: ListQuery): Html
     ${renderTabs(domain.id, 'Reports', range)}
     <section class="card" aria-label="Reports">
       ${renderFilter(path, range, {
-        ...{ other, hidden: toSortParameters(query.sort) },
+        other,
+        hidden: toSortParameters(query.sort),
         fields: renderFields(page, query),
       })}
       ${
@@ -97,12 +104,11 @@ function renderFields(page: ReportPage, filter: ReportFilter): readonly Html[] {
   const options = listed.map(
     (one) => [toReporterValue(one.reporter), describeReporter(one)] as const,
   );
+  const all = ['', `All, ${pluralize(total, 'report')}`] as const;
+  const chosen = reporter === undefined ? undefined : toReporterValue(reporter);
   return [
     html`<div><label for="reporter">Reporter</label>
-      <select id="reporter" name="reporter">${renderOptions(
-        [['', `All, ${pluralize(total, 'report')}`], ...options],
-        reporter === undefined ? undefined : toReporterValue(reporter),
-      )}</select></div>`,
+      <select id="reporter" name="reporter">${renderOptions([all, ...options], chosen)}</select></div>`,
     html`<div><label for="sender">Sender</label>
       <select id="sender" name="sender">${renderOptions(SENDER_OPTIONS, sender)}</select></div>`,
     renderSearch(search, 'Name, e-mail or id'),
@@ -110,7 +116,7 @@ function renderFields(page: ReportPage, filter: ReportFilter): readonly Html[] {
 }
 
 /** What is looked at of a range with many reports, and the list as a file. */
-function renderNote({ total, hasMore }: ReportPage, query: ListQuery): Html {
+function renderNote({ total, hasMore }: ReportPage, query: ReportListView): Html {
   const { path, range, sort } = query;
   const latest = `the latest ${formatCount(MAX_SEARCHED)} of ${pluralize(total, 'report')}`;
   const what = sort === undefined ? 'Reporters are counted in' : 'Sorted are';
@@ -125,14 +131,14 @@ const SENDER_OPTIONS = [
   ['authenticated', 'Authenticated'],
   ['not_authenticated', 'Not authenticated'],
   ['file', 'Files'],
-] as const satisfies readonly (readonly [Sender | '', string])[];
+] as const satisfies readonly (readonly [SenderKind | '', string])[];
 
-function describeReporter({ reporter, reports }: ReporterCount): string {
+function describeReporter({ reporter, reports }: ReportPage['reporters'][number]): string {
   const name = reporter === null ? 'Unnamed reporter' : toSafeText(reporter, MAX_CHOICE);
   return `${name}, ${formatCount(reports)}`;
 }
 
-function renderRows(domainId: string, page: ReportPage, query: ListQuery): Html {
+function renderRows(domainId: string, page: ReportPage, query: ReportListView): Html {
   const { path, range, sort } = query;
   const toPath = (by: NonNullable<typeof sort>) =>
     `${path}?${toRangeQuery(range, toParameters({ ...query, sort: by }))}`;
@@ -145,7 +151,7 @@ function renderRows(domainId: string, page: ReportPage, query: ListQuery): Html 
 }
 
 /** What is chosen is searched in a part of the range; older or newer reports may have more. */
-function describeNone(page: ReportPage, { reporter, sender, search, sort }: ListQuery): string {
+function describeNone(page: ReportPage, { reporter, sender, search, sort }: ReportListView) {
   const { older, newer, hasMore } = page;
   if (reporter === undefined && sender === undefined && search === '')
     return 'No report is on this page.';
@@ -155,7 +161,7 @@ function describeNone(page: ReportPage, { reporter, sender, search, sort }: List
   return `No such report is among those that were looked at, ${formatCount(MAX_SEARCHED)} at most. There may be some among ${sides.join(' and ')} ones.`;
 }
 
-function renderPages(found: ReportPage, query: ListQuery): Html | '' {
+function renderPages(found: ReportPage, query: ReportListView): Html | '' {
   const { path, range, isFirst, sort, page } = query;
   const { older, newer, hasNextPage } = found;
   const link = (text: string, start: Readonly<Record<string, string>>) => {
@@ -174,7 +180,43 @@ function renderPages(found: ReportPage, query: ListQuery): Html | '' {
         older && link('Older', { older: toKeyValue(older) }),
       ];
   const shown = links.filter((one) => one !== false && one !== undefined);
-  return shown.length === 0
-    ? ''
-    : html`<nav class="pages" aria-label="Pages of reports">${shown}</nav>`;
+  if (shown.length === 0) return '';
+  return html`<nav class="pages" aria-label="Pages of reports">${shown}</nav>`;
+}
+
+/** What the list with the same query shows, all pages of it. */
+export const exportReports: PageHandler = async (deps, req, res) => {
+  const { domain, range } = await readDomainRange(deps, req, { scope: domainScopeOf(req, res) });
+  const { from, to } = range;
+  const { sort, ...filter } = readFilter(req);
+  const days = { domainId: domain.id, from, to };
+  const query = { ...days, ...filter, sort: sort && { ...sort, page: 1 } };
+  const rows = async function* () {
+    for await (const part of readParts(deps.store, query))
+      yield* part.map((report) => CELLS.map(([, toCell]) => toCell(report)));
+  };
+  await sendCsv(res, {
+    fileName: `${domain.name.slice(0, 100)}-reports-${from}-${to}`,
+    heads: CELLS.map(([head]) => head),
+    count: sort === undefined ? await countReports(deps.store.reader, days) : 0,
+    rows: rows(),
+  });
+};
+
+const CELLS: readonly (readonly [head: string, toCell: (report: ListedReport) => Cell])[] = [
+  ['Reporter', (report) => report.reporter_org],
+  ['E-mail', (report) => report.reporter_email],
+  ['Begins (UTC)', (report) => report.begin_date],
+  ['Ends (UTC)', (report) => report.end_date],
+  ['Records', (report) => report.record_count],
+  ['Messages', (report) => report.total_messages],
+  ['Passed', (report) => report.aligned_messages],
+  ['Failed', (report) => report.total_messages - report.aligned_messages],
+  ['Pass rate (%)', toRate],
+  ['Sender authenticated as', (report) => report.authenticated],
+  ['Id', (report) => report.id],
+];
+
+function toRate({ total_messages: messages, aligned_messages: aligned }: ListedReport): Cell {
+  return messages === 0 ? null : toPassRate({ messages, aligned });
 }

@@ -1,17 +1,11 @@
 import { html } from 'hono/html';
 import { DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
 import { findReporterName } from '../../../domain/reports/reporters.ts';
+import { formatCount, formatDay, formatTime } from '../../../domain/text.ts';
 import type { SortColumn } from '../../../store/reports/report-list-queries.ts';
 import type { ReportRow } from '../../../store/reports/reports.ts';
 import { renderTable, toSortHead } from '../../frame/elements.ts';
-import {
-  formatCount,
-  formatDay,
-  formatRateInColumn,
-  formatTime,
-  type Html,
-  renderText,
-} from '../../frame/text.ts';
+import { formatRateInColumn, type Html, renderText } from '../../frame/text.ts';
 
 /** Characters of an organisation's name in a list. */
 const MAX_ORG = 80;
@@ -28,22 +22,17 @@ const HEADS = [
   { text: 'Pass rate', column: 'rate', className: 'number' },
 ] as const satisfies readonly Parameters<typeof toSortHead<SortColumn>>[0][];
 
-type Sorted = Parameters<typeof toSortHead<SortColumn>>[1];
-
-/** Sorted, its heads are links. */
+/** The heads of a sorted table are links. */
 export function renderReportTable(
   domainId: string,
   reports: readonly ShownReport[],
-  sorted?: Sorted,
+  sorted?: Parameters<typeof toSortHead<SortColumn>>[1],
 ): Html {
   const heads = HEADS.map((head: (typeof HEADS)[number] & { readonly className?: string }) =>
     sorted ? toSortHead(head, sorted) : ([head.text, head.className ?? ''] as const),
   );
-  return renderTable(
-    'reports',
-    heads,
-    reports.map((report) => renderRow(domainId, report)),
-  );
+  const rows = reports.map((report) => renderRow(domainId, report));
+  return renderTable('reports', heads, rows);
 }
 
 function renderRow(domainId: string, report: ShownReport): Html {

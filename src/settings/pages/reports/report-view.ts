@@ -6,22 +6,13 @@ import { DAYS_NEW, DISPUTED, NEW } from '../../../domain/reports/authentication.
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
 import { toSizeText } from '../../../domain/size.ts';
+import { formatCount, formatTime, pluralize, toSafeText } from '../../../domain/text.ts';
 import {
   MAX_CONFLICTS,
   type ReportContext,
   type ReportOfAccount,
 } from '../../../store/reports/report-of-account.ts';
-import {
-  formatCount,
-  formatTime,
-  type Html,
-  labelOf,
-  pluralize,
-  renderPassed,
-  renderText,
-  renderTime,
-  toSafeText,
-} from '../../frame/text.ts';
+import { type Html, labelOf, renderPassed, renderText, renderTime } from '../../frame/text.ts';
 
 const MAX_ERRORS = 10;
 const MAX_TEXT = 300;

@@ -5,6 +5,7 @@ import { html } from 'hono/html';
 import { toDay } from '../../../domain/instant.ts';
 import { isGzip } from '../../../domain/reports/original.ts';
 import { unpackContent } from '../../../domain/reports/report-content.ts';
+import { formatDay, formatDomainName, toSafeText } from '../../../domain/text.ts';
 import { findOriginal, type StoredOriginal } from '../../../store/documents/originals.ts';
 import {
   findReport,
@@ -15,14 +16,8 @@ import type { PageHandler } from '../../deps.ts';
 import { sendDownload } from '../../frame/download.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
-import {
-  formatDay,
-  formatDomainName,
-  type Html,
-  renderDomainName,
-  toSafeText,
-} from '../../frame/text.ts';
-import { idOf, readQuery } from '../../request.ts';
+import { type Html, renderDomainName } from '../../frame/text.ts';
+import { idOf, readWholeNumber } from '../../request.ts';
 import { domainScopeOf } from '../../visitor.ts';
 import { renderWords } from '../words.ts';
 import { renderRecords } from './records-view.ts';
@@ -36,7 +31,7 @@ export const showReport: PageHandler = async ({ store: { reader }, now }, req, r
   const main = html`${renderHead(report)}
     ${renderMetadata(report, context, { content, now: now() })}
     ${renderPolicy(content.policyPublished)}
-    ${renderRecords(report, content, parseFirstRecord(readQuery(req, 'from')))}
+    ${renderRecords(report, content, readWholeNumber(req, 'from') ?? 0)}
     ${renderWarnings(report.warnings)}
     ${renderWords()}`;
   const reporter = toSafeText(nameReporter(report), MAX_TITLE);
@@ -49,10 +44,6 @@ const MAX_TITLE = 60;
 /** The report that a path names, which may be another account's: the store compares all ids. */
 export function reportScopeOf(req: Request, res: Response) {
   return { ...domainScopeOf(req, res), reportId: idOf(req, 'report') };
-}
-
-function parseFirstRecord(text: string): number {
-  return /^\d{1,6}$/.test(text) ? Number(text) : 0;
 }
 
 function renderHead(report: ReportOfAccount): Html {
@@ -79,7 +70,7 @@ export const sendOriginal: PageHandler = async ({ store }, req, res) => {
   });
 };
 
-/** Without an ending. */
+/** The name has no ending. */
 export function toFileName({ domain, begin_date, id }: ReportOfAccount): string {
   return `${domain.slice(0, 100)}-${toDay(begin_date)}-${id.slice(0, 8)}`;
 }

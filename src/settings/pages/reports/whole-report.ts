@@ -10,7 +10,12 @@ import { reportScopeOf, toFileName } from './report.ts';
  * originals were not kept. Of a report with more records than are kept, it says how many are missing.
  */
 
-type Value = string | number | null | readonly Value[] | { readonly [name: string]: Value };
+type JsonValue =
+  | string
+  | number
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 export const sendReportAsJson: PageHandler = async ({ store }, req, res) => {
   const report = await findReport(store.reader, reportScopeOf(req, res));
@@ -30,7 +35,7 @@ export const sendReportAsXml: PageHandler = async ({ store }, req, res) => {
   });
 };
 
-/** In pieces, because a report may have 10,000 records. */
+/** The text is made in pieces, because a report may have 10,000 records. */
 function* toJson(report: ReportOfAccount, content: ReportContent): Generator<string> {
   const head = { ...toHead(report, content), records_missing: content.others.recordCount };
   yield `${JSON.stringify(head).slice(0, -1)},"record":[\n`;
@@ -48,7 +53,7 @@ function* toXml(report: ReportOfAccount, content: ReportContent): Generator<stri
   yield `${missing === 0 ? '' : `<!-- ${missing} more records -->\n`}</feedback>\n`;
 }
 
-function toElement(name: string, value: Value): string {
+function toElement(name: string, value: JsonValue): string {
   if (value === null) return '';
   if (Array.isArray(value)) return value.map((one) => toElement(name, one)).join('');
   return `<${name}>${typeof value === 'object' ? toElements(value) : toText(`${value}`)}</${name}>`;
@@ -70,8 +75,9 @@ function toText(text: string): string {
 const toSeconds = (instant: string) => Date.parse(instant) / 1000;
 
 function toHead(report: ReportOfAccount, content: ReportContent) {
-  const { domain, discoveryMethod, p, sp, np, adkim, aspf, pct, fo, testing } =
-    content.policyPublished;
+  const { discoveryMethod: discovery_method, domain, p, ...others } = content.policyPublished;
+  const { sp, np, adkim, aspf, pct, fo, testing } = others;
+  const policy = { domain, discovery_method, p, sp, np, adkim, aspf, pct, fo, testing };
   return {
     version: content.version,
     report_metadata: {
@@ -83,35 +89,26 @@ function toHead(report: ReportOfAccount, content: ReportContent) {
       error: content.errors,
       generator: content.generator,
     },
-    policy_published: {
-      ...{ domain, discovery_method: discoveryMethod, p, sp, np, adkim, aspf, pct, fo, testing },
-    },
+    policy_published: policy,
   };
 }
 
 function toRecord(record: ReportContent['records'][number]) {
   const { sourceIp, count, policyEvaluated, identifiers, authResults } = record;
-  const { disposition, dkim, spf, reasons } = policyEvaluated;
+  const { disposition, dkim, spf, reasons: reason } = policyEvaluated;
+  const evaluated = { disposition, dkim, spf, reason };
   return {
-    row: {
-      source_ip: sourceIp,
-      count,
-      policy_evaluated: { disposition, dkim, spf, reason: reasons },
-    },
+    row: { source_ip: sourceIp, count, policy_evaluated: evaluated },
     identifiers: {
       envelope_to: identifiers.envelopeTo,
       envelope_from: identifiers.envelopeFrom,
       header_from: identifiers.headerFrom,
     },
-    auth_results: {
-      dkim: authResults.dkim.map(({ humanResult: human_result, ...one }) => ({
-        ...one,
-        human_result,
-      })),
-      spf: authResults.spf.map(({ humanResult: human_result, ...one }) => ({
-        ...one,
-        human_result,
-      })),
-    },
+    auth_results: { dkim: authResults.dkim.map(toResult), spf: authResults.spf.map(toResult) },
   };
+}
+
+function toResult<R extends { readonly humanResult: string | null }>(result: R) {
+  const { humanResult: human_result, ...others } = result;
+  return { ...others, human_result };
 }

@@ -1,22 +1,23 @@
 import { html } from 'hono/html';
-import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import { addUp, type Counts, failedOf } from '../../../domain/alerts/rate.ts';
 import { addDays, daysBetween } from '../../../domain/instant.ts';
+import { formatCount, formatDay, pluralize } from '../../../domain/text.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { ChartDay } from '../../frame/charts/columns.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
-import { formatCount, formatDay, type Html, pluralize } from '../../frame/text.ts';
+import type { Html } from '../../frame/text.ts';
 import { describe } from './find-sources.ts';
 import type { Senders } from './service-groups.ts';
 import { toSourcePath } from './source-labels.ts';
 import { renderSourceTable } from './sources-view.ts';
 
 const SHOWN = 5;
-/** In a long range this section covers its last days only, so that the domain's page stays fast. */
+/** This section covers the last days of a long range only, so that the domain's page stays fast. */
 const MAX_DAYS = 31;
 const LAST_DAYS = 30;
 
-interface Failing {
+interface FailingView {
   readonly range: DomainRange;
   readonly days: readonly ChartDay[];
   /** undefined when no message failed. */
@@ -27,7 +28,7 @@ interface Failing {
 export async function renderFailingSources(
   deps: SettingsDeps,
   scope: DomainOfAccount,
-  { range: ofPage, days, toGroup }: Failing,
+  { range: ofPage, days, toGroup }: FailingView,
 ): Promise<Html> {
   const range = shorten(ofPage);
   const failed = addUp(days.filter(({ day }) => day >= range.from && day <= range.to));
@@ -51,9 +52,7 @@ export async function renderFailingSources(
 
 /** The others failed at other addresses, or came without one. */
 function describeShare(listed: Counts, all: Counts): Html {
-  const [own, total] = [listed, all].map(({ messages, aligned }) =>
-    formatCount(messages - aligned),
-  );
+  const [own, total] = [listed, all].map((counts) => formatCount(failedOf(counts)));
   const which = own === total ? `All ${total}` : `${own} of the ${total}`;
   return html`<p class="muted">${which} messages that failed are from these addresses.</p>`;
 }

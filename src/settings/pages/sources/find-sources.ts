@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { addUp } from '../../../domain/alerts/rate.ts';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
+import { createNetworks } from '../../../domain/network-address.ts';
 import { type MailOfStanding, type Standing, toStanding } from '../../../domain/readiness.ts';
 import { type Sort, sortFirst } from '../../../domain/sort.ts';
 import {
@@ -21,11 +23,9 @@ import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
 import { judgeSources } from '../own-mail.ts';
-import { loadSearch } from './search.ts';
-import type { Senders } from './service-groups.ts';
-import { loadSenders } from './service-groups.ts';
+import { loadSenders, type Senders } from './service-groups.ts';
 
-export interface Choice {
+export interface SourceChoice {
   readonly failingOnly: boolean;
   readonly mark: Mark | 'unmarked' | undefined;
   /** What the answer on the domain's page counts so. */
@@ -43,91 +43,74 @@ export interface Choice {
 
 export const PER_PAGE = 50;
 
-interface SourceQuery {
+interface FindQuery {
   readonly scope: DomainOfAccount;
   readonly domain: { readonly id: string; readonly name: string };
   readonly range: DomainRange;
-  readonly choice: Choice;
+  readonly choice: SourceChoice;
   readonly perPage?: number;
 }
 
-export interface Found extends Pick<SourceList, 'sources' | 'marks'> {
+export interface FoundSources extends Pick<SourceList, 'sources' | 'marks'> {
   /** How many there are on all pages. */
   readonly total: number;
-  readonly groups: readonly SourceGroup[] | undefined;
+  readonly groups?: readonly SourceGroup[];
   /** The title of the one group that is shown. */
-  readonly groupTitle: string | undefined;
+  readonly groupTitle?: string | undefined;
   /** What is shown of one standing. */
-  readonly counted: MailOfStanding | undefined;
+  readonly counted?: MailOfStanding | undefined;
   /** All messages of the range, whatever is shown of them, and those that belong to no address that is kept. */
   readonly messages: number;
   /** How many days have reports. */
   readonly days: number;
   readonly unlisted: number;
   /** How many addresses were looked at, when there are more. */
-  readonly cutAt: number | undefined;
+  readonly cutAt?: number | undefined;
 }
 
 /** The store pages sources by itself. Groups are not in its query, so for these a bounded number is read. */
-export async function findSources(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
+export async function findSources(deps: SettingsDeps, query: FindQuery): Promise<FoundSources> {
   const { group, within, search, standing } = query.choice;
-  const isWhole = search === '' && standing === undefined;
+  if (group === undefined && search === '' && standing === undefined)
+    return await findPage(deps, query);
+  const found = await readForGroups(deps, query);
+  const { sources } = found;
   if (group === undefined)
-    return isWhole ? await findPage(deps, query) : await findSearched(deps, query);
-  return within === undefined
-    ? await findGroups(deps, query, group)
-    : await findWithin(deps, query, { group, within });
+    return { ...found, sources: sliceOf(sources, query), total: sources.length };
+  const toName = await loadGroupNamer(deps, query, found);
+  if (within === undefined) return { ...found, ...groupPage(sources, query, toName) };
+  const own = sources.filter(({ address }) => toName(address).key === within);
+  const groupTitle = own[0] && toName(own[0].address).title;
+  return { ...found, sources: sliceOf(own, query), groupTitle, total: own.length };
 }
 
 async function findPage(
   deps: SettingsDeps,
-  { scope, range, choice, perPage = PER_PAGE }: SourceQuery,
-): Promise<Found> {
+  { scope, range, choice, perPage = PER_PAGE }: FindQuery,
+): Promise<FoundSources> {
   const { failingOnly, mark, sort: order, page } = choice;
   const part = { offset: (page - 1) * perPage, limit: perPage };
   const found = await deps.days.listSources({ scope, range, failingOnly, mark, order, ...part });
-  const unused = { groups: undefined, groupTitle: undefined, counted: undefined };
-  return { ...found, ...unused, cutAt: undefined };
-}
-
-async function findSearched(deps: SettingsDeps, query: SourceQuery): Promise<Found> {
-  const found = await readForGroups(deps, query);
-  const sources = sliceOf(found.sources, query);
-  const shown = { sources, groups: undefined, groupTitle: undefined };
-  return { ...found, ...shown, total: found.sources.length };
+  return found;
 }
 
 /** How many addresses are grouped and searched: those with most failed messages, or most messages where services are grouped. */
 export const MAX_GROUPED = 5_000;
 
-/** Only what the addresses are grouped by is looked up: their networks or their names. */
-async function findGroups(deps: SettingsDeps, query: SourceQuery, group: Grouping): Promise<Found> {
-  const found = await readForGroups(deps, query);
-  const toName = await NAMERS[group](deps, query, found);
-  const groups = groupSources(found.sources, ({ address }) => toName(address));
-  const { sort } = query.choice;
+function groupPage(
+  sources: readonly SourceSum[],
+  query: FindQuery,
+  toName: (address: string) => GroupName,
+) {
+  const groups = groupSources(sources, ({ address }) => toName(address));
+  const { sort, page } = query.choice;
   const compare = sort && toSourceOrder(sort);
   const order = (a: SourceGroup, b: SourceGroup) => compare?.(a, b) || byFailures(a, b);
-  const first = sortFirst(groups, order, query.choice.page * (query.perPage ?? PER_PAGE));
-  const shown = { sources: [], groups: sliceOf(first, query), groupTitle: undefined };
-  return { ...found, ...shown, total: groups.length };
+  const first = sortFirst(groups, order, page * (query.perPage ?? PER_PAGE));
+  return { sources: [], groups: sliceOf(first, query), total: groups.length };
 }
 
-async function findWithin(
-  deps: SettingsDeps,
-  query: SourceQuery,
-  { group, within }: { readonly group: Grouping; readonly within: string },
-): Promise<Found> {
-  const found = await readForGroups(deps, query);
-  const toName = await NAMERS[group](deps, query, found);
-  const own = found.sources.filter(({ address }) => toName(address).key === within);
-  const sources = sliceOf(own, query);
-  const groupTitle = own[0] && toName(own[0].address).title;
-  const shown = { sources, groups: undefined, groupTitle };
-  return { ...found, ...shown, total: own.length };
-}
-
-async function readForGroups(deps: SettingsDeps, query: SourceQuery) {
+async function readForGroups(deps: SettingsDeps, query: FindQuery) {
   const { scope, range, choice } = query;
   const isByMessages = choice.group === 'service' && choice.standing === undefined;
   const order = isByMessages ? 'messages' : 'failed';
@@ -138,12 +121,13 @@ async function readForGroups(deps: SettingsDeps, query: SourceQuery) {
   const cutAt = total > found.sources.length ? found.sources.length : undefined;
   const sources = await findMeant(deps, query, await findStanding(deps, query, found));
   const counted = choice.standing && { ...addUp(sources), sources: sources.length };
-  return { ...found, cutAt, counted, sources: sort(sources, choice) };
+  const sorted = choice.sort ? sources.toSorted(toSourceOrder(choice.sort)) : sources;
+  return { ...found, cutAt, counted, sources: sorted };
 }
 
 async function findStanding(
   deps: SettingsDeps,
-  { scope, domain: { name }, range: window, choice: { standing } }: SourceQuery,
+  { scope, domain: { name }, range: window, choice: { standing } }: FindQuery,
   list: SourceList,
 ): Promise<SourceList> {
   if (standing === undefined) return list;
@@ -152,53 +136,49 @@ async function findStanding(
   return { ...list, sources: list.sources.filter(isMeant) };
 }
 
-async function findMeant(deps: SettingsDeps, query: SourceQuery, list: SourceList) {
+/**
+ * An address is meant by a text when it is in a network (`192.0.2.0/24`), or when the text is a part of the address, of its
+ * name, of its network or service, or of a domain that signed or sent in its reports.
+ */
+async function findMeant(deps: SettingsDeps, query: FindQuery, list: SourceList) {
   const { search } = query.choice;
   if (search === '') return list.sources;
-  const isMeant = await loadSearch(() => loadAll(deps, query, list), search);
-  return list.sources.filter(({ address }) => isMeant(address));
+  const isInNetwork = parseNetwork(search);
+  if (isInNetwork !== undefined) return list.sources.filter(({ address }) => isInNetwork(address));
+  const wanted = search.toLowerCase();
+  const { toSearched } = await loadAll(deps, query, list);
+  return list.sources.filter(({ address }) => toSearched(address).includes(wanted));
 }
 
-/** Who sends from the addresses of a list. */
-function loadAll(deps: SettingsDeps, query: SourceQuery, list: SourceList): Promise<Senders> {
+function parseNetwork(text: string): ((address: string) => boolean) | undefined {
+  const [address = '', bits = ''] = text.split('/');
+  const max = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= max ? createNetworks([text]) : undefined;
+}
+
+function loadAll(deps: SettingsDeps, query: FindQuery, list: SourceList): Promise<Senders> {
   const addresses = list.sources.map(({ address }) => address);
   return loadSenders(deps, { ...query, marks: list.marks }, addresses);
 }
 
-/** Groups as well. */
-function sort<T extends SourceSum | SourceGroup>(
-  items: readonly T[],
-  { sort }: Choice,
-): readonly T[] {
-  return sort === undefined ? items : items.toSorted(toSourceOrder(sort));
+function sliceOf<T>(items: readonly T[], query: FindQuery): readonly T[] {
+  const { choice, perPage = PER_PAGE } = query;
+  return items.slice((choice.page - 1) * perPage, choice.page * perPage);
 }
 
-function sliceOf<T>(items: readonly T[], query: SourceQuery): readonly T[] {
-  const {
-    choice: { page },
-    perPage = PER_PAGE,
-  } = query;
-  return items.slice((page - 1) * perPage, page * perPage);
-}
-
-type Namer = (
+/** Only what the addresses are grouped by is looked up: their networks or their names. */
+async function loadGroupNamer(
   deps: SettingsDeps,
-  query: SourceQuery,
+  query: FindQuery,
   list: SourceList,
-) => Promise<(address: string) => GroupName>;
-
-const NAMERS: Readonly<Record<Grouping, Namer>> = {
-  service: async (deps, query, list) => (await loadAll(deps, query, list)).toGroup,
-  network:
-    async ({ networks }) =>
-    (address) =>
-      toNetworkName(networks?.find(address)),
-  organisation: async ({ store }, { domain }) => {
-    const names = await readAllNames(store.reader, domain.id);
-    const toOrganizationalDomain = await loadOrganizationalDomains();
-    return (address) => toOrganisation(names.get(address), toOrganizationalDomain);
-  },
-};
+): Promise<(address: string) => GroupName> {
+  const { group } = query.choice;
+  if (group === 'service') return (await loadAll(deps, query, list)).toGroup;
+  if (group === 'network') return (address) => toNetworkName(deps.networks?.find(address));
+  const names = await readAllNames(deps.store.reader, query.domain.id);
+  const toOrganizationalDomain = await loadOrganizationalDomains();
+  return (address) => toOrganisation(names.get(address), toOrganizationalDomain);
+}
 
 /** Rows with what is known of their addresses. Nothing is looked up in DNS here. */
 export async function describe(

@@ -6,23 +6,23 @@ import { renderHiddenFields, renderSearch } from '../../frame/forms.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import type { Html } from '../../frame/text.ts';
 import { toSortParameters } from '../../request.ts';
-import type { Choice, Found } from './find-sources.ts';
+import type { FoundSources, SourceChoice } from './find-sources.ts';
 
 export interface ListView {
   readonly path: string;
   readonly domainId: string;
   readonly range: DomainRange;
-  readonly choice: Choice;
-  readonly found: Omit<Found, 'sources'> & { readonly sources: readonly Source[] };
+  readonly choice: SourceChoice;
+  readonly found: Omit<FoundSources, 'sources'> & { readonly sources: readonly Source[] };
 }
 
 /** Begins with the first page. */
-export function toListPath({ path, range, choice }: ListView, change: Partial<Choice>): string {
+export function toListPath({ path, range, choice }: ListView, change: Partial<SourceChoice>) {
   const parameters = toParameters({ ...choice, page: 1, ...change });
   return `${path}?${toRangeQuery(range, parameters)}`;
 }
 
-type Option = readonly [text: string, change: Partial<Choice>];
+type Option = readonly [text: string, change: Partial<SourceChoice>];
 
 const SHOWN: readonly Option[] = [
   ['All', { failingOnly: false }],
@@ -67,18 +67,21 @@ function renderSearchForm({ path, range, choice }: ListView): Html {
 function renderChoices(label: string, options: readonly Option[], view: ListView): Html {
   const links = options.map(([text, change]) => {
     const isCurrent = Object.entries(change).every(
-      ([name, value]) => name === 'within' || view.choice[name as keyof Choice] === value,
+      ([name, value]) => name === 'within' || view.choice[name as keyof SourceChoice] === value,
     );
     return html`<a href="${toListPath(view, change)}" ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
   });
   return html`<nav class="ranges" aria-label="${label}"><span aria-hidden="true">${label}</span>${links}</nav>`;
 }
 
-export function toParameters(choice: Choice): Readonly<Record<string, string>> {
+export function toParameters(choice: SourceChoice): Readonly<Record<string, string>> {
   const { failingOnly, mark, standing, group, within, search, sort, page } = choice;
   const all = {
     failing: failingOnly ? '1' : undefined,
-    ...{ mark, standing, within, q: search },
+    mark,
+    standing,
+    within,
+    q: search,
     ...toSortParameters(sort),
     group: group === undefined ? 'address' : group === 'service' ? undefined : group,
     page: page === 1 ? undefined : String(page),

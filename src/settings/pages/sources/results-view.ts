@@ -1,13 +1,12 @@
 import { html } from 'hono/html';
 import type { Results, Signature } from '../../../domain/sources/evidence.ts';
-import type { Reporter } from '../../../store/days/source.ts';
+import { formatCount, pluralize } from '../../../domain/text.ts';
+import type { ReporterCounts } from '../../../store/days/source.ts';
 import { renderTable } from '../../frame/elements.ts';
 import {
   describeDisposition,
-  formatCount,
   formatRateInColumn,
   type Html,
-  pluralize,
   renderDomainName,
   renderText,
 } from '../../frame/text.ts';
@@ -50,10 +49,8 @@ function renderResult(result: Results): Html {
 
 function renderSignatures({ dkim, isDkimAligned }: Results): Html {
   if (dkim.length === 0 && !isDkimAligned) return html`No signature`;
-  return html`${dkim.map(renderSignature)} ${renderAligned(
-    isDkimAligned,
-    dkim.map(({ result }) => result),
-  )}`;
+  const results = dkim.map(({ result }) => result);
+  return html`${dkim.map(renderSignature)} ${renderAligned(isDkimAligned, results)}`;
 }
 
 function renderSignature({ domain, selector, result }: Signature): Html {
@@ -74,7 +71,7 @@ function renderAligned(isAligned: boolean, results: readonly (string | null)[]):
   return html`<small>${isAligned ? 'aligned' : others}</small>`;
 }
 
-export function renderReporters(reporters: readonly Reporter[]): Html | '' {
+export function renderReporters(reporters: readonly ReporterCounts[]): Html | '' {
   if (reporters.length === 0) return '';
   const left = reporters.length - MAX_ROWS;
   return html`<section class="card" aria-labelledby="reporters">
@@ -92,7 +89,7 @@ export function renderReporters(reporters: readonly Reporter[]): Html | '' {
   </section>`;
 }
 
-function renderReporter({ name, messages, aligned }: Reporter): Html {
+function renderReporter({ name, messages, aligned }: ReporterCounts): Html {
   return html`<tr>
     <th scope="row">${name ? renderText(name, MAX_REPORTER) : 'Unnamed reporter'}</th>
     <td class="number">${formatCount(messages)}</td>

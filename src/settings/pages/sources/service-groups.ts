@@ -29,18 +29,20 @@ export function toEvidenceRange({ to }: DayRange): DayRange {
   return { from: addDays(to, 1 - EVIDENCE_DAYS), to };
 }
 
-export interface DomainMail {
+interface MailOfDomain {
   readonly domain: { readonly id: string; readonly name: string };
   readonly range: DayRange;
 }
 
+type FindPatterns = (address: string) => ReadonlyMap<string, number> | undefined;
+
 /** Addresses that are judged before the event loop runs. */
 const AT_ONCE = 250;
 
-/** Of some addresses. */
+/** Judges the addresses, in turn with other work. */
 export async function loadSenders(
   deps: Pick<SettingsDeps, 'store' | 'networks' | 'days'>,
-  { domain, range, marks }: DomainMail & { readonly marks: Marks },
+  { domain, range, marks }: MailOfDomain & { readonly marks: Marks },
   addresses: readonly string[],
 ): Promise<Senders> {
   const query = { domainId: domain.id, range: toEvidenceRange(range), addresses };
@@ -54,22 +56,17 @@ export async function loadSenders(
   return senders;
 }
 
-/** What says who sent: what reporters said of an address's mail, by pattern, and its mark. */
-interface MailOfSenders {
-  readonly findPatterns: (address: string) => ReadonlyMap<string, number> | undefined;
-  readonly marks: Marks;
-}
-
+/** What says who sent is what reporters said of an address's mail, by pattern, and its mark. */
 export async function nameSenders(
   { store: { reader }, networks }: Pick<SettingsDeps, 'store' | 'networks'>,
-  { id: domainId, name: domain }: DomainMail['domain'],
-  mail: MailOfSenders,
+  { id: domainId, name: domain }: MailOfDomain['domain'],
+  { findPatterns, marks }: { findPatterns: FindPatterns; marks: Marks },
 ): Promise<Senders> {
   const names = await readAllNames(reader, domainId);
   const judge = await loadJudge(domain);
   const toGroup = remember((address: string): GroupName => {
-    const patterns = mail.findPatterns(address) ?? new Map();
-    const mark = mail.marks.get(address)?.mark ?? null;
+    const patterns = findPatterns(address) ?? new Map();
+    const mark = marks.get(address)?.mark ?? null;
     const { service, verdict } = judge({ patterns, mark, name: names.get(address) });
     if (service !== undefined)
       return { key: `service ${service.name}`, title: service.name, service, verdict };
@@ -79,8 +76,7 @@ export async function nameSenders(
   });
   const listNames = remember(listSenders);
   const toSearched = remember((address: string) => {
-    const patterns = mail.findPatterns(address) ?? new Map();
-    const senders = [...patterns.keys()].flatMap(listNames);
+    const senders = [...(findPatterns(address)?.keys() ?? [])].flatMap(listNames);
     const network = toNetworkName(networks?.find(address)).title;
     const known = [names.get(address), network, toGroup(address).title];
     return [address, ...known, ...senders].join('\n').toLowerCase();

@@ -3,8 +3,9 @@ import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
 import type { Mark, Source } from '../../../domain/sources/source.ts';
+import { toSafeText } from '../../../domain/text.ts';
 import type { SettingsDeps } from '../../deps.ts';
-import { type Html, renderDomainName, renderText, toSafeText } from '../../frame/text.ts';
+import { type Html, renderDomainName, renderText } from '../../frame/text.ts';
 
 /** The longest name of the DNS. */
 const MAX_NAME = 253;
@@ -29,20 +30,13 @@ export function renderMarkBadge(mark: Mark | undefined): Html | '' {
 /** A network can have any name. */
 export const MAX_TITLE = 80;
 
-export function listKnown({
-  service,
-  name,
-  network,
-}: Pick<Source, 'service' | 'name' | 'network'>): readonly Html[] {
-  const title = network && toNetworkTitle(network);
-  const country = network && toCountry(network);
-  return [
-    ...(service === undefined ? [] : [renderText(service, MAX_TITLE)]),
-    ...(name === undefined ? [] : [renderDomainName(name)]),
-    ...[title, country]
-      .filter((text) => text !== undefined)
-      .map((text) => renderText(text, MAX_TITLE)),
-  ];
+export function listKnown(source: Pick<Source, 'service' | 'name' | 'network'>): readonly Html[] {
+  const { service, name, network } = source;
+  const toText = (text: string | undefined) => text && renderText(text, MAX_TITLE);
+  const title = toText(network && toNetworkTitle(network));
+  const country = toText(network && toCountry(network));
+  const known = [toText(service), name && renderDomainName(name), title, country];
+  return known.filter((text) => !!text) as Html[];
 }
 
 /** Who made Plumbline's own data of networks, as their licence wants it. */

@@ -10,14 +10,13 @@ import { toStanding } from '../../../domain/readiness.ts';
 import { advise } from '../../../domain/sources/advice.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
 import { createJudge } from '../../../domain/sources/verdict.ts';
+import { formatDay, formatDomainName } from '../../../domain/text.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
 import { readMarks, type SourceMark, updateMark } from '../../../store/days/marks.ts';
 import { findNames } from '../../../store/days/names.ts';
 import type { DaysReads } from '../../../store/days/reads.ts';
 import type { SourceDay, SourceOfRange } from '../../../store/days/source.ts';
-import { findDataDays } from '../../../store/domains/domain-reports.ts';
 import type { DomainRow } from '../../../store/domains/domains.ts';
-import { findDomain } from '../../../store/domains/overview.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
@@ -28,35 +27,25 @@ import { sendPage } from '../../frame/page.ts';
 import {
   beginsBeforeData,
   type DomainRange,
-  readRange,
+  readDomainRange,
   renderRanges,
   toRangeQuery,
 } from '../../frame/range.ts';
-import {
-  formatDay,
-  formatDomainName,
-  formatPeriod,
-  type Html,
-  renderPassed,
-  renderText,
-  renderTime,
-} from '../../frame/text.ts';
+import { formatPeriod, type Html, renderPassed, renderText, renderTime } from '../../frame/text.ts';
 import { idOf, readField, readQuery } from '../../request.ts';
 import { findGuide, loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderWords } from '../words.ts';
-import { renderAdvice } from './advice-view.ts';
 import { renderReporters, renderResults } from './results-view.ts';
 import { toEvidenceRange } from './service-groups.ts';
 import { listKnown, renderMarkBadge, renderNetworkCredit, toSourcePath } from './source-labels.ts';
-import { renderGuide, renderJudgement } from './verdict-view.ts';
+import { renderAdvice, renderGuide, renderJudgement } from './verdict-view.ts';
 
 export const showSource: PageHandler = async (deps, req, res) => {
   const { reader } = deps.store;
   const address = readAddress(req);
   const scope = domainScopeOf(req, res);
-  const domain = await findDomain(reader, scope);
-  const range = readRange(req, await findDataDays(reader, scope), deps.now());
+  const { domain, range } = await readDomainRange(deps, req, { scope });
   const found = await deps.days.readSource({ scope, address, range });
   const { days, results, otherMessages, reporters } = found;
   const evidence = await readEvidence(deps.days, scope, { address, range, found });
@@ -80,7 +69,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
       ${renderRanges(path, range)}
-      ${days.length === 0 ? renderNoTraffic(path, (await deps.days.findLastDay({ domainId: domain.id, address })).day) : renderTraffic(days, range)}
+      ${days.length === 0 ? renderNoTraffic(path, (await deps.days.findLastDay({ domainId: domain.id, address })).day) : html`<p class="figures">${renderPassed(addUp(days))}</p>${renderVolume(toColumns(days, range))}`}
     </section>
     ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
     ${renderWords()}
@@ -95,31 +84,28 @@ const MARKS = {
   none: { button: 'Take the mark away', notice: 'has no mark any more.' },
 } as const satisfies Record<Mark | 'none', { readonly button: string; readonly notice: string }>;
 
-/** For everybody of the account. */
+const MARK_CHOICES = Object.keys(MARKS) as (keyof typeof MARKS)[];
+
 export const markSource: PageHandler = async (deps, req, res) => {
   const address = readAddress(req);
-  const choice = readField(req, 'mark');
-  if (!isMarkChoice(choice)) throw new Failure('validation_error', 'There is no such mark.');
+  const choice = MARK_CHOICES.find((one) => one === readField(req, 'mark'));
+  if (choice === undefined) throw new Failure('validation_error', 'There is no such mark.');
   const domainId = idOf(req);
   const mark = choice === 'none' ? null : choice;
-  await updateMark(deps.store.db, { domainId, address, mark }, actorOf(req, res, deps));
+  await updateMark(deps.store.db, { domainId, address, mark }, actorOf(res, deps));
   const notice = `${address} ${MARKS[choice].notice}`;
-  const query = toQuery(req, ['days', 'from', 'to']);
+  const query = toRangeOfPage(req);
   await redirectWithNotice(deps, res, { path: toSourcePath(domainId, address) + query, notice });
 };
 
 /** The range that the page had; its values are checked where the page reads them. */
-function toQuery(req: Parameters<typeof readQuery>[0], names: readonly string[]): string {
-  const chosen = new URLSearchParams();
-  for (const name of names) if (readQuery(req, name) !== '') chosen.set(name, readQuery(req, name));
+function toRangeOfPage(req: Request): string {
+  const fields = ['days', 'from', 'to'].map((name) => [name, readQuery(req, name)]);
+  const chosen = new URLSearchParams(fields.filter(([, value]) => value !== ''));
   return chosen.size === 0 ? '' : `?${chosen}`;
 }
 
-function isMarkChoice(text: string): text is keyof typeof MARKS {
-  return Object.hasOwn(MARKS, text);
-}
-
-/** In its canonical text. Throws `not_found` when the path has none. */
+/** Returns an address in its canonical text. Throws `not_found` when the path has none. */
 function readAddress(req: Request): string {
   const address = parseIpAddress(String(req.params['address']));
   if (address === undefined) throw new Failure('not_found', 'There is no such address.');
@@ -130,25 +116,15 @@ interface MailOfDays extends Pick<SourceOfRange, 'days' | 'results'> {
   readonly range: DayRange;
 }
 
-interface Evidence {
-  /** By what it is judged, as the list of sources does. */
-  readonly judged: MailOfDays;
-  /** What the advice is on. */
-  readonly advised: MailOfDays;
-}
-
-interface SourceQuery {
-  readonly address: string;
-  readonly range: DayRange;
-  readonly found: SourceOfRange;
-}
-
-/** Advice is on the mail that is shown. Only where none of it fails, what came before may have failed. */
+/**
+ * The mail that it is judged by, as the list of sources does, and the mail that the advice is on: the mail that is shown.
+ * Only where none of it fails, what came before may have failed.
+ */
 async function readEvidence(
   days: DaysReads,
   scope: DomainOfAccount,
-  { address, range, found }: SourceQuery,
-): Promise<Evidence> {
+  { address, range, found }: { address: string; range: DayRange; found: SourceOfRange },
+): Promise<Record<'judged' | 'advised', MailOfDays>> {
   const shown = { ...found, range };
   const month = toEvidenceRange(range);
   if (range.from === month.from) return { judged: shown, advised: shown };
@@ -158,7 +134,7 @@ async function readEvidence(
   return { judged, advised: isShown ? shown : judged };
 }
 
-interface Judged extends Evidence {
+interface ShownSource extends Record<'judged' | 'advised', MailOfDays> {
   readonly domain: DomainRow;
   readonly range: DayRange;
   readonly mark: SourceMark | undefined;
@@ -168,7 +144,7 @@ interface Judged extends Evidence {
 /** Who it is, whose mail it sends, and what to do. By the domain's DMARC record, where the worker knows it. */
 async function renderJudged(
   { store }: SettingsDeps,
-  { domain, range, judged, advised, mark: given, name }: Judged,
+  { domain, range, judged, advised, mark: given, name }: ShownSource,
 ): Promise<Html | ''> {
   const { results } = judged;
   if (results.length === 0) return '';
@@ -204,13 +180,6 @@ function describeDays(days: readonly SourceDay[], range: DomainRange): string {
   return `${seen} on ${formatDay(first)}, last on ${formatDay(last)}.`;
 }
 
-function renderTraffic(days: readonly SourceDay[], range: DomainRange): Html {
-  const total = addUp(days);
-  const columns = toColumns(days, range);
-  return html`<p class="figures">${renderPassed(total)}</p>
-    ${renderVolume(columns)}`;
-}
-
 function renderNoTraffic(path: string, newest: Day | null): Html {
   if (newest === null)
     return html`<p class="empty">This address sent nothing in the name of this domain, or less than a thousand others on the same day.</p>`;
@@ -225,10 +194,8 @@ function describeMark(mark: SourceMark | undefined, now: Date): Html | string {
 }
 
 function renderMarkButtons(current: keyof typeof MARKS): readonly Html[] {
-  return Object.entries(MARKS)
-    .filter(([choice]) => choice !== current)
-    .map(
-      ([choice, { button }]) =>
-        html`<button name="mark" value="${choice}" class="secondary">${button}</button>`,
-    );
+  return MARK_CHOICES.filter((choice) => choice !== current).map(
+    (choice) =>
+      html`<button name="mark" value="${choice}" class="secondary">${MARKS[choice].button}</button>`,
+  );
 }

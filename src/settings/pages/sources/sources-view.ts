@@ -2,19 +2,13 @@ import { html } from 'hono/html';
 import type { Day } from '../../../domain/instant.ts';
 import type { Sort } from '../../../domain/sort.ts';
 import type { Grouping, SourceGroup } from '../../../domain/sources/groups.ts';
-import type { Counts, Source } from '../../../domain/sources/source.ts';
+import type { Source, SourceCounts } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
+import { formatCount, formatDay, pluralize } from '../../../domain/text.ts';
 import { renderExport } from '../../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
 import { beginsBeforeData, type DomainRange, toRangeQuery } from '../../frame/range.ts';
-import {
-  formatCount,
-  formatDay,
-  formatRateInColumn,
-  type Html,
-  pluralize,
-  renderText,
-} from '../../frame/text.ts';
+import { formatRateInColumn, type Html, renderText } from '../../frame/text.ts';
 import { STANDINGS } from '../readiness-view.ts';
 import { PER_PAGE } from './find-sources.ts';
 import { type ListView, toListPath, toParameters } from './list-filters.ts';
@@ -22,16 +16,19 @@ import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-la
 import { renderEvidence, renderVerdict } from './verdict-view.ts';
 
 export function renderFound(view: ListView): Html {
-  const { found } = view;
+  const { found, choice } = view;
+  const { page } = choice;
+  const pages = Math.ceil(found.total / PER_PAGE);
   return html`${renderSummary(view)}
     ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), came without an address, or came on days whose sources are not kept any more.`)}
-    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most ${view.choice.group === 'service' ? '' : 'failed '}messages.`)}
+    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most ${choice.group === 'service' ? '' : 'failed '}messages.`)}
     ${renderItems(view)}
     ${renderPages({
       label: 'Pages of sources',
-      page: view.choice.page,
-      pages: Math.ceil(found.total / PER_PAGE),
-      toPath: (page) => toListPath(view, { page }),
+      page,
+      pages,
+      hasNext: page < pages,
+      toPath: (to) => toListPath(view, { page: to }),
     })}`;
 }
 
@@ -46,6 +43,12 @@ const NOUNS = {
   service: 'sender',
   network: 'network',
   organisation: 'organisation',
+} as const satisfies Record<Grouping, string>;
+
+const GROUP_HEADS = {
+  service: 'Sender',
+  network: 'Network',
+  organisation: 'Organisation',
 } as const satisfies Record<Grouping, string>;
 
 function renderNote(text: string): Html {
@@ -83,30 +86,18 @@ function renderStanding(view: ListView): Html | '' {
 
 function renderItems(view: ListView): Html {
   const { found, choice } = view;
-  if (found.groups !== undefined && found.groups.length > 0)
-    return renderCountTable(
-      choice.group === 'service'
-        ? 'Sender'
-        : choice.group === 'network'
-          ? 'Network'
-          : 'Organisation',
-      'Addresses',
-      { rows: found.groups.map((group) => renderGroup(group, view)), view },
-    );
-  if (found.sources.length > 0) {
-    const rows = renderSources(found.sources, view);
-    return renderCountTable('Address', 'Seen', { rows, view });
+  if (found.groups !== undefined && found.groups.length > 0) {
+    const rows = found.groups.map((group) => renderGroup(group, view));
+    return renderCountTable(GROUP_HEADS[choice.group ?? 'service'], 'Addresses', rows, view);
   }
+  if (found.sources.length > 0)
+    return renderCountTable('Address', 'Seen', renderSources(found.sources, view), view);
   if (found.messages === 0)
     return html`<p class="empty">The reports of this range count no messages.</p>`;
-  const isFirst = choice.page === 1;
+  const { page, failingOnly, search, mark, standing, within } = choice;
+  const isWhole = page === 1 && search === '' && !mark && !standing && within === undefined;
   return html`<p class="empty">${
-    isFirst &&
-    choice.failingOnly &&
-    choice.search === '' &&
-    choice.mark === undefined &&
-    choice.standing === undefined &&
-    choice.within === undefined
+    isWhole && failingOnly
       ? 'No address had failed messages in this range.'
       : 'There is no such address in this range.'
   } <a href="${toListPath(view, { failingOnly: false, mark: undefined, standing: undefined, within: undefined, search: '' })}">Show all</a></p>`;
@@ -117,12 +108,13 @@ export function renderSourceTable(
   domainId: string,
   range: DomainRange,
 ): Html {
-  return renderCountTable('Address', 'Seen', { rows: renderSources(sources, { domainId, range }) });
+  return renderCountTable('Address', 'Seen', renderSources(sources, { domainId, range }));
 }
 
-type SourcesView = Pick<ListView, 'domainId' | 'range'> & Partial<Pick<ListView, 'found'>>;
-
-function renderSources(sources: readonly Source[], { domainId, range, found }: SourcesView) {
+function renderSources(
+  sources: readonly Source[],
+  { domainId, range, found }: Pick<ListView, 'domainId' | 'range'> & Partial<ListView>,
+) {
   return sources.map((source) => {
     const path = `${toSourcePath(domainId, source.address)}?${toRangeQuery(range)}`;
     return renderSource(source, path, found?.messages);
@@ -131,13 +123,8 @@ function renderSources(sources: readonly Source[], { domainId, range, found }: S
 
 const NUMBERS = ['Messages', 'Passed', 'Failed', 'DKIM aligned', 'SPF aligned'];
 
-interface CountRows {
-  readonly rows: readonly Html[];
-  /** A list that can be sorted. */
-  readonly view?: ListView;
-}
-
-function renderCountTable(first: string, last: string, { rows, view }: CountRows): Html {
+/** With the view of a list, the heads are links that sort it. */
+function renderCountTable(first: string, last: string, rows: readonly Html[], view?: ListView) {
   const numbers = [...NUMBERS, last].map((text, i) => {
     const column = SOURCE_COLUMNS[i];
     if (view === undefined || column === undefined) return [text, 'number'] as const;
@@ -149,17 +136,12 @@ function renderCountTable(first: string, last: string, { rows, view }: CountRows
 
 function renderSource(source: Source, path: string, total?: number): Html {
   const { address, firstDay, lastDay, mark } = source;
-  const known = listKnown(source);
+  const known = listKnown(source).map((text, i) => html`${i === 0 ? '' : ' · '}${text}`);
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="${path}">${address}</a>${renderMarkBadge(mark)}${renderKnown(known)}</th>
+    <th role="rowheader" scope="row"><a href="${path}">${address}</a>${renderMarkBadge(mark)}${known.length === 0 ? '' : html`<small>${known}</small>`}</th>
     ${renderCounts(source, total)}
     <td role="cell" class="number seen" data-label="Seen">${renderSeen(firstDay, lastDay)}</td>
   </tr>`;
-}
-
-function renderKnown(known: readonly Html[]): Html | '' {
-  if (known.length === 0) return '';
-  return html`<small>${known.map((text, i) => html`${i === 0 ? '' : ' · '}${text}`)}</small>`;
 }
 
 function renderSeen(first: string, last: string): Html {
@@ -185,7 +167,7 @@ function renderGroup(group: SourceGroup, view: ListView): Html {
 }
 
 /** `total` has all messages of the range, where the share of them is shown. */
-function renderCounts(counts: Counts, total?: number): Html {
+function renderCounts(counts: SourceCounts, total?: number): Html {
   const { messages, aligned, dkimAligned, spfAligned } = counts;
   const failed = messages - aligned;
   return html`<td role="cell" class="number" data-label="Messages">${formatCount(messages)}${total ? renderShare(counts, total) : ''}</td>
@@ -195,7 +177,7 @@ function renderCounts(counts: Counts, total?: number): Html {
     <td role="cell" class="number" data-label="SPF aligned">${formatRateInColumn({ messages, aligned: spfAligned })}</td>`;
 }
 
-function renderShare({ messages, aligned }: Counts, total: number): Html {
+function renderShare({ messages, aligned }: SourceCounts, total: number): Html {
   const [passed, failed] = [aligned, messages - aligned].map((count) => (100 * count) / total);
   return html`<svg class="share" aria-hidden="true"><rect class="none" width="100%" height="100%"/><rect class="passed" width="${passed}%" height="100%"/><rect class="failed" x="${passed}%" width="${failed}%" height="100%"/></svg>`;
 }

@@ -1,15 +1,16 @@
 import { html } from 'hono/html';
 import { addUp, failedOf } from '../../../domain/alerts/rate.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
+import { formatCount, pluralize } from '../../../domain/text.ts';
 import type { SourceSum } from '../../../store/days/summed-range.ts';
 import { renderTable } from '../../frame/elements.ts';
-import { formatCount, type Html, pluralize, renderText } from '../../frame/text.ts';
+import { type Html, renderText } from '../../frame/text.ts';
 import type { Senders } from './service-groups.ts';
 import { MAX_TITLE, toSourcePath } from './source-labels.ts';
 import { renderVerdict } from './verdict-view.ts';
 
 const SHOWN = 8;
-/** Those with most failed messages, as many as the list of sources names: all but those of a flood. */
+/** As many sources are judged, with most failed messages, as the list of sources names: all but those of a flood. */
 export const MAX_JUDGED = 5_000;
 
 interface Stopped extends GroupName {
@@ -21,7 +22,6 @@ interface Stopped extends GroupName {
 export interface StoppedSources {
   /** Most failed messages first, at most 5,000. */
   readonly failing: readonly SourceSum[];
-  /** How many there are. */
   readonly count: number;
 }
 
@@ -39,13 +39,10 @@ export function renderStoppedSenders(
       return { ...name, failed: failedOf(addUp(group)), sources: group.length };
     })
     .sort((a, b) => b.failed - a.failed);
+  const rows = groups.slice(0, SHOWN).map((group) => renderGroup(group, domainId));
   const more = groups.length - SHOWN;
   return html`<h3>Whose messages would be stopped</h3>
-    ${renderTable(
-      'cards readiness',
-      ['Sender', ['Would be stopped', 'number']],
-      groups.slice(0, SHOWN).map((group) => renderGroup(group, domainId)),
-    )}
+    ${renderTable('cards readiness', ['Sender', ['Would be stopped', 'number']], rows)}
     ${count > MAX_JUDGED ? html`<p class="muted">Of the ${formatCount(MAX_JUDGED)} sources with most failed messages.</p>` : ''}
     ${more > 0 ? html`<p class="muted">${pluralize(more, 'sender')} with fewer messages ${more === 1 ? 'is' : 'are'} not listed here.</p>` : ''}`;
 }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Failure } from '../../../domain/failure.ts';
+import { toSafeText } from '../../../domain/text.ts';
 import {
   type Format,
   findWebhookRefusal,
@@ -11,7 +12,7 @@ import type { Delivery } from '../../../store/notify/deliveries.ts';
 import type { Webhook } from '../../../store/notify/webhooks.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { renderCopyable, renderField, renderFormToken, renderOptions } from '../../frame/forms.ts';
-import { type Html, renderTime, toSafeText } from '../../frame/text.ts';
+import { type Html, renderTime } from '../../frame/text.ts';
 import type { Visitor } from '../../visitor.ts';
 
 export const WEBHOOKS_PATH = '/settings/integrations/webhooks';
@@ -27,7 +28,6 @@ export interface RefusedWebhook {
   readonly format: Format;
 }
 
-/** What people call the events. */
 export const EVENT_NAMES = {
   'alert.fired': 'An alert fires',
   'alert.resolved': 'An alert resolves',
@@ -112,23 +112,17 @@ type ListedWebhook = Webhook & { readonly last: Delivery | undefined };
 
 export function renderWebhooks(webhooks: readonly ListedWebhook[], now: Date): Html | '' {
   if (webhooks.length === 0) return '';
+  const rows = webhooks.map((webhook) => renderWebhook(webhook, now));
   return html`<section class="card" aria-labelledby="list">
     <div class="beside">
       <h2 id="list">Endpoints</h2>
       <p class="muted">${webhooks.length} of ${MAX_WEBHOOKS}</p>
     </div>
-    ${renderTable(
-      'cards',
-      ['Address', 'When', 'State', 'Last delivery'],
-      webhooks.map((webhook) => renderWebhook(webhook, now)),
-    )}
+    ${renderTable('cards', ['Address', 'When', 'State', 'Last delivery'], rows)}
   </section>`;
 }
 
-function renderWebhook(
-  { id, url, description, events, enabled, last }: ListedWebhook,
-  now: Date,
-): Html {
+function renderWebhook({ id, url, description, events, enabled, last }: ListedWebhook, now: Date) {
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="${WEBHOOKS_PATH}/${id}">${toShownUrl(url)}</a>${description && html`<br><small>${description}</small>`}</th>
     <td role="cell" data-label="When">${events.map((event) => EVENT_NAMES[event]).join(', ')}</td>

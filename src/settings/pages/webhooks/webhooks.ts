@@ -29,7 +29,7 @@ export const showWebhooks: PageHandler = (deps, _req, res) => sendWebhooks(deps,
 
 /** Shows the secret in the answer itself: it is stored encrypted, and no later page shows it. */
 export const createWebhook: PageHandler = async (deps, req, res) => {
-  const by = actorOf(req, res, deps);
+  const by = actorOf(res, deps);
   const url = readField(req, 'url');
   const description = readField(req, 'description');
   const events = WEBHOOK_EVENTS.filter((event) => readField(req, event) !== '');
@@ -46,15 +46,13 @@ export const createWebhook: PageHandler = async (deps, req, res) => {
     const created = await insertWebhook(deps.store.db, made, { sealing, by });
     await sendWebhooks(deps, res, { created });
   } catch (error) {
-    if (!(error instanceof Failure) || !REFUSALS.has(error.code)) throw error;
+    if (!(error instanceof Failure) || !REFUSALS.includes(error.code)) throw error;
     const refused = { failure: error, field, url, description, events, format };
     await sendWebhooks(deps, res, { refused });
   }
 };
 
-const REFUSALS: ReadonlySet<string> = new Set([
-  ...['validation_error', 'limit_reached', 'plan_required'],
-]);
+const REFUSALS: readonly string[] = ['validation_error', 'limit_reached', 'plan_required'];
 
 export function openForWebhook(deps: SettingsDeps): Promise<Sealing> {
   const none = 'The operator of this Plumbline has set no key for secrets.';

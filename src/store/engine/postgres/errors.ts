@@ -36,11 +36,7 @@ const LOST = [
 ];
 
 /** A Failure for an error of the database that `variable` names, or of its connection; any other error as it is. */
-export function toPostgresError(
-  database: string,
-  error: unknown,
-  variable = 'PLUMBLINE_DATABASE',
-): unknown {
+export function toPostgresError(database: string, error: unknown, variable = 'PLUMBLINE_DATABASE') {
   if (!(error instanceof Error) || error instanceof Failure) return error;
   const problem = findProblem(error);
   if (problem === undefined) return error;

@@ -75,25 +75,15 @@ async function listApplied(db: Kysely<Tables>): Promise<string[] | undefined> {
   return applied.rows.map(({ name }) => name);
 }
 
-interface Server {
-  readonly version: number;
-  readonly encoding: string;
-  readonly tables: readonly string[];
-}
-
 /** A database with tables and without migrations is that of another program: nothing is added to it. */
-async function requireUsable(
-  database: string,
-  db: Kysely<Tables>,
-  mustExist: boolean,
-): Promise<void> {
-  const { rows } = await sql<Server>`
+async function requireUsable(database: string, db: Kysely<Tables>, mustExist: boolean) {
+  const { rows } = await sql<{ version: number; encoding: string; tables: string[] }>`
     select current_setting('server_version_num')::int as version,
       current_setting('server_encoding') as encoding,
       array(select tablename::text from pg_tables where schemaname = current_schema()) as tables`.execute(
     db,
   );
-  const [server] = rows as [Server];
+  const [server] = rows as [(typeof rows)[number]];
   const shown = toShownUrl(database);
   if (server.version < MIN_VERSION)
     throw new Failure('conflict', `The server of ${shown} is older than PostgreSQL 15.`);

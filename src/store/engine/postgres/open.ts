@@ -2,19 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
 import { openAside, runHere } from '../aside.ts';
-import { createWriter, type Tx, toDb } from '../database.ts';
+import { createDb, type Tx } from '../database.ts';
 import type { Reader } from '../reader.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { isRetryable, toPostgresError } from './errors.ts';
 import { migratePostgres } from './migrate.ts';
-import { connect } from './pool.ts';
+import { connectPool } from './pool.ts';
 import { createPostgresReader, withReplica } from './reader.ts';
 
 /** How long a statement may take, and how long it waits for a connection, in milliseconds. */
-interface Times {
-  readonly timeoutMs: number;
-  readonly connectTimeoutMs: number;
-}
+type Times = { readonly timeoutMs: number; readonly connectTimeoutMs: number };
 
 /** A request is answered within 15 s, or not at all. */
 const READING: Times = { timeoutMs: 15_000, connectTimeoutMs: 5_000 };
@@ -42,7 +39,7 @@ export async function openPostgres(
       db: pools.reading.db,
       mustExist,
       ...options,
-      connect: () => connect(database, { ...options, maxConnections: 1, ...MIGRATING }),
+      connect: () => connectPool(database, { ...options, maxConnections: 1, ...MIGRATING }),
     });
     return toStore(database, pools, options);
   } catch (error) {
@@ -51,15 +48,13 @@ export async function openPostgres(
   }
 }
 
-type Pools = ReturnType<typeof openPools>;
-
 /** Reads have connections of their own, so that they never wait for changes that wait for a lock. */
 function openPools(database: string, replicaUrl: string | undefined, options: StoreOptions) {
   const { maxConnections = MAX_CONNECTIONS } = options;
   const forWriting = Math.min(MAX_WRITING, Math.ceil(maxConnections / 3));
   const forReading = Math.max(1, maxConnections - forWriting);
   const open = (url: string, connections: number, times: Times) =>
-    connect(url, { ...options, maxConnections: connections, ...times });
+    connectPool(url, { ...options, maxConnections: connections, ...times });
   const writing = open(database, forWriting, WRITING);
   const reading = open(database, forReading, READING);
   const replica = replicaUrl === undefined ? undefined : open(replicaUrl, forReading, COPYING);
@@ -74,19 +69,18 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
 /** The connections of the thread of long reads. */
 const MAX_ASIDE = 2;
 
-/** For a thread, which ends with its connections. */
+/** Opens a reader of a thread, which ends with its connections. */
 export function openPostgresReader(database: string, password: () => string): Reader {
-  return createPostgresReader(
-    connect(database, { password, maxConnections: MAX_ASIDE, ...READING }),
-  );
+  const options = { password, maxConnections: MAX_ASIDE, ...READING };
+  return createPostgresReader(connectPool(database, options));
 }
 
 function toStore(
   database: string,
-  { writing, reading, replica, close }: Pools,
+  { writing, reading, replica, close }: ReturnType<typeof openPools>,
   { warn = () => {}, hasThread = false, password }: StoreOptions,
 ): Store {
-  const writer = createWriter(async (change) => {
+  const { db, settle } = createDb(reading.db, async (change) => {
     try {
       return await runChange(writing.db, change);
     } catch (error) {
@@ -98,11 +92,11 @@ function toStore(
     replica === undefined ? primary : withReplica(primary, createPostgresReader(replica), warn);
   const thread = hasThread ? openAside(database, password) : undefined;
   return {
-    db: toDb(reading.db, writer),
+    db,
     reader,
     aside: thread?.aside ?? runHere(reader),
     close: async () => {
-      await writer.settle();
+      await settle();
       await thread?.close();
       await close();
     },

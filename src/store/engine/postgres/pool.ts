@@ -15,7 +15,6 @@ interface PoolOptions extends Pick<StoreOptions, 'password' | 'warn'> {
   readonly maxConnections: number;
   /** How long a statement may take; 0 for any time. */
   readonly timeoutMs: number;
-  /** How long a statement waits for a lock. */
   readonly lockTimeoutMs?: number;
   /** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
   readonly connectTimeoutMs: number;
@@ -30,7 +29,7 @@ const MAX_LATE_MS = 5_000;
 
 export function createPool(database: string, options: PoolOptions): pg.Pool {
   const { password, maxConnections, timeoutMs, connectTimeoutMs, warn = () => {} } = options;
-  // Without time limit for statements there is none for locks.
+  // When statements have no time limit, locks have none.
   const { lockTimeoutMs = Math.min(timeoutMs, LOCK_TIMEOUT_MS) } = options;
   const client = parseIntoClientConfig(withLibpqModes(database));
   const pool = new pg.Pool({
@@ -149,7 +148,7 @@ export interface Connected {
 }
 
 /** Connects when the first query runs. */
-export function connect(url: string, options: PoolOptions): Connected {
+export function connectPool(url: string, options: PoolOptions): Connected {
   const pool = createPool(url, options);
   const db = new Kysely<Tables>({
     dialect: new PlumblinePostgresDialect({ pool: toKyselyPool(pool) }),

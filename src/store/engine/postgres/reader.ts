@@ -34,10 +34,7 @@ async function readRows(
 const BEGIN = 'start transaction isolation level repeatable read read only';
 
 /** Begin and commit are sent without waiting for an answer. A connection whose transaction failed is not reused. */
-async function inSnapshot<T>(
-  pool: pg.Pool,
-  read: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+async function inSnapshot<T>(pool: pg.Pool, read: (client: pg.PoolClient) => Promise<T>) {
   const client = await pool.connect();
   try {
     const [, result] = await Promise.all([client.query(BEGIN), read(client)]);

@@ -3,10 +3,9 @@ import Database from 'better-sqlite3';
 import {
   CompiledQuery,
   type DatabaseConnection,
-  type Driver,
-  type QueryCompiler,
-  SqliteDialect,
+  type Dialect,
   SqliteDriver,
+  SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -31,17 +30,17 @@ export const IN_MEMORY = ':memory:';
 /** A larger write-ahead log is cut back to this size when it is checkpointed. */
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
-export function connect(path: string, options: Database.Options = {}): Database.Database {
+export function openConnection(path: string, options: Database.Options = {}): Database.Database {
   const connection = new Database(path, {
     ...options,
     fileMustExist: path !== IN_MEMORY,
     timeout: OPEN_TIMEOUT_MS,
   });
   if (options.readonly !== true) {
-    // In SQLite's 4 KiB, nearly every original of some 2,000 bytes has a page of its own: 880 bytes more a report.
+    // SQLite's 4 KiB give nearly every original of some 2,000 bytes a page of its own: 880 bytes more a report.
     connection.pragma('page_size = 8192');
-    // Without it, what is deleted never makes the file smaller (retention/space.ts). Of a file with tables it would wait
-    // for the write lock, and change nothing.
+    // What is deleted makes the file smaller (given-back.ts). In a file with tables it would wait for the write lock, and
+    // change nothing.
     if (connection.pragma('page_count', { simple: true }) === 0)
       connection.pragma('auto_vacuum = INCREMENTAL');
     connection.pragma('journal_mode = WAL');
@@ -49,7 +48,7 @@ export function connect(path: string, options: Database.Options = {}): Database.
   // FULL: in WAL mode a commit that has returned survives a power cut.
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
-  // In KiB. Twice as much made no page cheaper, and a process has two connections.
+  // 16,000 KiB: twice as much made no page cheaper, and a process has two connections.
   connection.pragma('cache_size = -16000');
   connection.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
   // From here on, the start of a transaction waits as WaitingDriver says.
@@ -57,25 +56,13 @@ export function connect(path: string, options: Database.Options = {}): Database.
   return connection;
 }
 
-export class PlumblineSqliteDialect extends SqliteDialect {
-  readonly #connection: Database.Database;
-
-  constructor(connection: Database.Database) {
-    super({ database: connection });
-    this.#connection = connection;
-  }
-
-  override createAdapter(): PlumblineSqliteAdapter {
-    return new PlumblineSqliteAdapter();
-  }
-
-  override createQueryCompiler(): QueryCompiler {
-    return new StablePlanCompiler();
-  }
-
-  override createDriver(): Driver {
-    return new WaitingDriver(this.#connection);
-  }
+export function createSqliteDialect(connection: Database.Database): Dialect {
+  return {
+    createAdapter: () => new PlumblineSqliteAdapter(),
+    createQueryCompiler: () => new StablePlanCompiler(),
+    createDriver: () => new WaitingDriver(connection),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
 }
 
 /**
@@ -90,10 +77,9 @@ class StablePlanCompiler extends SqliteQueryCompiler {
 }
 
 /**
- * Requests that came in are answered before a transaction begins: SQLite's calls block the thread, and awaiting them
- * lets no other work run. A transaction takes the write lock when it begins: one that reads first fails when another
- * process has written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout blocks the
- * thread.
+ * Requests that came in are answered before a transaction begins: SQLite's calls block the thread, and awaiting them lets
+ * no other work run. A transaction takes the write lock when it begins: one that reads first fails when another process has
+ * written meanwhile. It waits for the lock with timers, because SQLite's own busy timeout blocks the thread.
  */
 class WaitingDriver extends SqliteDriver {
   readonly #connection: Database.Database;
@@ -138,21 +124,21 @@ const BEGIN = CompiledQuery.raw('begin immediate');
 /** Retries until no other process holds the write lock; throws `unavailable` after `MAX_WAIT_MS`. */
 export async function waitForLock(begin: () => unknown): Promise<void> {
   const giveUpAt = performance.now() + MAX_WAIT_MS;
-  while (!(await isBegun(begin))) {
+  for (;;) {
+    try {
+      await begin();
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
     if (performance.now() > giveUpAt)
       throw new Failure('unavailable', 'The database is busy. Try again in a moment.');
     await sleep(RETRY_MS);
   }
 }
 
-async function isBegun(begin: () => unknown): Promise<boolean> {
-  try {
-    await begin();
-    return true;
-  } catch (error) {
-    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
-    return false;
-  }
+export function isBusy(error: unknown): boolean {
+  return String((error as { code?: string }).code).startsWith('SQLITE_BUSY');
 }
 
 /** Prepares each text once: by itself Kysely would prepare each statement each time. */

@@ -1,5 +1,6 @@
 import { existsSync, linkSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { unlessThere } from './database-file.ts';
 import { makeWholeFile } from './whole-file.ts';
 
 /** 8 MiB. Between two such pieces the process answers requests. */
@@ -42,15 +43,7 @@ export async function keepBefore(path: string, migration: string): Promise<void>
   await makeWholeFile(
     copy,
     (part) => copyPages(path, part),
-    (part) => linkUnlessThere(part, copy),
+    // Another process may have made a copy meanwhile; this one may be of the migrated database.
+    (part) => unlessThere(() => linkSync(part, copy)),
   );
-}
-
-/** Never over a copy that another process has made meanwhile: this one may be of the migrated database. */
-function linkUnlessThere(part: string, copy: string): void {
-  try {
-    linkSync(part, copy);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }

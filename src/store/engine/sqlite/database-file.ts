@@ -13,12 +13,7 @@ export function createDatabaseFile(path: string, backupFolder?: string): void {
   if (isThere(path)) return;
   if (backupFolder !== undefined) requireNoBackup(path, backupFolder);
   createFolder(dirname(path));
-  try {
-    closeSync(openSync(path, 'wx', FILE_MODE));
-  } catch (error) {
-    // Another process has made it meanwhile.
-    if (codeOf(error) !== 'EEXIST') throw error;
-  }
+  unlessThere(() => closeSync(openSync(path, 'wx', FILE_MODE)));
 }
 
 /** A database was lost, or its disk is not mounted. Backups of an empty one would take the place of those that are there. */
@@ -66,18 +61,19 @@ export function findDamage(path: string): string | undefined {
   }
 }
 
-/** Not with `recursive`: under `/proc`, where nothing can be made, node then tries again without end. */
+/** mkdir's option `recursive` is not used: under `/proc`, where nothing can be made, node tries again without end. */
 function createFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
   const parent = dirname(folder);
   if (parent !== folder) createFolder(parent);
-  try {
-    mkdirSync(folder, { mode: FOLDER_MODE });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  }
+  unlessThere(() => mkdirSync(folder, { mode: FOLDER_MODE }));
 }
 
-function codeOf(error: unknown): string {
-  return String((error as NodeJS.ErrnoException)?.code);
+/** Makes what another process may have made meanwhile. */
+export function unlessThere(make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }

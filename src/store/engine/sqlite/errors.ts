@@ -31,7 +31,7 @@ export function toOpenError(path: string, error: unknown): unknown {
 export function toSqliteError(path: string, error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException)?.code);
   const [, problem] = PROBLEMS.find(([start]) => code.startsWith(start)) ?? [];
-  // Without space for its shared memory, SQLite says that reading failed.
+  // SQLite says that reading failed when it has no space for its shared memory.
   if (code.startsWith('SQLITE_IOERR') && isDiskFull(path))
     return toSqliteError(path, { code: 'SQLITE_FULL' });
   if (problem !== undefined) return new Failure('unavailable', `The database ${path} ${problem}`);

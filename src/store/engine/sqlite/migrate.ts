@@ -11,7 +11,7 @@ import {
   runQuick,
   runStep,
 } from '../pending-steps.ts';
-import { IN_MEMORY, waitForLock } from './connect.ts';
+import { IN_MEMORY, isBusy, waitForLock } from './connect.ts';
 import { keepBefore } from './copy-pages.ts';
 import { requireNotMoved } from './moved.ts';
 
@@ -89,7 +89,7 @@ export function takeAlone(connection: Database.Database): void {
   try {
     connection.exec('begin exclusive');
   } catch (error) {
-    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
+    if (!isBusy(error)) throw error;
     throw new Failure(
       'unavailable',
       `The database ${connection.name} is in use: stop every process of Plumbline (serve, work, ingest) first.`,

@@ -7,10 +7,7 @@ import { Failure } from '../../../domain/failure.ts';
  */
 
 /** When a database was moved, and the URL of the new one, without its password. */
-export interface Move {
-  readonly at: string;
-  readonly to: string;
-}
+export type Move = { readonly at: string; readonly to: string };
 
 const MIGRATION = /^9999-moved (\S+) (.+)$/;
 

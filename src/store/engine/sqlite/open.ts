@@ -2,11 +2,11 @@ import type Database from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import type { Tables } from '../../tables.ts';
 import { openAside, runHere } from '../aside.ts';
-import { createWriter, type Db, type Queries, toDb } from '../database.ts';
+import { createDb, type Db, type Queries } from '../database.ts';
 import type { Reader } from '../reader.ts';
 import { createShortage } from '../space.ts';
 import type { Store, StoreOptions } from '../store.ts';
-import { connect, IN_MEMORY, PlumblineSqliteDialect } from './connect.ts';
+import { createSqliteDialect, IN_MEMORY, openConnection } from './connect.ts';
 import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
 import { toOpenError } from './errors.ts';
 import { migrateSqlite } from './migrate.ts';
@@ -34,60 +34,53 @@ export async function openSqlite(
 }
 
 async function open(path: string, options: StoreOptions): Promise<Store> {
-  const connection = connect(path);
+  const writing = toConnected(openConnection(path));
+  const { db, connection } = writing;
   try {
-    const writing = toKysely(connection);
-    await migrateSqlite(writing, connection, options);
+    await migrateSqlite(db, connection, options);
     // What a statement changes is copied before, so that it can be undone alone: else into a file, from eight pages on. Not
     // before migrating, which may sort a whole table.
     connection.pragma('temp_store = MEMORY');
     const reading = path === IN_MEMORY ? undefined : connectReading(path);
     const findShortage = createShortage(path, options);
-    const thread = options.hasThread && reading ? openAside(path) : undefined;
-    return toStore({ db: writing, connection }, { reading, thread }, findShortage);
+    return toStore(writing, reading, { findShortage, hasThread: options.hasThread ?? false });
   } catch (error) {
     connection.close();
     throw error;
   }
 }
 
-interface Connected {
-  readonly db: Kysely<Tables>;
-  readonly connection: Database.Database;
-}
+type Connected = ReturnType<typeof toConnected>;
 
 /** Reads a file that nobody writes to. */
 export async function readDatabaseFile<T>(
   path: string,
   read: (reading: { readonly db: Queries; readonly reader: Reader }) => Promise<T>,
 ): Promise<T> {
-  const { db, connection } = connectReading(path);
+  const reading = connectReading(path);
   try {
-    return await read({ db, reader: createSqliteReader(connection, db) });
+    return await read({ db: reading.db, reader: createSqliteReader(reading) });
   } finally {
-    connection.close();
+    reading.connection.close();
   }
 }
 
-/** For a thread, which ends with its connection. */
+/** Opens a reader of a thread, which ends with its connection. */
 export function openSqliteReader(path: string): Reader {
-  const { db, connection } = connectReading(path);
-  return createSqliteReader(connection, db);
+  return createSqliteReader(connectReading(path));
 }
 
 function connectReading(path: string): Connected {
-  const connection = connect(path, { readonly: true });
+  const connection = openConnection(path, { readonly: true });
   connection.pragma(`busy_timeout = ${READ_TIMEOUT_MS}`);
-  return { db: toKysely(connection), connection };
+  return toConnected(connection);
 }
 
-function toKysely(connection: Database.Database): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new PlumblineSqliteDialect(connection) });
-}
-
-interface Readings {
-  readonly reading: Connected | undefined;
-  readonly thread: ReturnType<typeof openAside> | undefined;
+function toConnected(connection: Database.Database) {
+  return {
+    db: new Kysely<Tables>({ dialect: createSqliteDialect(connection) }),
+    connection,
+  };
 }
 
 /**
@@ -96,24 +89,25 @@ interface Readings {
  */
 function toStore(
   writing: Connected,
-  { reading, thread }: Readings,
-  findShortage: Db['findShortage'],
+  reading: Connected | undefined,
+  { findShortage, hasThread }: { findShortage: Db['findShortage']; hasThread: boolean },
 ): Store {
-  const writer = createWriter((change) => writing.db.transaction().execute(change));
-  const reader =
-    reading === undefined
-      ? createSharedReader(writing.db)
-      : createSqliteReader(reading.connection, reading.db);
+  const { db, settle } = createDb(
+    (reading ?? writing).db,
+    (change) => writing.db.transaction().execute(change),
+    findShortage,
+  );
+  const reader = reading ? createSqliteReader(reading) : createSharedReader(writing.db);
+  const thread = hasThread && reading ? openAside(writing.connection.name) : undefined;
   const close = async () => {
-    await writer.settle();
+    await settle();
     await thread?.close();
     // The writing connection last: the last one to close checkpoints, and a reading one cannot.
-    for (const connected of reading === undefined ? [writing] : [reading, writing]) {
+    for (const connected of reading ? [reading, writing] : [writing]) {
       await connected.db.destroy();
       // Kysely closes only connections that it has used.
       connected.connection.close();
     }
   };
-  const aside = thread?.aside ?? runHere(reader);
-  return { db: toDb((reading ?? writing).db, writer, findShortage), reader, aside, close };
+  return { db, reader, aside: thread?.aside ?? runHere(reader), close };
 }

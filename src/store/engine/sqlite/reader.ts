@@ -5,8 +5,10 @@ import type { Tables } from '../../tables.ts';
 import { type BoundQuery, runPrepared } from '../prepared.ts';
 import { createReader, type Plan, type Reader, runPlan, toReader } from '../reader.ts';
 
+type Connected = { readonly db: Kysely<Tables>; readonly connection: Database.Database };
+
 /** In WAL mode a transaction that only reads sees the database as it was at its first statement. */
-export function createSqliteReader(connection: Database.Database, db: Kysely<Tables>): Reader {
+export function createSqliteReader({ db, connection }: Connected): Reader {
   const prepare = remember((sql: string) => prepareAll(connection, sql));
   const readAll = (query: BoundQuery<unknown>) => {
     const { sql, parameters } = query(db);

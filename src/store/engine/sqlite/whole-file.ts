@@ -78,7 +78,7 @@ function removeLeft(folder: string): void {
   }
 }
 
-/** None of a folder that cannot be listed: whether it can be written is seen then. */
+/** A folder that cannot be listed has none: whether it can be written is seen later. */
 function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
