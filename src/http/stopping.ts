@@ -9,10 +9,10 @@ const STOP_TIMEOUT_MS = 10_000;
 const SWEEP_MS = 50;
 
 /**
- * Lets a server stop without losing a request. Is called before the server gets its listener. When it stops, every answer has `Connection: close` (RFC 9112, 9.6), so that
- * clients open their next connection elsewhere. For `delayMs` the server goes on listening, so that a load balancer sees that
- * it is not ready. Then it listens no more. Connections without a request are closed a second later: if they were closed at
- * once, requests that are on their way would be lost.
+ * Lets a server stop without losing a request. Is called before the server gets its listener. When it stops, every
+ * answer has `Connection: close` (RFC 9112, 9.6), so that clients open their next connection elsewhere. For `delayMs`
+ * the server goes on listening, so that a load balancer sees that it is not ready. Then it listens no more. Connections
+ * without a request are closed a second later: if they were closed at once, requests that are on their way would be lost.
  */
 export function prepareStop(server: Server, delayMs: number) {
   let stopped: Promise<void> | undefined;

@@ -49,7 +49,12 @@ export function openShippedNetworks(file: string): IpDatabase | undefined {
     return position === 0 ? undefined : known.memo(position);
   };
   const findVersion = () => header.version;
-  return { find, findVersion, isShipped: true, close: () => closeSync(fd) };
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) closeSync(fd);
+    isOpen = false;
+  };
+  return { find, findVersion, isShipped: true, close };
 }
 
 function open(file: string): number | undefined {

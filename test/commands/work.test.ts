@@ -46,7 +46,7 @@ test('work fires the alerts that are due, an hour after the last time, and serve
   const worker = start('work', '--json');
   const worked = finish(worker);
   expect(JSON.parse(await printed(worker, /\n/))).toEqual({
-    jobs: ['alerts', 'joining', 'unclaimed', 'events', 'outbox', 'inbox'],
+    jobs: ['alerts', 'listing', 'unclaimed', 'events', 'changes', 'outbox', 'inbox'],
   });
   await expect.poll(async () => (await evaluated()).length, TIMEOUT).toBe(16);
   expect((await alerts()).map(({ type }) => type)).toEqual(['alert.alignment_regression']);
@@ -71,7 +71,7 @@ test('work says what it does', async () => {
   });
   const worker = start('work');
   expect(await printed(worker, /\n/)).toBe(
-    'Plumbline works on: alerts, dns, names, joining, unclaimed, events, outbox, inbox\n',
+    'Plumbline works on: alerts, dns, names, listing, unclaimed, events, changes, outbox, inbox\n',
   );
   const ended = finish(worker);
   worker.kill('SIGTERM');

@@ -63,6 +63,6 @@ test('the inbox and each door are jobs', async () => {
   };
   const jobs = startJobs(config, deps);
   onTestFinished(() => jobs.stop());
-  const always = ['alerts', 'joining', 'unclaimed', 'events', 'outbox', 'inbox'];
+  const always = ['alerts', 'listing', 'unclaimed', 'events', 'changes', 'outbox', 'inbox'];
   expect(jobs.names).toEqual([...always, `folder ${folder}`]);
 });

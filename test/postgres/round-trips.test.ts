@@ -45,8 +45,8 @@ test('a transaction of intake waits for PostgreSQL as often for 60 domains as fo
   };
   const ofOne = await store(() => 'one.example');
   expect(await store((i) => `d${i}.example`)).toBe(ofOne);
-  // Begin, locks, removals, sources, new domains (3), known reports, reports, counts, texts, commit.
-  expect(ofOne).toBe(12);
+  // Begin, locks, removals, new domains (3), known reports, documents, reports and counts, commit.
+  expect(ofOne).toBe(10);
   // Domains with many reports have transactions of their own.
   expect(await store((i) => `many${i % 2}.example`)).toBe(2 * ofOne);
   expect(await listMiscounts(db)).toEqual({});

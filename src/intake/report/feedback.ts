@@ -70,7 +70,7 @@ function toNamespace({ namespace }: XmlParser, log: WarningLog): string | null {
   return cutText(namespace, MAX_NAMESPACE_CHARS);
 }
 
-type Parts = Omit<AggregateReport, 'content' | 'sources' | 'warnings' | 'payloadSha256'>;
+type Parts = Omit<AggregateReport, 'content' | 'warnings' | 'payloadSha256'>;
 
 /**
  * Spends the report's size from the budget. While there is no room, the half with fewer messages is left out: the records

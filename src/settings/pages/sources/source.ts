@@ -100,8 +100,9 @@ export const markSource: PageHandler = async (deps, req, res) => {
 
 /** The range that the page had; its values are checked where the page reads them. */
 function toRangeOfPage(req: Request): string {
-  const fields = ['days', 'from', 'to'].map((name) => [name, readQuery(req, name)]);
-  const chosen = new URLSearchParams(fields.filter(([, value]) => value !== ''));
+  const chosen = new URLSearchParams();
+  for (const name of ['days', 'from', 'to'])
+    if (readQuery(req, name) !== '') chosen.set(name, readQuery(req, name));
   return chosen.size === 0 ? '' : `?${chosen}`;
 }
 
