@@ -1,15 +1,24 @@
 /**
  * What a reader of `src/` has to find their way in: lines, files, files that only one other file imports, and the
- * files that a request of each operation passes: `npm run structure`. The last figure is measured: the files of which
- * at least one function runs, from the request's bytes to the answer's, in a server
- * that has answered another page of the list before.
+ * files that a request of each operation and an ingested gzip pass: `npm run structure`. The last figures are measured:
+ * the files of which at least one function runs, from the request's bytes to the answer's, in a server that has answered
+ * another page of the list before, or from the file's bytes to the stored report, after another file.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
 import { dirname, join, normalize, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { toInstant } from '../src/domain/instant.ts';
+import { ingest } from '../src/intake/ingest.ts';
+import { localParser } from '../src/intake/parser/parser.ts';
+import { insertAccount } from '../src/store/accounts/accounts.ts';
+import { addDomain } from '../src/store/domains/domains.ts';
+import { openStore } from '../src/store/engine/open.ts';
+import { operator } from '../src/store/events/audit.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SMALL_LINES = 25;
@@ -21,6 +30,7 @@ const texts = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 
 printModules();
 printImporters();
 await printRequests();
+await printIngest();
 
 function printModules(): void {
   const modules = Map.groupBy(files, (file) => file.split('/')[1] ?? '');
@@ -64,14 +74,44 @@ async function printRequests(): Promise<void> {
     for (const path of ['/v1/external/domains', reports, '/v1/external/alerts']) {
       await read(`${path}?offset=1`);
       const passed = await passedBy(profiler, () => read(`${path}?offset=2`));
-      const name = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '{domain_id}');
-      print(`GET ${name}: ${passed.length} files, ${sumLines(passed)} lines`);
-      if (process.argv.includes('--files')) for (const file of passed) print(`  ${file}`);
+      printPassed(`GET ${path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '{domain_id}')}`, passed);
     }
     profiler.close();
   } finally {
     server.kill();
   }
+}
+
+/** One gzip, parsed and stored in this process. */
+async function printIngest(): Promise<void> {
+  const { db, close } = await openStore(':memory:');
+  const now = toInstant(new Date());
+  const { id: accountId } = await insertAccount(db, { name: 'Example', plan: 'pro', now });
+  await db.write((tx) => addDomain(tx, { accountId, name: 'example.com', now }, operator(now)));
+  const session = new Session();
+  session.connect();
+  const ask = session.post.bind(session) as Profiler['ask'];
+  await ask('Profiler.enable');
+  await ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const text = readFileSync(join(ROOT, 'test/fixtures/example-plain.xml'), 'utf8');
+  const store = async (bytes: Uint8Array) => {
+    const read = async function* () {
+      yield { name: 'report.xml.gz', read: async () => ({ name: 'report.xml.gz', bytes }) };
+    };
+    const deps = { db, now: () => new Date(), parser: localParser };
+    for await (const { outcome } of ingest(deps, read()))
+      if (outcome !== 'stored') throw new Error(`The report is ${outcome}.`);
+  };
+  await store(gzipSync(text));
+  const another = gzipSync(text.replace(/<report_id>/, '<report_id>another-'));
+  printPassed('an ingested gzip', await passedBy({ ask }, () => store(another)));
+  session.disconnect();
+  await close();
+}
+
+function printPassed(what: string, files: readonly string[]): void {
+  print(`${what}: ${files.length} files, ${sumLines(files)} lines`);
+  if (process.argv.includes('--files')) for (const file of files) print(`  ${file}`);
 }
 
 interface Profiler {
@@ -87,7 +127,10 @@ interface Answer {
 }
 
 /** The files of which a function runs during a request. Taking the counts resets them. */
-async function passedBy({ ask }: Profiler, request: () => Promise<unknown>): Promise<string[]> {
+async function passedBy(
+  { ask }: Pick<Profiler, 'ask'>,
+  request: () => Promise<unknown>,
+): Promise<string[]> {
   await ask('Profiler.takePreciseCoverage');
   await request();
   const { result = [] } = await ask('Profiler.takePreciseCoverage');
