@@ -16,7 +16,7 @@ const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>>
     'select account_seq, count(*) from report where account_seq is not null group by 1',
   ],
   changes: [
-    'select seq, changes from account where reports_total > 0',
+    'select seq, changes from account',
     'select account_seq, max(number) from change group by 1',
   ],
   domains: [

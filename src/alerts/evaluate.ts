@@ -74,10 +74,7 @@ function describeFailure(domainId: string, cause: unknown): Error {
 type Changed = Omit<Evaluated, 'domains'>;
 
 /** Most evaluations change nothing, so facts are read without the write lock first, and again for a change. */
-async function evaluateDomain(
-  { store, thresholds, now }: EvaluateDeps,
-  domainId: string,
-): Promise<Changed> {
+async function evaluateDomain({ store, thresholds, now }: EvaluateDeps, domainId: string) {
   const query = { domainId, now: toInstant(now()), thresholds };
   const { domain: seen } = await readFacts(store, query);
   if (seen === undefined || decide(seen.views, thresholds).length === 0)

@@ -80,7 +80,7 @@ async function serveDemo(
 type Demo = Awaited<ReturnType<typeof fillStore>>;
 
 async function fillStore(store: Store, today: Date) {
-  const account = await insertDemoAccount(store.db, { today });
+  const account = await insertDemoAccount(store.db, today);
   const passwordHash = await hashPassword(PERSON.password);
   const { account_id: accountId } = account;
   const { email } = PERSON;

@@ -40,25 +40,19 @@ async function requireEmpty(db: Db): Promise<void> {
     throw new Failure('conflict', 'The database has data already: give an empty one.');
 }
 
-interface DemoAccountOptions {
-  readonly today: Date;
-  /** The account's id, the key and the domains' ids, when they must not be random. */
-  readonly id?: string;
-  readonly key?: string;
-  readonly ids?: Readonly<Record<string, string>>;
-}
-
+/** `fixed` has the account's id, the key and the domains' ids, when they must not be random. */
 export async function insertDemoAccount(
   db: Db,
-  { today, id, key: fixedKey, ids }: DemoAccountOptions,
+  today: Date,
+  fixed: { id?: string; key?: string; ids?: Readonly<Record<string, string>> } = {},
 ) {
   const now = toInstant(toFirstDay(today));
   const named = { name: 'Demo account', plan: 'pro' } as const;
-  const { id: accountId } = await insertAccount(db, { ...named, now, id });
-  const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: fixedKey });
+  const { id: accountId } = await insertAccount(db, { ...named, now, id: fixed.id });
+  const { key } = await insertApiKey(db, { accountId, name: 'Demo key', now, key: fixed.key });
   const domains: { id: string; domain: string }[] = [];
   for (const { name } of DOMAINS) {
-    const { id } = await insertDomain(db, { accountId, name, now, id: ids?.[name] });
+    const { id } = await insertDomain(db, { accountId, name, now, id: fixed.ids?.[name] });
     domains.push({ id, domain: name });
   }
   return { account_id: accountId, key, domains };

@@ -18,13 +18,10 @@ export interface DemoDay {
 }
 
 /** The begin of the oldest day: what the demo has besides reports is from then, as its account's audit says. */
-export function toFirstDay(today: Date): Date {
-  return toMidnight(today, DEMO_DAYS);
-}
+export const toFirstDay = (today: Date): Date => toMidnight(today, DEMO_DAYS);
 
-function toMidnight(today: Date, daysAgo: number): Date {
-  return new Date((Math.floor(today.getTime() / DAY_MS) - daysAgo) * DAY_MS);
-}
+const toMidnight = (today: Date, daysAgo: number): Date =>
+  new Date((Math.floor(today.getTime() / DAY_MS) - daysAgo) * DAY_MS);
 
 /** Ninety days of reports for the demo's domains, oldest first, up to yesterday's. */
 export function* demoDays(today: Date): Generator<DemoDay> {
@@ -38,24 +35,14 @@ export function* demoDays(today: Date): Generator<DemoDay> {
   }
 }
 
+/** The XML of RFC 7489, appendix C, as most reporters write it. */
 function toFile(domain: DemoDomain, reporter: DemoReporter, when: { day: Date; daysAgo: number }) {
   const begin = when.day.getTime() / 1000;
   const end = begin + 86_399;
-  const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml.gz`;
-  return { name, bytes: gzipSync(renderReport(domain, reporter, { begin, end, ...when })) };
-}
-
-interface Window {
-  readonly begin: number;
-  readonly end: number;
-  readonly daysAgo: number;
-}
-
-/** The XML of RFC 7489, appendix C, as most reporters write it. */
-function renderReport(domain: DemoDomain, reporter: DemoReporter, { begin, end, daysAgo }: Window) {
+  const { daysAgo } = when;
   const policy = findPolicy(domain, daysAgo);
   const records = listRecords(domain, reporter, daysAgo);
-  return `<?xml version="1.0" encoding="UTF-8"?>
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>
 <feedback>
   <report_metadata>
     ${reporter.org === undefined ? '' : `<org_name>${reporter.org}</org_name>`}
@@ -70,6 +57,7 @@ function renderReport(domain: DemoDomain, reporter: DemoReporter, { begin, end, 
 ${records.map((record) => renderRecord(record, domain)).join('\n')}
 </feedback>
 `;
+  return { name: `${reporter.domain}!${domain.name}!${begin}!${end}.xml.gz`, bytes: gzipSync(xml) };
 }
 
 function renderRecord(record: DemoRecord, { name }: DemoDomain): string {

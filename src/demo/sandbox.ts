@@ -14,8 +14,8 @@ const WAITING = 'waiting.example';
 export async function openSandbox(today: Date, database = ':memory:') {
   const store = await openEmpty(database);
   const ids = SANDBOX_DOMAIN_IDS;
-  const [id, key] = [SANDBOX_ACCOUNT_ID, SANDBOX_KEY];
-  const account = await insertDemoAccount(store.db, { today, id, key, ids });
+  const fixed = { id: SANDBOX_ACCOUNT_ID, key: SANDBOX_KEY, ids };
+  const account = await insertDemoAccount(store.db, today, fixed);
   await ingestDemo(store, account, today);
   const [accountId, now] = [account.account_id, toInstant(today)];
   const waiting = { accountId, name: WAITING, now, id: ids[WAITING] as string };

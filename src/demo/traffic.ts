@@ -6,7 +6,6 @@ import { hash } from 'node:crypto';
  */
 
 export const DEMO_DAYS = 90;
-const DAYS_OF_WEEK = 7;
 /** Two days of each week have less mail. None of them is a day on which an alert fires. */
 const QUIET_DAYS: ReadonlySet<number> = new Set([3, 4]);
 
@@ -57,14 +56,6 @@ export interface DemoDomain {
   readonly policies: readonly (readonly [daysAgo: number, policy: Policy])[];
   readonly sources: readonly DemoSource[];
 }
-
-/** A forger with many addresses, each with few messages, who uses the name of the domain and nothing else. */
-const FORGER: readonly DemoSource[] = Array.from({ length: 24 }, (_, i) =>
-  toSource(`203.0.113.${130 + i}`, 4, ['fail', 'fail'], {
-    signature: null,
-    bounce: 'parcel-notice.example',
-  }),
-);
 
 export const DOMAINS: readonly DemoDomain[] = [
   {
@@ -122,7 +113,11 @@ export const DOMAINS: readonly DemoDomain[] = [
       }),
       // An old server that nobody remembers: no signature, and not in the SPF record.
       toSource('192.0.2.180', 9, ['fail', 'fail'], { signature: null, bounce: 'own' }),
-      ...FORGER,
+      // A forger with many addresses, each with few messages, who uses the name of the domain and nothing else.
+      ...Array.from({ length: 24 }, (_, i) => {
+        const others = { signature: null, bounce: 'parcel-notice.example' };
+        return toSource(`203.0.113.${130 + i}`, 4, ['fail', 'fail'], others);
+      }),
     ],
   },
 ];
@@ -146,14 +141,13 @@ export function listRecords(
   reporter: DemoReporter,
   daysAgo: number,
 ): DemoRecord[] {
-  const isQuiet = QUIET_DAYS.has(daysAgo % DAYS_OF_WEEK);
+  const isQuiet = QUIET_DAYS.has(daysAgo % 7);
   const policy = findPolicy(domain, daysAgo);
   return domain.sources
     .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
     .map(({ broken, seen: _, messagesPerDay, ...source }) => {
-      const { ip } = source;
-      const chance =
-        0.85 + 0.3 * chanceOf(domain.name, reporter.org ?? reporter.domain, ip, daysAgo);
+      const by = reporter.org ?? reporter.domain;
+      const chance = 0.85 + 0.3 * chanceOf(domain.name, by, source.ip, daysAgo);
       const count = Math.round(messagesPerDay * reporter.share * chance * (isQuiet ? 0.45 : 1));
       const isBroken = broken !== undefined && isBetween(daysAgo, broken);
       const dkim = isBroken ? ('fail' as const) : source.dkim;
@@ -166,9 +160,8 @@ export function findPolicy({ policies }: DemoDomain, daysAgo: number): Policy {
   return policies.findLast(([from]) => daysAgo <= from)?.[1] ?? 'none';
 }
 
-function isBetween(daysAgo: number, [first, last]: readonly [number, number]): boolean {
-  return daysAgo <= first && daysAgo >= last;
-}
+const isBetween = (daysAgo: number, [first, last]: readonly [number, number]): boolean =>
+  daysAgo <= first && daysAgo >= last;
 
 /** A number from 0 to 1 that depends only on the inputs. */
 function chanceOf(...inputs: readonly (string | number)[]): number {

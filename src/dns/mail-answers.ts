@@ -1,9 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ABSENT, createResolver } from './resolver.ts';
 
-/** Rejects with the resolver's `code`; ENOTFOUND and ENODATA are answers that there is no such record. */
-export type AskForMail = (name: string, type: string) => Promise<unknown[]>;
-
 interface Answered {
   readonly records?: unknown[];
   readonly code?: string | undefined;
@@ -17,8 +14,11 @@ const KEPT_MS = 600_000;
 const FAILED_KEPT_MS = 60_000;
 const TIMEOUT_MS = 3_000;
 
-/** Answers that verifying mails needs, kept for a while. An answer that comes late is kept for the next mail. */
-export function createMailAnswers(servers: readonly string[]): AskForMail {
+/**
+ * Answers that verifying mails needs, kept for a while. An answer that comes late is kept for the next mail. Rejects with
+ * the resolver's `code`; ENOTFOUND and ENODATA are answers that there is no such record.
+ */
+export function createMailAnswers(servers: readonly string[]) {
   const resolver = createResolver(servers, TIMEOUT_MS);
   const known = new LRUCache<string, Answered>({
     maxSize: MAX_CHARS,
@@ -33,7 +33,7 @@ export function createMailAnswers(servers: readonly string[]): AskForMail {
     asked.delete(key);
     return answered;
   };
-  return async (name, type) => {
+  return async (name: string, type: string) => {
     if (!TYPES.has(type)) throw toError('EBADQUERY');
     const key = `${type} ${name.toLowerCase()}`;
     const asking = asked.get(key) ?? known.get(key) ?? askOnce(key, name, type);
@@ -48,6 +48,4 @@ export function createMailAnswers(servers: readonly string[]): AskForMail {
 const toAnswered = (records: unknown): Answered => ({ records: records as unknown[] });
 const toFailed = ({ code = 'EFAILED' }: NodeJS.ErrnoException): Answered => ({ code });
 
-function toError(code = 'EFAILED'): NodeJS.ErrnoException {
-  return Object.assign(new Error(code), { code });
-}
+const toError = (code = 'EFAILED') => Object.assign(new Error(code), { code });

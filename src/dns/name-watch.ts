@@ -28,10 +28,7 @@ interface NameWatchDeps {
  * Looks up the names of addresses that sent in the name of a shard's domains. An error with one domain is logged.
  * Each round begins with another domain, so that none is left out for ever. Returns whether it came to the end.
  */
-export async function nameShard(
-  deps: NameWatchDeps,
-  { shard, mayGoOn }: ShardRun,
-): Promise<boolean> {
+export async function nameShard(deps: NameWatchDeps, { shard, mayGoOn }: ShardRun) {
   let left = PER_SHARD;
   const domains = await listWatchedDomainIds(deps.store.db, shard);
   for (const domainId of rotate(domains, deps.random ?? Math.random)) {
@@ -63,16 +60,13 @@ async function nameDomain(
   for (let from = 0; from < addresses.length; from += TOGETHER) {
     if (!(await mayGoOn())) return undefined;
     const some = addresses.slice(from, from + TOGETHER);
-    const names = await Promise.all(
-      some.map(async (address) => toSourceName(address, await lookUpName(address), now())),
-    );
-    await updateNames(store.db, { domainId, now: at }, names);
+    const look = async (address: string) => toSourceName(address, await lookUpName(address), now());
+    await updateNames(store.db, { domainId, now: at }, await Promise.all(some.map(look)));
   }
   return (await mayGoOn()) ? addresses.length : undefined;
 }
 
 function toSourceName(address: string, name: string | null | undefined, now: Date): SourceName {
-  const keptMs =
-    name === undefined ? KEPT_MS.noAnswer : name === null ? KEPT_MS.none : KEPT_MS.name;
+  const keptMs = KEPT_MS[name === undefined ? 'noAnswer' : name === null ? 'none' : 'name'];
   return { address, name, expiresAt: toInstant(new Date(now.getTime() + keptMs)) };
 }

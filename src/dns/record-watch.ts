@@ -46,14 +46,10 @@ interface RecordWatchDeps {
 }
 
 /** @internal Tests and the benchmark call it too. */
-export async function checkDomain(
-  deps: RecordWatchDeps,
-  { id, name }: DomainToCheck,
-): Promise<void> {
+export async function checkDomain(deps: RecordWatchDeps, { id, name }: DomainToCheck) {
   const { store, thresholds, now, lookUp, evaluate } = deps;
-  const answers = await Promise.all(
-    RECORD_TYPES.map(async (type) => ({ type, value: await lookUp(type, name) })),
-  );
+  const look = async (type: RecordType) => ({ type, value: await lookUp(type, name) });
+  const answers = await Promise.all(RECORD_TYPES.map(look));
   const at = toInstant(now());
   const errors: unknown[] = [];
   for (const { type, value } of answers) {

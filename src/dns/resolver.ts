@@ -20,17 +20,15 @@ export function createDns(servers: readonly string[], timeoutMs: number = TIMEOU
  * Finds all addresses of a host: by the given servers, or as the system does, which also reads its own table of hosts.
  * Rejects when nobody answers.
  */
-export function createHostLookUp(
-  servers: readonly string[],
-): (name: string) => Promise<readonly string[]> {
+export function createHostLookUp(servers: readonly string[]) {
   if (servers.length === 0)
-    return async (name) => (await lookup(name, { all: true })).map(({ address }) => address);
-  const { findAddresses } = createDns(servers);
-  return async (name) => {
-    const found = await Promise.all([findAddresses(name, 4), findAddresses(name, 6)]);
-    if (found.every((addresses) => addresses === undefined))
-      throw new Error(`No DNS server answered for ${name}.`);
-    return found.flatMap((addresses) => addresses ?? []);
+    return async (name: string) =>
+      (await lookup(name, { all: true })).map(({ address }) => address);
+  const { findAllAddresses } = createDns(servers);
+  return async (name: string) => {
+    const addresses = await findAllAddresses(name);
+    if (addresses === undefined) throw new Error(`No DNS server answered for ${name}.`);
+    return addresses;
   };
 }
 
@@ -59,7 +57,16 @@ export function createResolver(servers: readonly string[], timeout: number): Res
 
 /** None of the questions rejects. */
 function askWith(resolver: Resolver, ask: <T>(query: Promise<T>) => Promise<Answer<T>>) {
+  const findAddresses = (name: string, family: 4 | 6) =>
+    ask(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
   return {
+    findAddresses,
+    /** undefined when no server answered for either family. */
+    findAllAddresses: async (name: string) => {
+      const found = await Promise.all([findAddresses(name, 4), findAddresses(name, 6)]);
+      if (found.every((some) => some === undefined)) return undefined;
+      return found.flatMap((some) => some ?? []);
+    },
     findTexts: async (name: string) => {
       const texts = await ask(resolver.resolveTxt(name));
       if (!texts) return texts;
@@ -74,8 +81,6 @@ function askWith(resolver: Resolver, ask: <T>(query: Promise<T>) => Promise<Answ
       const sorted = records.toSorted((a, b) => a.priority - b.priority);
       return sorted.map(({ exchange }) => exchange).filter((exchange) => exchange !== '');
     },
-    findAddresses: (name: string, family: 4 | 6) =>
-      ask(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
     // `reverse` would read /etc/hosts, too, and take a failure of the server for an answer.
     findPointers: (name: string) => ask(resolver.resolvePtr(name)),
   };

@@ -13,19 +13,14 @@ const DEADLINE_MS = 10_000;
 const MAX_NAMES = 5;
 
 /** Forward-confirmed reverse DNS (RFC 8601, 2.7.3): whoever has an address can publish any name for it. */
-export function createNameLookUp(
-  servers: readonly string[],
-  deadlineMs: number = DEADLINE_MS,
-): LookUpName {
-  return (address) => askInTime(servers, deadlineMs, (dns) => findName(dns, address));
+export function createNameLookUp(servers: readonly string[], deadlineMs: number = DEADLINE_MS) {
+  return (address: string) => askInTime(servers, deadlineMs, (dns) => findName(dns, address));
 }
 
 async function findName(dns: Dns, address: string): Promise<Answer<string>> {
   const pointers = await dns.findPointers(toPointerName(address));
   if (pointers === undefined) return undefined;
-  const names = (pointers ?? [])
-    .map((text) => parseDomainName(text))
-    .filter((name) => name !== undefined);
+  const names = (pointers ?? []).flatMap((text) => parseDomainName(text) ?? []);
   let isSure = true;
   for (const name of names.sort().slice(0, MAX_NAMES)) {
     const addresses = await dns.findAddresses(name, isIPv4(address) ? 4 : 6);
@@ -38,15 +33,12 @@ async function findName(dns: Dns, address: string): Promise<Answer<string>> {
 /** The name at which the names of an address are published (RFC 1035, 3.5; RFC 3596, 2.5). */
 function toPointerName(address: string): string {
   if (isIPv4(address)) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
-  const [head = '', tail = ''] = address.split('::').map((part) => toDigits(part));
+  const [head = '', tail = ''] = address.split('::').map(toDigits);
   const digits = `${head}${'0'.repeat(32 - head.length - tail.length)}${tail}`;
   return `${[...digits].reverse().join('.')}.ip6.arpa`;
 }
 
 function toDigits(groups: string): string {
-  if (groups === '') return '';
-  return groups
-    .split(':')
-    .map((group) => group.padStart(4, '0'))
-    .join('');
+  const padded = groups.split(':').map((group) => group.padStart(4, '0'));
+  return groups === '' ? '' : padded.join('');
 }

@@ -43,8 +43,5 @@ async function findDmarc(dns: Dns, name: string): Promise<Answer<string>> {
 /** A host without MX records takes mail at its own address (RFC 5321, 5.1). */
 async function findExchangers(dns: Dns, host: string): Promise<readonly string[] | undefined> {
   const exchangers = await dns.findExchangers(host);
-  if (exchangers !== null) return exchangers;
-  const addresses = await Promise.all([dns.findAddresses(host, 4), dns.findAddresses(host, 6)]);
-  if (addresses.every((some) => some === undefined)) return undefined;
-  return addresses.flatMap((some) => some ?? []);
+  return exchangers === null ? await dns.findAllAddresses(host) : exchangers;
 }

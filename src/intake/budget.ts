@@ -11,13 +11,6 @@ export interface Limits {
   readonly members: number;
 }
 
-function limitsOf(inputBytes: number): Limits {
-  return {
-    unpackedBytes: 256 * MIB + UNPACKED_PER_INPUT_BYTE * inputBytes,
-    members: 10_000 + inputBytes / 100,
-  };
-}
-
 /** A mailbox of ten years has 40,000 reports of 10 kB in 150 MB. */
 const UNPACKED_PER_INPUT_BYTE = 32;
 
@@ -47,19 +40,11 @@ const COSTS = {
  * honest report, 60 MB of XML in 0.5 MB of gzip, is the most that bytes of an honest input can cost; those of archives
  * and mailboxes, which are larger, cost a third of that.
  */
-const BASE_COST = 100e6;
-const COST_PER_BYTE = 6_000;
-const FIRST_BYTES = MIB / 2;
-const COST_PER_FURTHER_BYTE = 2_500;
-
-function maxCost(inputBytes: number): number {
-  const further = Math.max(0, inputBytes - FIRST_BYTES) * COST_PER_FURTHER_BYTE;
-  return BASE_COST + Math.min(FIRST_BYTES, inputBytes) * COST_PER_BYTE + further;
-}
+const COST = { base: 100e6, firstBytes: MIB / 2, perByte: 6_000, perFurtherByte: 2_500 };
 
 /** CPU time after which reading is given up for now: an input within its budget needs it only on a very slow machine. */
 export function maxCpuMs(inputBytes: number): number {
-  return 10_000 + (10 * maxCost(inputBytes)) / 1e6;
+  return 10_000 + (10 * findMax(COST, inputBytes)) / 1e6;
 }
 
 /** The share of it for an input that others may wait behind. Nearly all honest ones need less. */
@@ -69,13 +54,11 @@ const BRIEF_SHARE = 0.2;
  * What one input may add to the database besides its own bytes, estimated: a base, and a multiple of its size. Reports
  * of one record, the smallest, take 1,500 bytes each and 400 in a zip. A stranger's mail is small and may add less.
  */
-const KEPT_BASE_BYTES = MIB / 2;
-const KEPT_PER_INPUT_BYTE = 4;
-const KEPT_PER_FURTHER_BYTE = 6;
+const KEPT = { base: MIB / 2, firstBytes: MIB, perByte: 4, perFurtherByte: 6 };
 
-function maxKept(inputBytes: number): number {
-  const further = Math.max(0, inputBytes - MIB) * KEPT_PER_FURTHER_BYTE;
-  return KEPT_BASE_BYTES + Math.min(MIB, inputBytes) * KEPT_PER_INPUT_BYTE + further;
+function findMax({ base, firstBytes, perByte, perFurtherByte }: typeof KEPT, bytes: number) {
+  const further = Math.max(0, bytes - firstBytes);
+  return base + Math.min(firstBytes, bytes) * perByte + further * perFurtherByte;
 }
 
 /** What the originals of its documents may take in all, of a part each. They are parts of the input, compressed. */
@@ -86,12 +69,9 @@ const ORIGINALS_PER_INPUT_BYTE = 2;
 export const REPORT_ROW_BYTES = 1_300;
 
 /** The estimated bytes that will be stored of a report. */
-export function estimateStored({
-  metadata,
-  content,
-}: Pick<AggregateReport, 'metadata' | 'content'>): number {
-  const { orgName, email, reportId } = metadata;
-  return estimateBytes({ content }) + `${orgName}${email}${reportId}`.length;
+export function estimateStored(report: Pick<AggregateReport, 'metadata' | 'content'>): number {
+  const { orgName, email, reportId } = report.metadata;
+  return estimateBytes(report) + `${orgName}${email}${reportId}`.length;
 }
 
 /** The estimated size of a report in memory; without one, of a refusal. */
@@ -114,7 +94,8 @@ export class Budget {
   #members = 0;
   #kept = 0;
   #originals = 0;
-  #isSpent = false;
+  /** Whether a limit was exceeded; the rest of the input is then not read. */
+  isSpent = false;
 
   constructor(
     inputBytes: number,
@@ -122,13 +103,12 @@ export class Budget {
     { isBrief = false }: { readonly isBrief?: boolean | undefined } = {},
   ) {
     this.#inputBytes = inputBytes;
-    this.#limits = { ...limitsOf(inputBytes), ...limits };
-    this.#maxCost = maxCost(inputBytes) * (isBrief ? BRIEF_SHARE : 1);
-  }
-
-  /** Whether a limit was exceeded; the rest of the input is then not read. */
-  get isSpent(): boolean {
-    return this.#isSpent;
+    this.#limits = {
+      unpackedBytes: 256 * MIB + UNPACKED_PER_INPUT_BYTE * inputBytes,
+      members: 10_000 + inputBytes / 100,
+      ...limits,
+    };
+    this.#maxCost = findMax(COST, inputBytes) * (isBrief ? BRIEF_SHARE : 1);
   }
 
   /** Every loop over the input's content calls this. */
@@ -174,11 +154,11 @@ export class Budget {
   }
 
   get keepable(): number {
-    return maxKept(this.#inputBytes) - this.#kept;
+    return findMax(KEPT, this.#inputBytes) - this.#kept;
   }
 
   #refuse(reason: 'too_large' | 'too_costly', why: string): never {
-    this.#isSpent = true;
+    this.isSpent = true;
     throw new Refusal(reason, `The input was not read to its end: ${why}.`);
   }
 }

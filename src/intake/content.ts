@@ -27,10 +27,7 @@ export async function peek(content: Content) {
     if (done) break;
     head = head.length === 0 ? value : Buffer.concat([head, value]);
   }
-  const close = async (): Promise<void> => {
-    await chunks.return?.();
-  };
-  return { head, whole: resume(head, chunks), close };
+  return { head, whole: resume(head, chunks), close: async () => void (await chunks.return?.()) };
 }
 
 async function* resume(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): Content {

@@ -67,10 +67,7 @@ export interface IngestDeps {
  * Stores documents, many in one transaction, while the next inputs are read. A document is returned only after it is
  * committed. An input that cannot be read is a document with a refusal, and the next input is read.
  */
-export async function* ingest(
-  deps: IngestDeps,
-  inputs: AsyncIterable<InputToRead>,
-): AsyncGenerator<IngestedDocument> {
+export async function* ingest(deps: IngestDeps, inputs: AsyncIterable<InputToRead>) {
   const batches = toBatches(readAll(deps, inputs), BATCH);
   for await (const batch of ahead(batches)) yield* store(deps, batch);
 }
@@ -84,10 +81,7 @@ interface ReadDocument {
   readonly sender?: Sender;
 }
 
-async function* readAll(
-  deps: IngestDeps,
-  inputs: AsyncIterable<InputToRead>,
-): AsyncGenerator<ReadDocument> {
+async function* readAll(deps: IngestDeps, inputs: AsyncIterable<InputToRead>) {
   const reading = { ...deps, firstDay: deps.keptFrom?.() };
   for await (const { name, read } of inputs) {
     const input = await read().catch((error: unknown) =>
@@ -156,11 +150,7 @@ function toPlace({ name, bytes, sha256 }: Input): DocumentPlace {
 type KeptDocument = Exclude<IntakeDocument, { kind: 'ignored' }>;
 
 /** Where a document is stored, and the document with its original. */
-async function locate(
-  { bytes, stored }: Input,
-  base: DocumentPlace,
-  document: KeptDocument,
-): Promise<Omit<ReadDocument, 'input'>> {
+async function locate({ bytes, stored }: Input, base: DocumentPlace, document: KeptDocument) {
   const { path, original } = document;
   if (original === undefined) {
     const whole = stored === undefined ? await packLargeOriginal(bytes) : null;

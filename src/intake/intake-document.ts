@@ -30,7 +30,6 @@ export function toRejected(refusal: Refusal): IntakeDocument {
 /** The bytes that it takes in memory and in the database, without those of the whole input. */
 export function estimateSize(document: IntakeDocument): number {
   if (document.kind === 'ignored') return estimateBytes();
-  const { original } = document;
   const report = document.kind === 'report' ? document.report : undefined;
-  return estimateBytes(report) + (original?.content.length ?? 0);
+  return estimateBytes(report) + (document.original?.content.length ?? 0);
 }

@@ -28,9 +28,8 @@ export class WarningLog {
 
   /** Counts the warning. Its location is only computed the first time. */
   add(code: WarningCode, location?: XmlLocation | (() => XmlLocation)): void {
-    const known = this.#met.get(code);
-    const where = known === undefined ? toWhere(location) : known.where;
-    this.#met.set(code, { code, count: (known?.count ?? 0) + 1, where });
+    const known = this.#met.get(code) ?? { code, count: 0, where: toWhere(location) };
+    this.#met.set(code, { ...known, count: known.count + 1 });
   }
 
   has(code: WarningCode): boolean {

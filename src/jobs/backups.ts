@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -34,13 +35,7 @@ export async function backUpOfDay({ database, folder, kept, now }: BackupsOption
   const name = toBackupName(toDay(toInstant(now())));
   const names = await readdir(folder);
   if (names.includes(name)) return;
-  await backUpInThread({ from: database, to: join(folder, name) });
+  const workerData = { from: database, to: join(folder, name) };
+  await once(new Worker(new URL('./backup-thread.ts', import.meta.url), { workerData }), 'exit');
   for (const expired of listExpiredBackups([...names, name], kept)) await rm(join(folder, expired));
-}
-
-function backUpInThread(workerData: { from: string; to: string }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./backup-thread.ts', import.meta.url), { workerData });
-    thread.once('error', reject).once('exit', () => resolve());
-  });
 }

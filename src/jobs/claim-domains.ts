@@ -31,21 +31,16 @@ interface Claimed {
   readonly name: string;
 }
 
-/** Gives accounts those of the named domains that are their own, and returns these. */
-export type ClaimDomains = (
-  namesByAccount: ReadonlyMap<string, ReadonlySet<string>>,
-) => Promise<readonly Claimed[]>;
-
 /**
- * A report that came by an account's own address proposes its domain to the account, or makes it the account's, when no
+ * Returns what gives accounts those of the named domains that are their own, and returns these. A report that came by an account's own address proposes its domain to the account, or makes it the account's, when no
  * account has it and its DMARC record in DNS names exactly this address. Anybody can send a report about any domain to
  * the address, which is public in DNS; only the owner of the domain can publish the record (decision 77). A domain
  * whose name servers did not answer in time is asked for again with its next report.
  */
-export function createClaims(deps: ClaimsDeps): ClaimDomains {
+export function createClaims(deps: ClaimsDeps) {
   const { db, mailHost, lookUp, lookUpMs = LOOK_UP_MS } = deps;
   const unclaimed = new LRUCache<string, true>({ max: REMEMBERED, ttl: AGAIN_MS });
-  return async (namesByAccount) => {
+  return async (namesByAccount: ReadonlyMap<string, ReadonlySet<string>>) => {
     if (mailHost === undefined) return [];
     const late = sleep(lookUpMs, undefined, { ref: false });
     const lookUpSoon: LookUp = (type, name) => Promise.race([lookUp(type, name), late]);

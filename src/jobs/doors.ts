@@ -42,21 +42,13 @@ function bindStore({ store: { db }, log, deliver }: DoorDeps) {
 }
 
 /** Takes files from a folder, a Maildir or a mailbox file. */
-export function startFolderDoor(
-  path: string,
-  { watchDone: done }: Pick<Config, 'watchDone'>,
-  deps: DoorDeps,
-): Running {
-  const { log } = deps;
-  const warn = (fields: object, message: string) => log.warn(fields, message);
+export function startFolderDoor(path: string, done: Config['watchDone'], deps: DoorDeps): Running {
+  const warn = (fields: object, message: string) => deps.log.warn(fields, message);
   return watchFolder({ ...bindStore(deps), path, done, warn });
 }
 
 /** Reads the mailbox, in one process at a time. */
-export function startImapDoor(
-  imap: ImapConfig,
-  deps: DoorDeps & { readonly leases: Leases },
-): Running {
+export function startImapDoor(imap: ImapConfig, deps: DoorDeps & { readonly leases: Leases }) {
   const { leases, log } = deps;
   const read = async (signal: AbortSignal) => {
     const { readMailboxApart } = await import('../intake/doors/imap/mailbox-process.ts');

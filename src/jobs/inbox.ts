@@ -71,13 +71,9 @@ function toSeenDocument(
 }
 
 /** Says who sent a mail, by the configured DNS servers. Without one, mails are believed as files are. */
-export function createMailVerifier({
-  dnsServers,
-  smtp,
-  trustedServers,
-  mailVerification,
-}: Config): VerifyMail | undefined {
-  if (mailVerification === 'off') return undefined;
+export function createMailVerifier(config: Config): VerifyMail | undefined {
+  const { dnsServers, smtp, trustedServers } = config;
+  if (config.mailVerification === 'off') return undefined;
   const trustedNetworks = smtp?.trusted ?? [];
   return createVerifier({ ask: createMailAnswers(dnsServers), trustedServers, trustedNetworks });
 }

@@ -41,7 +41,7 @@ export function startJobs(config: Config, deps: InboxDeps) {
   };
 }
 
-type MayGoOn = ShardRun['mayGoOn'];
+type Run = (mayGoOn: ShardRun['mayGoOn']) => Promise<boolean>;
 type Job = Running & { readonly name: string };
 
 /** undefined without a key, which PostgreSQL needs a file for: then nobody can make a webhook. */
@@ -50,25 +50,15 @@ function startWebhooks(config: Config, deps: InboxDeps): Running | undefined {
   if (secretsKeyFile === undefined) return undefined;
   const openSealing = createSealings(secretsKeyFile);
   const lookUp = createHostLookUp(dnsServers);
-  const given = { now: () => new Date(), openSealing, allowed, lookUp, baseUrl };
-  const channel = createWebhookChannel({ db: deps.store.db, ...given });
-  return startOutbox(async () => channel, deps);
+  const given = { db: deps.store.db, now: () => new Date(), openSealing, allowed, lookUp, baseUrl };
+  return startOutbox(async () => createWebhookChannel(given), deps);
 }
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
 function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   const { store, log, metrics } = deps;
-  const {
-    alertThresholds: thresholds,
-    dnsChecks,
-    dnsServers,
-    watched,
-    smtp,
-    imap,
-    backups,
-    kept,
-    mailServer,
-  } = config;
+  const { alertThresholds: thresholds, dnsChecks, dnsServers, kept } = config;
+  const { smtp, imap, backups, mailServer } = config;
   const now = () => new Date();
   const leases = createLeases({ db: store.db, holder: randomUUID() });
   const withLog = (message: string) => ({
@@ -77,17 +67,12 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     now,
     logError: (error: unknown) => log.error({ err: error }, message),
   });
-  const { logError } = withLog('work failed');
-  const leased = { leases, logError, observe: metrics?.observeJob };
+  const leased = { ...withLog('work failed'), leases, observe: metrics?.observeJob };
   const hourly = (name: string, run: ShardJob['run'], paceMs?: number): Job => ({
     name,
     ...startShardJob({ name, everyMs: HOUR_MS, paceMs, run }, leased),
   });
-  const single = (
-    name: string,
-    everyMs: number,
-    run: (mayGoOn: MayGoOn) => Promise<boolean>,
-  ): Job => ({
+  const single = (name: string, everyMs: number, run: Run): Job => ({
     name,
     ...startSingleJob({ name, everyMs, run }, leased),
   });
@@ -100,12 +85,10 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     // A little less than the pace, so that claims and releases do not add up to a longer hour.
     overMs: 0.9 * DNS_PACE_MS,
   };
-  const names = {
-    ...withLog('names could not be looked up'),
-    lookUpName: createNameLookUp(dnsServers),
-  };
-  const trim = (mayGoOn: MayGoOn) => trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
-  const pruneOld = async (mayGoOn: MayGoOn) => {
+  const lookUpName = createNameLookUp(dnsServers);
+  const names = { ...withLog('names could not be looked up'), lookUpName };
+  const trim: Run = (mayGoOn) => trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
+  const pruneOld: Run = async (mayGoOn) => {
     await prune({ db: store.db, kept, thresholds, now, mayGoOn });
     return await mayGoOn();
   };
@@ -113,7 +96,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
   const webhooks = startWebhooks(config, deps);
-  const tidyEvents = async (mayGoOn: MayGoOn) =>
+  const tidyEvents: Run = async (mayGoOn) =>
     (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
   const jobs = [
     // Missing reports trigger no ingest.
@@ -137,7 +120,10 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     },
     // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
     { name: 'inbox', stop: inbox.stop },
-    ...watched.map((path) => ({ name: `folder ${path}`, ...startFolderDoor(path, config, doors) })),
+    ...config.watched.map((path) => ({
+      name: `folder ${path}`,
+      ...startFolderDoor(path, config.watchDone, doors),
+    })),
     smtp && { name: `smtp ${smtp.name}:${smtp.port}`, ...startSmtpDoor(smtp, doors) },
     imap && {
       name: `imap ${imap.user}@${imap.host}/${imap.mailbox}`,

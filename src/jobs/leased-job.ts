@@ -38,15 +38,12 @@ export function startShardJob(job: ShardJob, deps: LeasedDeps): Running {
 
 /** The same, for work that is not divided. */
 export function startSingleJob(
-  {
-    run,
-    ...job
-  }: Pick<ShardJob, 'name' | 'everyMs'> & {
+  job: Pick<ShardJob, 'name' | 'everyMs'> & {
     readonly run: (mayGoOn: ShardRun['mayGoOn']) => Promise<boolean>;
   },
   deps: LeasedDeps,
 ): Running {
-  return keepClaiming([job.name], { ...deps, ...job }, ({ mayGoOn }) => run(mayGoOn));
+  return keepClaiming([job.name], { ...deps, ...job }, ({ mayGoOn }) => job.run(mayGoOn));
 }
 
 /** One process at a time does the work. A lost lease (process suspended, database away) aborts the work's signal. */
@@ -106,12 +103,9 @@ function keepClaiming(
  */
 export function createMayGoOn(
   claim: HeldLease,
-  {
-    leases,
-    signal,
-    renewMs = RENEW_MS,
-  }: Pick<LeasedDeps, 'leases' | 'renewMs'> & Pick<ShardRun, 'signal'>,
+  deps: Pick<LeasedDeps, 'leases' | 'renewMs'> & Pick<ShardRun, 'signal'>,
 ): ShardRun['mayGoOn'] {
+  const { leases, signal, renewMs = RENEW_MS } = deps;
   let renewedAt = readTimes();
   let isHeld = true;
   return async () => {
@@ -125,9 +119,7 @@ export function createMayGoOn(
 }
 
 /** Two clocks: the steady one stops while the machine sleeps, and the wall clock can be set back. */
-function readTimes() {
-  return [performance.now(), Date.now()] as const;
-}
+const readTimes = () => [performance.now(), Date.now()] as const;
 
 function sinceMs([steady, wall]: ReturnType<typeof readTimes>): number {
   const [steadyNow, wallNow] = readTimes();

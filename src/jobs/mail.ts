@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
+import type { MailServer } from '../notify/mail/mailer.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import { createDaysReads, type DaysReads } from '../store/days/reads.ts';
@@ -8,12 +9,6 @@ import { updateMailServer } from '../store/people/person-mail.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import { type OutboxDeps, startOutbox } from './outbox.ts';
 import type { Running } from './running.ts';
-
-type MailServer = NonNullable<Config['mailServer']>;
-
-interface WorkDeps {
-  readonly days: DaysReads;
-}
 
 interface MailDeps extends OutboxDeps, ReportAddresses {
   /** Where links in mails lead. */
@@ -52,7 +47,7 @@ async function openMail(server: MailServer, deps: MailDeps) {
  * @internal
  */
 export async function listWork(
-  { store, days, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses & WorkDeps,
+  { store, days, ...addresses }: Pick<MailDeps, 'store'> & ReportAddresses & { days: DaysReads },
   accountId: string,
   limit: number,
 ) {

@@ -43,12 +43,9 @@ export async function prune(deps: RetentionDeps) {
   const pruned = await addUpKinds(deps, 'prune');
   const audited = toFirstKept(now(), kept.auditDays);
   const auditEntries = audited && (await deleteOldAudit(db, toInstantOf(audited), mayGoOn));
-  // `fileBytes`: by which the file is smaller.
-  return {
-    ...pruned,
-    auditEntries: auditEntries ?? 0,
-    fileBytes: await giveBackSpace(db, mayGoOn),
-  };
+  // The bytes by which the file is smaller.
+  const fileBytes = await giveBackSpace(db, mayGoOn);
+  return { ...pruned, auditEntries: auditEntries ?? 0, fileBytes };
 }
 
 /** What would go, before anything has gone. */

@@ -9,7 +9,7 @@ test.each(WIDTHS)(
   async (width) => {
     const { server, store } = await runServer({ PLUMBLINE_IP_DATABASE: DEMO_NETWORKS });
     const today = new Date();
-    const account = await insertDemoAccount(store.db, { today });
+    const account = await insertDemoAccount(store.db, today);
     await ingestDemo(store, account, today);
     const { email } = await aPerson({ db: store.db }, account.account_id);
     const { page, wrong } = await openWindow(server.url, { width });

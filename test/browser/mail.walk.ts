@@ -46,17 +46,22 @@ const LETTERS: Readonly<Record<string, Letter>> = {
     'x'.repeat(43),
     { ...FRAME, at: NOW },
   ),
-  summary: toSummaryLetter({
-    ...{ monday: '2026-03-16', total: 30, ...FRAME },
-    domains: ['example.com', LONG, 'xn--bcher-kva.example'].map((name, i) => ({
-      ...{ id: name, name, newSources: i, openAlerts: i === 0 ? ['Reports missing'] : [] },
-      ...{
+  summary: toSummaryLetter(
+    {
+      monday: '2026-03-16',
+      total: 30,
+      domains: ['example.com', LONG, 'xn--bcher-kva.example'].map((name, i) => ({
+        id: name,
+        name,
+        newSources: i,
+        openAlerts: i === 0 ? ['Reports missing'] : [],
         counts: { messages: 1200 * i, aligned: 1100 * i },
         before: { messages: 100, aligned: 99 },
-      },
-      step: `Publish a TXT record at _dmarc.${LONG}: ${record}`,
-    })),
-  }),
+        step: `Publish a TXT record at _dmarc.${LONG}: ${record}`,
+      })),
+    },
+    FRAME,
+  ),
 };
 
 const LINKS = [

@@ -30,7 +30,7 @@ async function anInstallation() {
   const config = readConfig({ PLUMBLINE_WATCH: watched });
   const deps = { store, log: pino({ level: 'silent' }), parser: createInputParser() };
   const inbox = startInbox(config, deps);
-  const door = startFolderDoor(watched, config, { ...deps, deliver: inbox.deliver });
+  const door = startFolderDoor(watched, config.watchDone, { ...deps, deliver: inbox.deliver });
   onTestFinished(async () => {
     await door.stop();
     await inbox.stop();

@@ -33,7 +33,7 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
   const deps = { store, log: pino({ level: 'silent' }), parser: createInputParser() };
   const inbox = startInbox(config, deps);
   onTestFinished(() => inbox.stop());
-  const door = startFolderDoor(folder, config, { ...deps, deliver: inbox.deliver });
+  const door = startFolderDoor(folder, config.watchDone, { ...deps, deliver: inbox.deliver });
   onTestFinished(() => door.stop());
   await inbox.deliver({
     door: 'smtp',

@@ -42,7 +42,12 @@ interface Context extends Inherited {
 
 async function* open(content: Content, context: Context): AsyncGenerator<ContentFinding> {
   try {
-    yield* openByKind(content, context);
+    const { head, whole, close } = await peek(content);
+    try {
+      yield* read(whole, sniff(head), context);
+    } finally {
+      await close();
+    }
   } catch (error) {
     yield keepRefusal(toRefusal(error), context);
   }
@@ -74,15 +79,6 @@ function keepRefusal(refusal: Refusal, context: Context): ContentFinding {
 
 const toKept = ({ part, budget }: Context, maxBytes: number): Kept =>
   part === undefined ? { path: '' } : { path: part.path, original: part.pack(budget, maxBytes) };
-
-async function* openByKind(start: Content, context: Context): AsyncGenerator<ContentFinding> {
-  const { head, whole, close } = await peek(start);
-  try {
-    yield* read(whole, sniff(head), context);
-  } finally {
-    await close();
-  }
-}
 
 async function* read(
   content: Content,
@@ -177,15 +173,13 @@ async function* openEach(
   for await (const { name, content, isQuiet, isPart } of members) {
     number += 1;
     const member = [...context.member, name];
-    const part = isPart ? toPart(context, number) : context.part;
+    // The number counts all members, so that a part keeps it whatever a later version finds beside it.
+    const path = context.part === undefined ? `${number}` : `${context.part.path}.${number}`;
+    const part = isPart ? new Part(path) : context.part;
     yield* open(content, { ...context, member, isQuiet, part, log: new WarningLog(context.log) });
     if (context.budget.isSpent) return;
   }
 }
-
-/** The number counts all members, so that a part keeps it whatever a later version finds beside it. */
-const toPart = ({ part }: Context, number: number): Part =>
-  new Part(part === undefined ? `${number}` : `${part.path}.${number}`);
 
 /** Made once, because the stack of an error costs more than all other work for an empty member. */
 const REFUSALS = {

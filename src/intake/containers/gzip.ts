@@ -30,7 +30,7 @@ export async function* gunzip(bytes: Uint8Array, { budget, log }: Inherited): Co
     at = endOfHeader(bytes, at);
     let crc = 0;
     let consumed = 0;
-    const onEnd = (count: number): void => {
+    const onEnd = (count: number) => {
       consumed = count;
     };
     for await (const chunk of inflate(bytes.subarray(at), { budget, onEnd })) {
@@ -66,8 +66,6 @@ function afterZero(bytes: Uint8Array, from: number): number {
 
 function checkTrailer(trailer: Uint8Array, crc: number, log: WarningLog): void {
   if (trailer.length < TRAILER_BYTES) log.add('gzip_truncated');
-  else if (readCrc(trailer) !== crc) log.add('gzip_bad_checksum');
+  else if (new DataView(trailer.buffer, trailer.byteOffset).getUint32(0, true) !== crc)
+    log.add('gzip_bad_checksum');
 }
-
-const readCrc = ({ buffer, byteOffset }: Uint8Array): number =>
-  new DataView(buffer, byteOffset).getUint32(0, true);

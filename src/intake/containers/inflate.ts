@@ -49,7 +49,7 @@ function inflateSmall(bytes: Uint8Array) {
     const isCut = start.length < bytes.length && engine.bytesWritten === start.length;
     return isCut ? undefined : { output: buffer, consumed: engine.bytesWritten };
   } catch (error) {
-    if (isTooLong(error)) return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined;
     throw damaged(error);
   }
 }
@@ -81,9 +81,6 @@ function* toSlices(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
     yield slice;
   }
 }
-
-const isTooLong = (error: unknown): boolean =>
-  (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
 
 const damaged = (error: unknown): Refusal =>
   new Refusal('bad_archive', `The compressed data is damaged: ${(error as Error).message}.`);

@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { MAX_MAIL_BYTES } from '../limits.ts';
-import { type Inherited, type Member, toDisplayName } from './member.ts';
+import { type Inherited, toDisplayName } from './member.ts';
 import { type MimePart, splitParts } from './mime.ts';
 import { decodeBody } from './transfer-encoding.ts';
 
@@ -14,10 +14,7 @@ const ATTACHMENT = /^attachment\b/i;
  * The parts of a mail in order, decoded to bytes. The charset of a text is ignored, because a report sent as text has
  * its own encoding, and a part declared as text may be a gzip.
  */
-export async function* readMail(
-  bytes: Uint8Array,
-  { budget, log }: Inherited,
-): AsyncGenerator<Member> {
+export async function* readMail(bytes: Uint8Array, { budget, log }: Inherited) {
   if (bytes.length > MAX_MAIL_BYTES)
     throw new Refusal('too_large', `The mail is larger than ${toSizeText(MAX_MAIL_BYTES)}.`);
   const mail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -31,8 +31,6 @@ export interface MimePart extends MimeHeader {
 const MAX_HEADER_BYTES = 256 * 1024;
 /** A longer field with parameters is cut. Names of files and boundaries are much shorter. */
 const MAX_FIELD_CHARS = 4 * 1024;
-/** The spelling of Trustwave's gateway. */
-const MISSPELT_CONTENT_TYPE = 'contenttype';
 const FIELD =
   /^(content-type|contenttype|content-disposition|content-transfer-encoding)[ \t]*:(.*)$/is;
 
@@ -121,7 +119,10 @@ function parseMimeHeader(bytes: Buffer, log: WarningLog): MimeHeader {
   for (const line of head.replace(/\r?\n(?=[ \t])/g, '').split(/\r?\n/)) {
     const [, name = '', value] = FIELD.exec(line) ?? [];
     if (value === undefined) continue;
-    const key = correct(name.toLowerCase(), log);
+    // The spelling of Trustwave's gateway.
+    const isMisspelt = name.toLowerCase() === 'contenttype';
+    if (isMisspelt) log.add('misspelt_content_type');
+    const key = isMisspelt ? 'content-type' : name.toLowerCase();
     if (!fields.has(key)) fields.set(key, value.slice(0, MAX_FIELD_CHARS).trim());
   }
   const [encoding = ''] = /[\w-]+/.exec(fields.get('content-transfer-encoding') ?? '') ?? [];
@@ -130,12 +131,6 @@ function parseMimeHeader(bytes: Buffer, log: WarningLog): MimeHeader {
     disposition: parseField(fields.get('content-disposition')),
     encoding,
   };
-}
-
-function correct(name: string, log: WarningLog): string {
-  if (name !== MISSPELT_CONTENT_TYPE) return name;
-  log.add('misspelt_content_type');
-  return 'content-type';
 }
 
 function parseField(text = ''): StructuredField {

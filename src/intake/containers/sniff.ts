@@ -39,14 +39,9 @@ export function sniff(head: Uint8Array): Kind {
   if (ZIP_SIGNATURES.includes(Buffer.from(head.subarray(0, 4)).toString('latin1'))) return 'zip';
   const smime = findSmime(head);
   if (smime !== undefined) return smime;
-  const start = skipBlanks(head);
+  let start = 0;
+  while (BLANKS.has(head[start])) start += 1;
   return sniffText(decodeHead(head.subarray(start, start + SNIFFED_BYTES)).trimStart());
-}
-
-function skipBlanks(bytes: Uint8Array): number {
-  let at = 0;
-  while (BLANKS.has(bytes[at])) at += 1;
-  return at;
 }
 
 function sniffText(text: string): Kind {

@@ -25,8 +25,10 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
     const { done, value: entry } = await entries.next().catch(rethrowAsRefusal);
     if (done) return;
     budget.addMember();
-    const name = nameOf(entry);
-    if (isDirectory(entry, name) || IS_CLUTTER.test(name)) continue;
+    // The names are bytes, because the library rejects a whole archive for one invalid name. Its types declare strings.
+    const name = String(entry.fileName);
+    const isFolder = name.endsWith('/') && entry.uncompressedSize === 0;
+    if (isFolder || IS_CLUTTER.test(name)) continue;
     const content = unpack(entry, budget, locate);
     yield { name: toDisplayName(name, `member ${index}`), content, isQuiet: false, isPart };
   }
@@ -38,12 +40,6 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
     return buffer.subarray(header.fileDataStart, header.fileDataStart + entry.compressedSize);
   }
 }
-
-// The names are bytes, because the library rejects a whole archive for one invalid name. Its types declare strings.
-const nameOf = (entry: Entry): string => String(entry.fileName);
-
-const isDirectory = (entry: Entry, name: string): boolean =>
-  name.endsWith('/') && entry.uncompressedSize === 0;
 
 async function* unpack(
   entry: Entry,

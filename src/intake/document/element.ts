@@ -1,6 +1,7 @@
+import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 import type { WarningCode } from '../../domain/reports/warning-texts.ts';
 import { MAX_LIST_LENGTH } from '../limits.ts';
-import type { WarningLog, XmlLocation } from '../warnings.ts';
+import { renderLocation, type WarningLog, type XmlLocation } from '../warnings.ts';
 import { copyText, cutText } from './copy-text.ts';
 import { LEAF, type Shape } from './shape.ts';
 
@@ -103,6 +104,11 @@ export class Element implements XmlLocation {
 
   warn(code: WarningCode): void {
     this.#log.add(code, this);
+  }
+
+  /** A reason not to take the report, which this element shows. */
+  refusal(reason: RefusalReason, message: string): Refusal {
+    return new Refusal(reason, message, renderLocation(this));
   }
 }
 

@@ -28,25 +28,26 @@ const parent = (children: Readonly<Record<string, Shape>>): Shape => ({
 
 const list = (shape: Shape): Shape => ({ ...shape, isList: true });
 
-const leaves = (...names: readonly string[]): Readonly<Record<string, Shape>> =>
-  Object.fromEntries(names.map((name) => [name, LEAF]));
+/** Leaves by their names, which are separated by spaces. */
+const leaves = (names: string): Readonly<Record<string, Shape>> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, LEAF]));
 
-const DATES = parent(leaves('begin', 'end'));
-const IDENTIFIERS = parent(leaves('header_from', 'envelope_from', 'envelope_to'));
+const DATES = parent(leaves('begin end'));
+const IDENTIFIERS = parent(leaves('header_from envelope_from envelope_to'));
 
 const RECORD = parent({
   row: parent({
-    ...leaves('source_ip', 'count'),
+    ...leaves('source_ip count'),
     policy_evaluated: parent({
-      ...leaves('disposition', 'dkim', 'spf'),
-      reason: list(parent({ ...leaves('type'), comment: TEXT })),
+      ...leaves('disposition dkim spf'),
+      reason: list(parent({ type: LEAF, comment: TEXT })),
     }),
   }),
   identifiers: IDENTIFIERS,
   identities: IDENTIFIERS,
   auth_results: parent({
-    dkim: list(parent({ ...leaves('domain', 'selector', 'result'), human_result: TEXT })),
-    spf: list(parent({ ...leaves('domain', 'scope', 'result'), human_result: TEXT })),
+    dkim: list(parent({ ...leaves('domain selector result'), human_result: TEXT })),
+    spf: list(parent({ ...leaves('domain scope result'), human_result: TEXT })),
   }),
 });
 
@@ -57,16 +58,12 @@ const RECORD = parent({
 export const FEEDBACK = parent({
   version: LEAF,
   report_metadata: parent({
-    ...leaves('org_name', 'email', 'report_id', 'generator'),
+    ...leaves('org_name email report_id generator'),
     extra_contact_info: TEXT,
     error: list(TEXT),
     date_range: DATES,
     data_range: DATES,
   }),
-  policy_published: parent(
-    leaves(
-      ...['domain', 'p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'fo', 'testing', 'discovery_method'],
-    ),
-  ),
+  policy_published: parent(leaves('domain p sp np adkim aspf pct fo testing discovery_method')),
   record: list(RECORD),
 });

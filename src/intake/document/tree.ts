@@ -48,11 +48,10 @@ export class ReportTree {
     const closed = this.#open.pop();
     const parent = this.#open.at(-1);
     if (closed === undefined || parent === undefined) return;
-    if (parent !== this.root || closed.name !== 'record') {
-      parent.addChild(closed);
-      return;
+    if (parent !== this.root || closed.name !== 'record') parent.addChild(closed);
+    else {
+      this.recordCount += 1;
+      this.#onRecord(closed);
     }
-    this.recordCount += 1;
-    this.#onRecord(closed);
   }
 }

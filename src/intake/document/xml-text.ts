@@ -49,16 +49,12 @@ export class XmlText {
   }
 
   #pass(text: string): void {
-    this.#noteUnreadable(text);
+    const at = text.indexOf('\uFFFD');
+    const locate = () => advance(this.#parser.location, text.slice(0, at));
+    if (at >= 0) this.#log.add('unreadable_characters', locate);
     const sound = this.#isProlog ? repairProlog(text, this.#log) : text;
     this.#isProlog = false;
     this.#parser.write(this.#repair.write(sound));
-  }
-
-  #noteUnreadable(text: string): void {
-    const at = text.indexOf('\uFFFD');
-    if (at < 0) return;
-    this.#log.add('unreadable_characters', () => advance(this.#parser.location, text.slice(0, at)));
   }
 }
 

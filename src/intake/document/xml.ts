@@ -14,6 +14,7 @@ const ROOT = 'feedback';
 /** Children of the root whose elements are counted separately. */
 const RECORD = 'record';
 const ANOTHER_ROOT = /<(?:[\w.-]+:)?feedback[\s/>]/;
+const SECOND_REPORT = 'a second report follows the first one';
 const TAG_CHARS = 64;
 const MAX_REASON_CHARS = 200;
 const NO_ATTRIBUTES: SaxesTagPlain['attributes'] = {};
@@ -51,7 +52,9 @@ export class XmlParser {
     this.#parser.on('text', (text) => this.#text(text));
     this.#parser.on('cdata', (text) => this.#text(text));
     this.#parser.on('closetag', () => this.#close());
-    this.#parser.on('doctype', () => this.#refuseDoctype());
+    this.#parser.on('doctype', () => {
+      throw new Refusal('doctype_forbidden', 'The document has a DOCTYPE, which is never read.');
+    });
     this.#parser.on('error', (error) => this.#fail(error));
   }
 
@@ -61,8 +64,8 @@ export class XmlParser {
   }
 
   write(text: string): void {
-    if (this.#isCut) this.#searchAnotherRoot(text);
-    else this.#parse(text);
+    if (!this.#isCut) this.#parse(text);
+    else if (ANOTHER_ROOT.test(this.#lastText + text)) throw this.#badXml(SECOND_REPORT);
     this.#lastText = text.slice(-TAG_CHARS);
   }
 
@@ -80,8 +83,7 @@ export class XmlParser {
   }
 
   #checkRoot(name: string): void {
-    if (this.#isRootClosed && name === ROOT)
-      throw this.#badXml('a second report follows the first one');
+    if (this.#isRootClosed && name === ROOT) throw this.#badXml(SECOND_REPORT);
     if (!this.#isRootClosed && name !== ROOT)
       throw new Refusal('not_aggregate', `The root element is <${name.slice(0, TAG_CHARS)}>.`);
   }
@@ -127,21 +129,12 @@ export class XmlParser {
     if (this.#depth === 0) this.#isRootClosed = true;
   }
 
-  #refuseDoctype(): void {
-    throw new Refusal('doctype_forbidden', 'The document has a DOCTYPE, which is never read.');
-  }
-
   #fail(error: Error): void {
     // The parser closes an element before it reports that the closing tag has another name.
     const isMismatch = !this.#isCut && error.message.endsWith(MISMATCH);
     if (!this.#isRootClosed || isMismatch) throw this.#badXml(toReason(error));
     if (!this.#isCut) this.#log.add('text_after_report', this.location);
     this.#isCut = true;
-  }
-
-  #searchAnotherRoot(text: string): void {
-    if (ANOTHER_ROOT.test(this.#lastText + text))
-      throw this.#badXml('a second report follows the first one');
   }
 
   #badXml(why: string): Refusal {

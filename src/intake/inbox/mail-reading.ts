@@ -75,13 +75,9 @@ export const isFirstTry = ({ tries }: Pick<ClaimedMail, 'tries'>): boolean => tr
 export const isMailName = (name: string): boolean => /^mail-\d+ /.test(name);
 
 /** Its number in the inbox makes the name unique in lists of documents; the rest is what a person knows it by. */
-export function toInputName({
-  seq,
-  door,
-  envelope,
-}: Pick<ClaimedMail, 'seq' | 'door' | 'envelope'>): string {
-  const { sender, place } = parseEnvelope(envelope);
-  const [kind] = door.split(':', 1);
+export function toInputName(mail: Pick<ClaimedMail, 'seq' | 'door' | 'envelope'>): string {
+  const { sender, place } = parseEnvelope(mail.envelope);
+  const [kind] = mail.door.split(':', 1);
   const known = place ?? (sender === undefined ? '' : `from ${sender === '' ? '<>' : sender}`);
-  return `mail-${seq} ${kind} ${known}`.trimEnd();
+  return `mail-${mail.seq} ${kind} ${known}`.trimEnd();
 }

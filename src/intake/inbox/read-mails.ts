@@ -3,13 +3,7 @@ import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
-import {
-  type IngestDeps,
-  type IngestedDocument,
-  type Input,
-  type InputToRead,
-  ingest,
-} from '../ingest.ts';
+import { type IngestDeps, type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { VerifyMail } from '../verification/verifier.ts';
 import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
 
@@ -91,7 +85,7 @@ const MAX_UNANSWERED_MS = 30 * 60_000;
 function verifyMails(
   loaded: Awaited<ReturnType<typeof loadMails>>['loaded'],
   { now, verify }: Pick<ReadMailsDeps, 'now' | 'verify'>,
-): Promise<{ readonly mail: ClaimedMail; readonly input: Input | undefined }[]> {
+) {
   return Promise.all(
     loaded.map(async ({ mail, bytes }) => {
       const { received_at: receivedAt, sha256 } = mail;
@@ -106,10 +100,7 @@ function verifyMails(
   );
 }
 
-async function* untilAborted(
-  inputs: readonly InputToRead[],
-  signal?: AbortSignal,
-): AsyncGenerator<InputToRead> {
+async function* untilAborted(inputs: readonly InputToRead[], signal?: AbortSignal) {
   for (const input of inputs) {
     if (signal?.aborted) return;
     yield input;

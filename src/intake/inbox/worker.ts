@@ -46,13 +46,6 @@ interface ReadDeps extends Pick<IngestDeps, 'db' | 'now' | 'keptFrom'> {
   readonly observe?: ReadMailsDeps['observe'];
 }
 
-export interface InboxWorker {
-  /** Looks at once for a mail that was just stored. */
-  wake(): void;
-  /** Begins no further mail, waits for the one that is being read, and gives the others back. */
-  stop(): Promise<void>;
-}
-
 /** Reads the mails of the inbox, a few at a time. Any number of workers can share one inbox. */
 export function startInboxWorker(
   deps: ReadDeps & {
@@ -60,7 +53,7 @@ export function startInboxWorker(
     readonly pollMs?: number;
     readonly restMs?: number;
   },
-): InboxWorker {
+) {
   const { db, parser, logError, pollMs = POLL_MS, restMs = REST_MS } = deps;
   const holder: Holder = { id: randomUUID(), claimMs: deps.claimMs ?? CLAIM_MS };
   const stopping = new AbortController();
@@ -95,8 +88,9 @@ export function startInboxWorker(
       });
   })();
   return {
-    // Each abort makes an error with its stack.
+    /** Looks at once for a mail that was just stored. Each abort makes an error with its stack. */
     wake: () => waking.signal.aborted || waking.abort(),
+    /** Begins no further mail, waits for the one that is being read, and gives the others back. */
     stop: async () => {
       stopping.abort();
       await working;
@@ -105,8 +99,7 @@ export function startInboxWorker(
   };
 }
 
-const toPauseMs = ({ length }: readonly ClaimedMail[]): number =>
-  length < CLAIM.mails ? GATHER_MS : 0;
+const toPauseMs = ({ length }: readonly ClaimedMail[]) => (length < CLAIM.mails ? GATHER_MS : 0);
 
 function atMostEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY;
@@ -124,10 +117,7 @@ interface ReadClaimedDeps extends Omit<ReadDeps, 'parser'> {
 }
 
 /** Returns false when a fault of our own kept some of the mails from being read. */
-export async function readClaimed(
-  deps: ReadClaimedDeps,
-  mails: readonly ClaimedMail[],
-): Promise<boolean> {
+export async function readClaimed(deps: ReadClaimedDeps, mails: readonly ClaimedMail[]) {
   const stopRenewing = keepClaims(deps, mails);
   try {
     const read = await readMails(deps, mails);
@@ -152,16 +142,13 @@ async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
     await releaseMails(db, holder, { seqs: toSeqs(unverified), pauseMs: UNVERIFIED_PAUSE_MS });
   if (unread.length === 0) return;
   if (!('error' in read)) return await releaseMails(db, holder, { seqs: toSeqs(unread) });
-  logError(read.error, `${unread.length} mails could not be read`);
   const { error } = read;
+  logError(error, `${unread.length} mails could not be read`);
   const why = error instanceof Error ? error.message : String(error);
   await failMails(db, holder, { mails: unread, error: why });
 }
 
-function keepClaims(
-  { db, holder, logError }: ReadClaimedDeps,
-  mails: readonly ClaimedMail[],
-): () => void {
+function keepClaims({ db, holder, logError }: ReadClaimedDeps, mails: readonly ClaimedMail[]) {
   const renew = () =>
     renewClaims(db, holder, toSeqs(mails)).catch((error: unknown) =>
       logError(error, 'claims of mails could not be renewed'),

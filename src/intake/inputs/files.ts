@@ -7,8 +7,7 @@ import { describeSystemError } from '../../domain/system-error.ts';
 import { collect } from '../content.ts';
 import type { Input } from '../ingest.ts';
 import { MAX_FOLDER_DEPTH, MAX_INPUT_BYTES } from '../limits.ts';
-import { OPEN_FLAGS } from './open-flags.ts';
-import { isPseudo, isPseudoFolder } from './pseudo-file-system.ts';
+import { isPseudo, isPseudoFolder, OPEN_FLAGS } from './pseudo-file-system.ts';
 
 /**
  * The files at some paths; those of a folder sorted by name, so that runs are repeatable. In a folder only regular
@@ -116,8 +115,7 @@ export async function readInput(name: string, stream: AsyncIterable<Uint8Array>)
   try {
     return { name, bytes: await collect(stream, MAX_INPUT_BYTES) };
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw unreadable(error);
+    throw error instanceof Refusal ? error : unreadable(error);
   }
 }
 

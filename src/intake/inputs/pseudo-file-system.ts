@@ -1,4 +1,4 @@
-import { type Stats, statfsSync } from 'node:fs';
+import { constants, type Stats, statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 
 /**
@@ -23,6 +23,9 @@ const PSEUDO: ReadonlySet<number> = new Set([
   0x42494e4d, // binfmt_misc
   0x6e736673, // nsfs
 ]);
+
+/** If a pipe or link replaces the file meanwhile, opening must not wait for the pipe or follow the link. */
+export const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 const isLinux = process.platform === 'linux';
 /** The answer for each device number, so that each file system is queried once. */

@@ -27,7 +27,7 @@ export interface ParserProcess extends Parser {
  */
 export function createParserProcess(): ParserProcess {
   let child: ChildProcess | undefined;
-  const start = (): Started => {
+  const start = () => {
     if (child !== undefined && isRunning(child) && !child.killed && child.stdin?.writable)
       return { child, isNew: false };
     child = forkChild(new URL('./parser-child.ts', import.meta.url), HEAP_MB);
@@ -74,19 +74,13 @@ function toCacheEnv(): NodeJS.ProcessEnv {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
-interface Started {
-  readonly child: ChildProcess;
-  /** Whether it has parsed nothing yet. */
-  readonly isNew: boolean;
-}
-
 /**
  * An input that ends a new process is the cause of its end. An older process may have ended because of memory that
  * earlier inputs left, so the input is parsed again in a new one. Time says nothing of an input: one that takes too
  * long is unreadable for now. Throws `unavailable` when no process starts.
  */
 async function* parseSurviving(
-  start: () => Started,
+  start: () => { readonly child: ChildProcess; readonly isNew: boolean },
   bytes: Uint8Array,
   options: ParseOptions,
 ): AsyncGenerator<IntakeDocument> {
@@ -126,13 +120,9 @@ function toNotStarted({ signal, error }: End): Failure {
   return new Failure('unavailable', `The process that reads reports does not start: ${reason}.`);
 }
 
-const FAILED = new Refusal(
-  'reader_failed',
-  'The process that reads ended: it ran out of memory or failed.',
-);
-
 function toRefusal({ signal }: End, { length }: Uint8Array): Refusal {
-  if (signal !== TOOK_TOO_LONG) return FAILED;
+  const failed = 'The process that reads ended: it ran out of memory or failed.';
+  if (signal !== TOOK_TOO_LONG) return new Refusal('reader_failed', failed);
   const seconds = Math.round(maxCpuMs(length) / 1000);
   return new Refusal('unreadable', `Reading it was given up after ${seconds} s of CPU time.`);
 }

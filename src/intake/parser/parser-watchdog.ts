@@ -8,19 +8,12 @@ const BYTES_PER_INPUT_BYTE = 4;
 /** The values that both threads share: a count of inputs, and the limits of the present one. */
 const [COUNT, CPU_MS, MAX_BYTES] = [0, 1, 2];
 
-export interface Watchdog {
-  /** The thread watches from its `online` event on. */
-  readonly thread: Worker;
-  start(cpuMs: number, inputBytes: number): void;
-  rest(): void;
-}
-
-/** Starts the thread. It gets the text of a function: a thread that loads a module costs three times as much CPU. */
-export function startWatchdog(): Watchdog {
+/** Starts the thread, which watches from its `online` event on. It gets the text of a function: a thread that loads a module costs three times as much CPU. */
+export function startWatchdog() {
   const values = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
   const thread = new Worker(`(${watch})(require('node:worker_threads').workerData)`, {
     eval: true,
-    workerData: { values, checkMs: CHECK_MS } satisfies Watched,
+    workerData: { values, checkMs: CHECK_MS } satisfies Parameters<typeof watch>[0],
     env: {},
     execArgv: [],
   });
@@ -32,13 +25,8 @@ export function startWatchdog(): Watchdog {
   return { thread, start, rest: () => start(Number.POSITIVE_INFINITY, 0) };
 }
 
-interface Watched {
-  readonly values: Float64Array;
-  readonly checkMs: number;
-}
-
 /** Runs in the thread, from its text: it uses its argument and Node's globals only. */
-function watch({ values, checkMs }: Watched): void {
+function watch({ values, checkMs }: { values: Float64Array; checkMs: number }): void {
   const cpuMs = () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;

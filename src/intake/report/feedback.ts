@@ -18,7 +18,7 @@ import { ReportTree } from '../document/tree.ts';
 import { XmlParser } from '../document/xml.ts';
 import { XmlText } from '../document/xml-text.ts';
 import { MAX_NAMESPACE_CHARS, MAX_XML_BYTES } from '../limits.ts';
-import { renderLocation, type WarningLog } from '../warnings.ts';
+import type { WarningLog } from '../warnings.ts';
 import { toMetadata } from './metadata.ts';
 import { toPolicyPublished } from './policy.ts';
 import { toRecord } from './record.ts';
@@ -60,9 +60,7 @@ export async function readFeedback(
 /** Texts of the tree are slices of the document, and keep it in memory, so those of a larger one are copied. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-function copy<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value));
-}
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value));
 
 function toNamespace({ namespace }: XmlParser, log: WarningLog): string | null {
   if (namespace === null || namespace.length <= MAX_NAMESPACE_CHARS) return namespace;
@@ -96,7 +94,7 @@ function addSafely(before: Tally, record: ReportRecord, element: Element): Tally
   const tally = addToTally(before, record);
   if (tally.totalMessages <= MAX_REPORT_MESSAGES) return tally;
   const message = `The report counts more than ${MAX_REPORT_MESSAGES} messages.`;
-  throw new Refusal('count_too_large', message, renderLocation(element));
+  throw element.refusal('count_too_large', message);
 }
 
 function toParts(

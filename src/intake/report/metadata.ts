@@ -1,8 +1,6 @@
 import type { ReportMetadata } from '../../domain/reports/aggregate-report.ts';
-import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
 import { MAX_BEGIN_AHEAD_MS, MAX_ERRORS_CHARS, MAX_REPORT_ID_CHARS } from '../limits.ts';
-import { renderLocation } from '../warnings.ts';
 
 const IS_EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 /** 126.com, 163.com and yeah.net write `1337270400.0`. */
@@ -16,7 +14,7 @@ const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 /** `report_metadata`. Throws when the time is missing or too far in the future, and when the id is too long. */
 export function toMetadata(metadata: Element, nowMs: number): ReportMetadata {
   return {
-    orgName: toOrgName(metadata),
+    orgName: toRequired(metadata, 'org_name'),
     email: toEmail(metadata),
     extraContactInfo: metadata.value('extra_contact_info'),
     reportId: toReportId(metadata),
@@ -30,18 +28,16 @@ function toDateRange(metadata: Element, nowMs: number) {
   const range = findDateRange(metadata);
   const begin = toSeconds(range, 'begin');
   const end = toSeconds(range, 'end');
-  if (begin * 1000 > nowMs + MAX_BEGIN_AHEAD_MS) throw windowInFuture(range);
+  // A report that begins in the year 5138 would always be the first in every list.
+  if (begin * 1000 > nowMs + MAX_BEGIN_AHEAD_MS)
+    throw range
+      .child('begin')
+      .refusal('window_in_future', 'The report begins more than 2 days after it was received.');
   if (begin > end) range.warn('reversed_dates');
   if (end - begin > DAY_SECONDS) range.warn('long_window');
   if (begin < FIRST_REPORTS) range.warn('early_begin');
   if (begin * 1000 > nowMs) range.warn('future_begin');
   return { begin, end };
-}
-
-/** A report that begins in the year 5138 would always be the first in every list. */
-function windowInFuture(range: Element): Refusal {
-  const message = 'The report begins more than 2 days after it was received.';
-  return new Refusal('window_in_future', message, renderLocation(range.child('begin')));
 }
 
 function findDateRange(metadata: Element): Element {
@@ -58,35 +54,29 @@ function toSeconds(range: Element, name: 'begin' | 'end'): number {
   const number = Number(digits);
   const isMilliseconds = number >= FIRST_MILLISECONDS;
   const seconds = isMilliseconds ? Math.trunc(number / 1000) : number;
-  if (digits === undefined || seconds >= FIRST_MILLISECONDS) throw missingDates(range, name);
+  if (digits === undefined || seconds >= FIRST_MILLISECONDS)
+    throw range.child(name).refusal('missing_dates', `The report does not say when it ${name}s.`);
   if (isMilliseconds) range.child(name).warn('millisecond_dates');
   return seconds;
 }
 
-function missingDates(range: Element, name: string): Refusal {
-  const message = `The report does not say when it ${name}s.`;
-  return new Refusal('missing_dates', message, renderLocation(range.child(name)));
-}
-
-function toOrgName(metadata: Element): string | null {
-  const name = metadata.value('org_name');
-  if (name === null) metadata.warn('missing_org_name');
-  return name;
+function toRequired(metadata: Element, name: 'org_name' | 'email' | 'report_id'): string | null {
+  const text = metadata.value(name);
+  if (text === null) metadata.warn(`missing_${name}`);
+  return text;
 }
 
 function toEmail(metadata: Element): string | null {
-  const email = metadata.value('email');
-  if (email === null) metadata.warn('missing_email');
-  else if (!IS_EMAIL.test(email)) metadata.child('email').warn('invalid_email');
+  const email = toRequired(metadata, 'email');
+  if (email !== null && !IS_EMAIL.test(email)) metadata.child('email').warn('invalid_email');
   return email;
 }
 
 function toReportId(metadata: Element): string | null {
-  const id = metadata.value('report_id');
-  if (id === null) metadata.warn('missing_report_id');
+  const id = toRequired(metadata, 'report_id');
   if ((id?.length ?? 0) <= MAX_REPORT_ID_CHARS) return id;
   const message = `The report id is longer than ${MAX_REPORT_ID_CHARS} characters.`;
-  throw new Refusal('bad_field', message, renderLocation(metadata.child('report_id')));
+  throw metadata.child('report_id').refusal('bad_field', message);
 }
 
 function toErrors(metadata: Element): string[] {

@@ -1,8 +1,6 @@
 import { parseDomainName } from '../../domain/domain-name.ts';
 import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
-import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
-import { renderLocation } from '../warnings.ts';
 
 const POLICY = /^(?:none|quarantine|reject)$/i;
 const ALIGNMENT = /^[rs]$/i;
@@ -29,13 +27,12 @@ export function toPolicyPublished(policy: Element): PolicyPublished {
 
 function toDomain(policy: Element): string {
   const text = policy.value('domain');
-  const where = renderLocation(policy.child('domain'));
+  const element = policy.child('domain');
   if (text === null)
-    throw new Refusal('missing_domain', 'The report does not say which domain it is about.', where);
+    throw element.refusal('missing_domain', 'The report does not say which domain it is about.');
   const domain = parseDomainName(text);
-  if (domain === undefined)
-    throw new Refusal('bad_field', 'The domain of the policy is not a domain name.', where);
-  return domain;
+  if (domain !== undefined) return domain;
+  throw element.refusal('bad_field', 'The domain of the policy is not a domain name.');
 }
 
 /** A known word in lower case; an unknown word as sent. */

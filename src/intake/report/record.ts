@@ -5,20 +5,20 @@ import type {
   PolicyEvaluated,
   ReportRecord,
 } from '../../domain/reports/aggregate-report.ts';
-import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Element } from '../document/element.ts';
-import { renderLocation } from '../warnings.ts';
 
-const DISPOSITIONS = new Set(['none', 'quarantine', 'reject', 'pass']);
-const EVALUATED = new Set(['pass', 'fail']);
+const KNOWN = {
+  disposition: new Set(['none', 'quarantine', 'reject', 'pass']),
+  evaluated_result: new Set(['pass', 'fail']),
+};
 const DKIM_RESULTS = new Set('none pass fail policy neutral temperror permerror'.split(' '));
 const SPF_RESULTS = new Set([...DKIM_RESULTS, 'softfail']);
 /** Results from before the standard, mapped to their present meaning (RFC 7489 appendix C names the last two). */
-const OLD_RESULTS: Readonly<Record<string, string>> = {
-  hardfail: 'fail',
-  unknown: 'temperror',
-  error: 'permerror',
-};
+const OLD_RESULTS: ReadonlyMap<string, string> = new Map([
+  ['hardfail', 'fail'],
+  ['unknown', 'temperror'],
+  ['error', 'permerror'],
+]);
 
 /** undefined for a placeholder, which o2.pl and wp.pl send when they saw no mail. */
 export function toRecord(record: Element): ReportRecord | undefined {
@@ -69,15 +69,13 @@ function toSourceIp(row: Element): string | null {
 
 function toCount(row: Element): number {
   const text = row.value('count');
-  if (text !== null && /^\d+$/.test(text)) return toSafeCount(Number(text), row);
-  row.child('count').warn(text === null ? 'missing_count' : 'invalid_count');
-  return 0;
-}
-
-function toSafeCount(count: number, row: Element): number {
-  if (Number.isSafeInteger(count)) return count;
-  const where = renderLocation(row.child('count'));
-  throw new Refusal('bad_field', 'A record counts more messages than there can be.', where);
+  const element = row.child('count');
+  if (text === null || !/^\d+$/.test(text)) {
+    element.warn(text === null ? 'missing_count' : 'invalid_count');
+    return 0;
+  }
+  if (Number.isSafeInteger(Number(text))) return Number(text);
+  throw element.refusal('bad_field', 'A record counts more messages than there can be.');
 }
 
 function toPolicyEvaluated(row: Element): PolicyEvaluated {
@@ -87,9 +85,9 @@ function toPolicyEvaluated(row: Element): PolicyEvaluated {
     return { disposition: null, dkim: null, spf: null, reasons: [] };
   }
   return {
-    disposition: toDisposition(evaluated),
-    dkim: toEvaluatedResult(evaluated, 'dkim'),
-    spf: toEvaluatedResult(evaluated, 'spf'),
+    disposition: toKnownWord(evaluated, 'disposition', 'disposition'),
+    dkim: toKnownWord(evaluated, 'dkim', 'evaluated_result'),
+    spf: toKnownWord(evaluated, 'spf', 'evaluated_result'),
     reasons: evaluated.all('reason').map((reason) => ({
       type: reason.word('type'),
       comment: reason.value('comment'),
@@ -97,17 +95,10 @@ function toPolicyEvaluated(row: Element): PolicyEvaluated {
   };
 }
 
-function toDisposition(evaluated: Element): string | null {
-  const word = evaluated.word('disposition');
-  if (word === null) evaluated.warn('missing_disposition');
-  else if (!DISPOSITIONS.has(word)) evaluated.child('disposition').warn('unknown_disposition');
-  return word;
-}
-
-function toEvaluatedResult(evaluated: Element, name: 'dkim' | 'spf'): string | null {
+function toKnownWord(evaluated: Element, name: string, kind: keyof typeof KNOWN): string | null {
   const word = evaluated.word(name);
-  if (word === null) evaluated.warn('missing_evaluated_result');
-  else if (!EVALUATED.has(word)) evaluated.child(name).warn('unknown_evaluated_result');
+  if (word === null) evaluated.warn(`missing_${kind}`);
+  else if (!KNOWN[kind].has(word)) evaluated.child(name).warn(`unknown_${kind}`);
   return word;
 }
 
@@ -132,7 +123,7 @@ function toAuthResults(results: Element): AuthResults {
 function toAuthResult(element: Element, known: ReadonlySet<string>): string | null {
   const word = element.word('result');
   if (word === null || known.has(word)) return word;
-  const meaning = Object.hasOwn(OLD_RESULTS, word) ? OLD_RESULTS[word] : undefined;
+  const meaning = OLD_RESULTS.get(word);
   if (meaning === undefined) element.child('result').warn('unknown_auth_result');
   return meaning ?? word;
 }

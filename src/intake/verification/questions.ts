@@ -41,6 +41,4 @@ async function inTime<T>(answer: Promise<T>, endAt: number): Promise<T> {
   }
 }
 
-function toError(code: string): Error {
-  return Object.assign(new Error(code), { code });
-}
+const toError = (code: string): Error => Object.assign(new Error(code), { code });

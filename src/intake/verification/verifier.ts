@@ -8,17 +8,15 @@ import { type AskDns, createQuestions } from './questions.ts';
 import { listTrustedResults } from './trusted-results.ts';
 import { toVerifiable } from './verifiable.ts';
 
-export interface MailToVerify {
-  readonly bytes: Uint8Array;
-  readonly envelope: Envelope;
-  readonly receivedAt: Instant;
-}
-
 /**
  * The names for which DKIM, ARC or SPF passed, of those that are aligned with the mail's From (RFC 9989): empty when
  * nothing says who sent it, undefined when DNS had no answer in time.
  */
-export type VerifyMail = (mail: MailToVerify) => Promise<readonly string[] | undefined>;
+export type VerifyMail = (mail: {
+  readonly bytes: Uint8Array;
+  readonly envelope: Envelope;
+  readonly receivedAt: Instant;
+}) => Promise<readonly string[] | undefined>;
 
 interface VerifierDeps {
   readonly ask: AskDns;
@@ -100,23 +98,17 @@ async function findSigners(bytes: Buffer, { trustedServers, resolver, curTime }:
 }
 
 /** Nothing is aligned with several From fields: the signed one is not the one that people see. */
-async function toIsAligned({
-  headerFrom,
-  fromFields,
-}: DKIMVerifyResult): Promise<(name: string) => boolean> {
+async function toIsAligned({ headerFrom, fromFields }: DKIMVerifyResult) {
   const [address = ''] = headerFrom;
   const from = parseDomainName(address.slice(address.lastIndexOf('@') + 1));
   if (fromFields !== 1 || headerFrom.length !== 1 || from === undefined) return () => false;
   const toOwnerDomain = await loadOwnerDomains();
-  return (name) => toOwnerDomain(name) === toOwnerDomain(from);
+  return (name: string) => toOwnerDomain(name) === toOwnerDomain(from);
 }
 
 /** The domain of the envelope's sender, or of HELO when there is none, when SPF allows the client to use it. */
-async function findSender({
-  envelope: { sender = '', helo = '' },
-  client,
-  resolver,
-}: CheckOptions): Promise<string | undefined> {
+async function findSender({ envelope, client, resolver }: CheckOptions) {
+  const { sender = '', helo = '' } = envelope;
   const domain = parseDomainName(sender === '' ? helo : sender.slice(sender.lastIndexOf('@') + 1));
   if (client === undefined || domain === undefined) return undefined;
   const { spf } = (await import('mailauth/lib/spf/index.js')).default;

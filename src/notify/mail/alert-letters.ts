@@ -28,6 +28,7 @@ export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
   const { title, describe, advice } = findAlertText(change.type);
   const { isResolved, domain, context, fired_at, resolved_at } = change;
   const subject = `${title} on ${formatDomainName(domain)}`;
+  const page = `${frame.baseUrl}/settings/domains/${change.domain_id}`;
   const times = resolved_at === null ? '' : ` Resolved on ${formatTime(resolved_at)}.`;
   return {
     subject: isResolved ? `Re: ${subject}` : subject,
@@ -36,10 +37,7 @@ export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
       describe(context),
       ...(isResolved ? [] : [advice]),
       `Fired on ${formatTime(fired_at)}.${times}`,
-      {
-        link: `${frame.baseUrl}/settings/domains/${change.domain_id}#alerts`,
-        text: 'Open the domain’s page',
-      },
+      { link: `${page}#alerts`, text: 'Open the domain’s page' },
       ...(frame.isLastToday ? [LAST] : []),
     ],
     reason: `You get mail about alerts of the account “${frame.account}”.`,

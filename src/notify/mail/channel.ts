@@ -180,6 +180,4 @@ class MailBatch {
   }
 }
 
-function parse({ data }: DueDelivery): Alert {
-  return JSON.parse(data) as Alert;
-}
+const parse = ({ data }: DueDelivery): Alert => JSON.parse(data);

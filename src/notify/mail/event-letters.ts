@@ -62,7 +62,7 @@ async function findSummary(
   const domains: DomainWeek[] = [];
   for (const domain of work.domains)
     domains.push({ ...domain, ...(await readWeek(store, { domainId: domain.id, monday })) });
-  return toSummaryLetter({ domains, total: work.total, monday, baseUrl, account });
+  return toSummaryLetter({ domains, total: work.total, monday }, { baseUrl, account });
 }
 
 async function findNotice(
@@ -90,6 +90,4 @@ export function hasLink({ type, data }: DueDelivery): boolean {
   return type === 'person.changed' && LINKS.has(parseNotice(data).action);
 }
 
-function parseNotice(data: string): Notice {
-  return JSON.parse(data) as Notice;
-}
+const parseNotice = (data: string): Notice => JSON.parse(data);

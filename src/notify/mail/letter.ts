@@ -44,9 +44,7 @@ function toText(block: Block): string {
   return block.list.map((item) => `* ${toLine(item)}`).join('\n');
 }
 
-function toLine(text: string): string {
-  return toSafeText(text, MAX_PARAGRAPH);
-}
+const toLine = (text: string): string => toSafeText(text, MAX_PARAGRAPH);
 
 /** Without these styles the letter reads in its order. Clients that know no dark mode show dark text on white. */
 const STYLE = raw(`

@@ -61,10 +61,7 @@ export function msUntilDaily(now: Instant): number {
 }
 
 /** The newest Monday whose summary is due. */
-export function findMonday(now: Instant): Day {
-  return toMonday(toDay(findDailyTime(now)));
-}
+export const findMonday = (now: Instant): Day => toMonday(toDay(findDailyTime(now)));
 
-function msUntil(instant: Instant, now: Instant): number {
-  return Math.max(Date.parse(instant) - Date.parse(now), 0);
-}
+const msUntil = (instant: Instant, now: Instant): number =>
+  Math.max(Date.parse(instant) - Date.parse(now), 0);

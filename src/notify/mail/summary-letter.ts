@@ -21,17 +21,11 @@ export interface Work {
 
 export type DomainWeek = Work & Week;
 
-interface Summary {
-  readonly monday: Day;
-  readonly domains: readonly DomainWeek[];
-  /** How many the account has. */
-  readonly total: number;
-  readonly baseUrl: string;
-  readonly account: string;
-}
-
-export function toSummaryLetter(summary: Summary): Letter {
-  const { monday, domains, total, baseUrl, account } = summary;
+/** `total` is how many domains the account has. */
+export function toSummaryLetter(
+  { monday, domains, total }: { monday: Day; domains: readonly DomainWeek[]; total: number },
+  { baseUrl, account }: { baseUrl: string; account: string },
+): Letter {
   const more = total - domains.length;
   return {
     subject: `The week to ${formatDay(addDays(monday, -1))}: ${account}`,
@@ -53,11 +47,9 @@ export function toSummaryLetter(summary: Summary): Letter {
 function describeFigures({ counts, before, newSources }: DomainWeek): string {
   if (counts.messages === 0) return 'No report of that week has come.';
   const rate = `${pluralize(counts.messages, 'message')}, ${formatPassRate(counts)} passed`;
-  const sources =
-    newSources === 0
-      ? ''
-      : ` ${pluralize(newSources, 'source')} sent for the first time in a month.`;
-  return `${rate}${describeChange(counts, before)}.${sources}`;
+  const figures = `${rate}${describeChange(counts, before)}.`;
+  if (newSources === 0) return figures;
+  return `${figures} ${pluralize(newSources, 'source')} sent for the first time in a month.`;
 }
 
 function describeChange(counts: Counts, before: Counts): string {

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, request } from 'undici';
 import { KEPT_DAYS } from '../../domain/events.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import {
@@ -48,12 +48,12 @@ export async function send(
   const url = new URL(message.url);
   const judge = createJudge(deps.allowed);
   const agent = new Agent({ connect: { lookup: createLookUp(url, deps.lookUp, judge) } });
-  const outcome = await post(url, message, {
-    judge,
-    now: deps.now,
-    dispatcher: agent,
-    signal: AbortSignal.any([signal, timeout]),
-  }).catch((error: unknown) => ({ kind: 'failed' as const, answer: describe(error) }));
+  const until = AbortSignal.any([signal, timeout]);
+  const given = { judge, now: deps.now, dispatcher: agent, signal: until };
+  const outcome = await post(url, message, given).catch((error: unknown) => ({
+    kind: 'failed' as const,
+    answer: describe(error),
+  }));
   await agent.destroy();
   return { ...outcome, tookMs: performance.now() - begunAt };
 }
@@ -61,18 +61,9 @@ export async function send(
 async function post(
   url: URL,
   { body, ...message }: Message,
-  {
-    judge,
-    now,
-    dispatcher,
-    signal,
-  }: {
-    readonly judge: JudgeAddress;
-    readonly now: SendDeps['now'];
-    readonly dispatcher: Dispatcher;
-    readonly signal: AbortSignal;
-  },
+  deps: Pick<SendDeps, 'now'> & { judge: JudgeAddress; dispatcher: Agent; signal: AbortSignal },
 ): Promise<DeliveryOutcome> {
+  const { judge, now, dispatcher, signal } = deps;
   const literal = findLiteralAddress(url);
   const refusal = literal && findRefusal(url, literal, judge);
   if (refusal) throw refusal;
@@ -101,10 +92,8 @@ function sign({ id, secrets }: Omit<Message, 'body'>, body: string, at: Date) {
 function createLookUp(url: URL, lookUp: LookUpAddresses, judge: JudgeAddress): LookupFunction {
   const find = async (name: string) => {
     const addresses = await lookUp(name);
-    for (const address of addresses) {
-      const refusal = findRefusal(url, address, judge);
-      if (refusal !== undefined) throw refusal;
-    }
+    const refusal = addresses.map((address) => findRefusal(url, address, judge)).find(Boolean);
+    if (refusal !== undefined) throw refusal;
     if (addresses.length === 0) throw new Error(`${name} has no address.`);
     return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   };

@@ -18,7 +18,7 @@ export async function findStatedPolicy(db: Queries, { domainId, day }: DomainDay
   const { first, last } = toBounds(day);
   const latest = db
     .selectFrom('report')
-    .select('content')
+    .select('seq')
     .where('domain_id', '=', domainId)
     .where('begin_date', '>=', first)
     .where('begin_date', '<=', last)
@@ -27,7 +27,16 @@ export async function findStatedPolicy(db: Queries, { domainId, day }: DomainDay
     .orderBy(sql`${sql.ref(ORDER_OF_ARRIVAL)} + 0`, 'desc');
   // Nearly always, the last one states it.
   for (const limit of [1, MAX_REPORTS]) {
-    const rows = await latest.limit(limit).execute();
+    // Contents are large, so only those that are read leave the table.
+    const rows = await db
+      .selectFrom('report')
+      .select('content')
+      .where('domain_id', '=', domainId)
+      .where('begin_date', '>=', first)
+      .where('begin_date', '<=', last)
+      .where('seq', 'in', latest.limit(limit))
+      .orderBy(ORDER_OF_ARRIVAL, 'desc')
+      .execute();
     const contents = rows.flatMap(({ content }) => findContent(content) ?? []);
     const stated = contents.map((one) => toPolicyTags(one.policyPublished)).find(Boolean);
     if (stated || rows.length < limit) return stated ?? null;

@@ -17,7 +17,7 @@ const ALERTS_AT_ONCE = 5_000;
 /**
  * The account's alerts, marks and DNS states of the domain are deleted; its reports are unclaimed then, or deleted in
  * bounded transactions before. The account gets it again only when somebody adds it. Throws `not_found`, also for a
- * domain without account.
+ * domain without account, and when another account than `accountId`, or than at the beginning, has it.
  */
 export async function removeDomain(
   db: Db,
@@ -25,14 +25,20 @@ export async function removeDomain(
   {
     by = operator(),
     deletesReports = false,
-  }: { readonly by?: Actor; readonly deletesReports?: boolean } = {},
+    accountId,
+  }: {
+    readonly by?: Actor;
+    readonly deletesReports?: boolean;
+    readonly accountId?: string | undefined;
+  } = {},
 ): Promise<DomainRow> {
   const toOwnerDomain = await loadOwnerDomains();
+  const { accountId: owner } = await db.write((tx) => lockOwned(tx, id, accountId));
   // While its reports go, no alert fires and nobody is told of others that come.
   if (deletesReports) await updateDomainStatus(db, id, 'paused', by.at, by);
   for (;;) {
     const removed = await db.write(async (tx) => {
-      const domain = await lockOwned(tx, id);
+      const domain = await lockOwned(tx, id, owner);
       const { accountId } = domain;
       if (deletesReports && (await deleteOldest(tx, id)) !== undefined) return undefined;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
@@ -56,10 +62,10 @@ export async function removeDomain(
 
 type OwnedDomain = DomainRow & { readonly accountId: string };
 
-async function lockOwned(tx: Tx, id: string): Promise<OwnedDomain> {
+async function lockOwned(tx: Tx, id: string, owner: string | undefined): Promise<OwnedDomain> {
   await lockDomain(tx, id);
   const domain = await selectDomain(tx, id);
-  if (domain?.account_id == null)
+  if (domain?.account_id == null || (owner ?? domain.account_id) !== domain.account_id)
     throw new Failure('not_found', `No account has a domain with the id ${id}.`);
   return { ...domain, accountId: domain.account_id };
 }

@@ -5,7 +5,7 @@ import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
 import { fieldsOfDomain, type ListedDomain } from '../domains/domains.ts';
 import { dialectOf, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import { ask, type Reader } from '../engine/reader.ts';
 import { findChange } from '../lists/changes.ts';
 import type { ReportOfAccountRow } from '../reports/account-reports.ts';
 import { fieldsOfAccount } from '../reports/reports.ts';
@@ -60,28 +60,29 @@ export function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | u
     const { accountId, start, limit } = query;
     const head = yield* planHead(accountId, start);
     if (head === undefined) return undefined;
-    const { version, number, nonce } = head;
-    const after = start === 'start' ? 0 : start.key;
+    const { end, number, nonce, after } = head;
     const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
     const page = rows.slice(0, limit);
     const hasMore = rows.length > limit;
     const key = hasMore ? (page.at(-1)?.number ?? number) : number;
+    const version = hasMore ? head.version : end;
     return { version, items: page.map(toItem), hasMore, cursor: { key, number, nonce } };
   });
 }
 
-interface FeedHead {
-  readonly version: string;
-  readonly number: number;
-  readonly nonce: string;
-}
-
-function* planHead(accountId: string, start: Start): Plan<FeedHead | undefined> {
+/**
+ * The version of the end says that nothing is new. Before the end it has the start, too: a client that has read one page
+ * must not be told so of the next one.
+ */
+function* planHead(accountId: string, start: Start) {
   const [head] = yield* ask(newestChange({ accountId }));
   if (head === undefined) return undefined;
   const isKnown = start === 'start' || (yield* findChange(accountId, start, head)) === 'known';
   // Reports that go by age take no number.
-  return isKnown ? { ...head, version: `${head.nonce}.${head.reports}` } : undefined;
+  if (!isKnown) return undefined;
+  const end = `${head.nonce}.${head.reports}`;
+  const after = start === 'start' ? 0 : start.key;
+  return { ...head, end, after, version: after < head.number ? `${end}.${after}` : end };
 }
 
 const newestChange = prepareQuery((db, param: Param<{ accountId: string }>) =>

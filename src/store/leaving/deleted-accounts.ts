@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { createMailToken } from '../../domain/access/mail-token.ts';
+import { Failure } from '../../domain/failure.ts';
 import { findAccount, lockAccount } from '../accounts/accounts.ts';
 import { listApiKeys } from '../accounts/api-keys.ts';
 import { listAllDomains } from '../domains/domains.ts';
@@ -31,10 +32,27 @@ export async function deleteAccount(db: Db, accountId: string, { by, keepsReport
   do {
     await deleteMails(db, accountId);
     for (const { id } of await listAllDomains(db, accountId))
-      await removeDomain(db, id, { by, deletesReports: !keepsReports });
+      await removeOwn(db, { accountId, id, by, keepsReports });
     await deleteOwnEvents(db, accountId);
     await deleteSmallRows(db, accountId);
   } while (!(await db.write((tx) => deleteRest(tx, accountId))));
+}
+
+/** A domain that the account has no longer stays: another one may have it by now. */
+async function removeOwn(
+  db: Db,
+  {
+    accountId,
+    id,
+    by,
+    keepsReports,
+  }: Deletion & { readonly accountId: string; readonly id: string },
+): Promise<void> {
+  try {
+    await removeDomain(db, id, { by, accountId, deletesReports: !keepsReports });
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'not_found')) throw error;
+  }
 }
 
 /** Nobody asks, signs in or is told any more, and no mail comes to its address. All of this is bounded. */

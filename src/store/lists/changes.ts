@@ -125,7 +125,10 @@ export async function deleteOldChanges(db: Db, mayGoOn: () => Promise<boolean>):
   return true;
 }
 
-/** Returns whether some may be left. Numbers are taken in the order of their moments, but for clocks that differ. */
+/**
+ * Returns whether some may be left. Numbers are taken in the order of their moments, but for clocks that differ. The
+ * newest row stays: by it a cursor of before a restore is told from one that is only old.
+ */
 async function deleteSome(
   db: Db,
   { seq, before }: { readonly seq: number; readonly before: Instant },
@@ -140,7 +143,15 @@ async function deleteSome(
   const kept = oldest.findIndex(({ at }) => at >= before);
   const last = kept === -1 ? oldest.at(-1) : oldest[kept - 1];
   if (last === undefined) return false;
-  const old = (tx: Tx) => tx.deleteFrom('change').where('account_seq', '=', seq);
-  await db.write((tx) => old(tx).where('number', '<=', last.number).execute());
-  return kept === -1;
+  const own = db.selectFrom('change').where('account_seq', '=', seq);
+  const newest = own.select(({ fn }) => fn.max('number').as('newest'));
+  await db.write((tx) =>
+    tx
+      .deleteFrom('change')
+      .where('account_seq', '=', seq)
+      .where('number', '<=', last.number)
+      .where('number', '<', newest)
+      .execute(),
+  );
+  return kept === -1 && oldest.length === ROWS_AT_ONCE;
 }

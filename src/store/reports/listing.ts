@@ -130,13 +130,15 @@ async function move(tx: Tx, { domainId, reports, target, listedBy, at }: Move): 
     tx,
     moved.map((report) => {
       const { account_seq = null, number = null } = places.get(report) ?? {};
-      return placeUpdate({ domainId, seq: report.seq, account_seq, number });
+      const { seq, begin_date } = report;
+      return placeUpdate({ domainId, begin_date, seq, account_seq, number });
     }),
   );
 }
 
 type NewPlace = {
   domainId: string;
+  begin_date: Instant;
   seq: number;
   account_seq: number | null;
   number: number | null;
@@ -147,5 +149,7 @@ const placeUpdate = prepareQuery((db, param: Param<NewPlace>) =>
     .updateTable('report')
     .set({ account_seq: param('account_seq'), number: param('number') })
     .where('domain_id', '=', param('domainId'))
+    // The whole key (decision 90).
+    .where('begin_date', '=', param('begin_date'))
     .where('seq', '=', param('seq')),
 );

@@ -3,16 +3,10 @@
  * that no name is lost, and the functions of node:path work with it.
  */
 
-export function toBytePath(text: string): string {
-  return Buffer.from(text).toString('latin1');
-}
+export const toBytePath = (text: string): string => Buffer.from(text).toString('latin1');
 
 /** The bytes, as the functions of node:fs take them. */
-export function toSystemPath(path: string): Buffer {
-  return Buffer.from(path, 'latin1');
-}
+export const toSystemPath = (path: string): Buffer => Buffer.from(path, 'latin1');
 
 /** The text for people. Bytes that are not UTF-8 are replaced by U+FFFD. */
-export function toPathText(path: string): string {
-  return toSystemPath(path).toString();
-}
+export const toPathText = (path: string): string => toSystemPath(path).toString();

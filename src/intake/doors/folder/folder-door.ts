@@ -28,9 +28,8 @@ export function watchFolder(options: WatchOptions): { readonly stop: () => Promi
   const turnAndRest = async () => {
     const { fault, restMs = TURN_MS } = await turn().catch(toFailed);
     await note(fault);
-    await sleep(Math.min(restMs, watch.pollMs), undefined, { signal, ref: false }).catch(
-      () => undefined,
-    );
+    const rest = sleep(Math.min(restMs, watch.pollMs), undefined, { signal, ref: false });
+    await rest.catch(() => undefined);
   };
   const running = (async () => {
     while (!signal.aborted) await turnAndRest();
@@ -82,11 +81,9 @@ async function findPlace(path: string): Promise<FolderPlace | undefined> {
   });
   if (stats.isFile()) return undefined;
   if (!stats.isDirectory()) throw new Error('it is neither a folder nor a mailbox file');
-  const parts = ['new', 'cur', 'tmp'].map((name) =>
-    isFolder(pooledFiles, toBytePath(join(path, name))),
-  );
-  const isMaildir = (await Promise.all(parts)).every(Boolean);
-  if (isMaildir) return { path: toBytePath(join(path, 'new')), kind: 'maildir' };
+  const parts = ['new', 'cur', 'tmp'].map((name) => toBytePath(join(path, name)));
+  const areFolders = await Promise.all(parts.map((part) => isFolder(pooledFiles, part)));
+  if (areFolders.every(Boolean)) return { path: toBytePath(join(path, 'new')), kind: 'maildir' };
   return { path: toBytePath(path), kind: 'drop' };
 }
 

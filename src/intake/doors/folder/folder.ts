@@ -31,12 +31,8 @@ const TOO_MANY = new Error(
   'it has more files than can be known at once, and the others are not read; move files that are done',
 );
 
-/** Nothing is lost: what it has is stored. */
-const toUnmoved = (error: unknown) =>
-  new Error(
-    `it was read, and cannot be moved (${toReason(error)}); let this user write to the folder and to those in it, or set ` +
-      'PLUMBLINE_WATCH_DONE=leave',
-  );
+const MOVE_CURE =
+  'let this user write to the folder and to those in it, or set PLUMBLINE_WATCH_DONE=leave';
 
 export interface FolderPlace {
   /** A byte path. */
@@ -101,9 +97,7 @@ export class Folder {
     this.#listAtMs =
       performance.now() + Math.max(this.#watch.pollMs, names.length * LIST_MS_PER_NAME);
     let isFull = false;
-    for (const name of names) {
-      if (!UNFINISHED.test(name)) isFull = !this.#known.add(name) || isFull;
-    }
+    for (const name of names) if (!UNFINISHED.test(name)) isFull = !this.#known.add(name) || isFull;
     const folder = toPathText(this.path);
     // While files are read and moved, others get their places.
     if (isFull && !this.#known.hasDue) this.#watch.left.add(folder, TOO_MANY);
@@ -205,8 +199,10 @@ export class Folder {
       this.#known.end(name, file.state);
       this.#watch.left.delete(this.#toText(name));
     } catch (error) {
-      if (error instanceof Changed) this.#known.lookSoon(name);
-      else this.#leave(name, toUnmoved(error));
+      if (error instanceof Changed) return this.#known.lookSoon(name);
+      // Nothing is lost: what it has is stored.
+      const text = `it was read, and cannot be moved (${toReason(error)}); ${MOVE_CURE}`;
+      this.#leave(name, new Error(text));
     }
   }
 

@@ -23,6 +23,7 @@ import {
 /** Messages whose state is looked up together. */
 const BATCH = 100;
 const WINDOW_BYTES = 1024 * 1024;
+const TOO_LARGE = new Error(`a message is larger than ${toSizeText(MAX_MAIL_BYTES)}`);
 /** More than a "From " line and the name of a header field have, with the blank line before them. */
 const CONTEXT_BYTES = 2_048;
 
@@ -36,7 +37,7 @@ export function createMailboxReading(watch: Watch): () => Promise<void> {
   return async () => {
     const file = await findFile(pooledFiles, toBytePath(await realpath(watch.path)));
     if (file === undefined || toAgeMs(file) < SETTLED_MS || (await isLocked(file.path))) return;
-    if (known !== undefined && known.file.key === file.key) return;
+    if (known?.file.key === file.key) return;
     const from = known !== undefined && file.size > known.file.size ? known.lastStart : 0;
     const lastStart = await readMailbox(watch, file, from);
     if (lastStart !== undefined) known = { file, lastStart };
@@ -44,16 +45,11 @@ export function createMailboxReading(watch: Watch): () => Promise<void> {
 }
 
 /** Programs that write to a mailbox lock it by a file beside it. */
-async function isLocked(path: string): Promise<boolean> {
-  return (await lstat(toSystemPath(`${path}.lock`)).catch(() => undefined)) !== undefined;
-}
+const isLocked = (path: string): Promise<boolean> =>
+  lstat(toSystemPath(`${path}.lock`)).then(Boolean, () => false);
 
 /** Where the last message begins; undefined when the file changed while it was read. */
-async function readMailbox(
-  watch: Watch,
-  file: WatchedFile,
-  from: number,
-): Promise<number | undefined> {
+async function readMailbox(watch: Watch, file: WatchedFile, from: number) {
   try {
     const handle = await openFound(pooledFiles, file);
     try {
@@ -109,13 +105,9 @@ async function deliverNew(
   const keys = new Map<string, MessageRange>();
   const path = toPathText(file.path);
   for (const range of ranges) {
-    const size = range.end - range.start;
-    if (size <= MAX_MAIL_BYTES) keys.set(await toMessageKey(handle, range), range);
-    else
-      watch.left.add(
-        `${path}, offset ${range.start}`,
-        new Error(`a message is larger than ${toSizeText(MAX_MAIL_BYTES)}`),
-      );
+    if (range.end - range.start <= MAX_MAIL_BYTES)
+      keys.set(await toMessageKey(handle, range), range);
+    else watch.left.add(`${path}, offset ${range.start}`, TOO_LARGE);
   }
   const results = await watch.findResults([...keys.keys()]);
   const added = [...keys].filter(([key]) => !results.has(key));
@@ -143,11 +135,7 @@ interface MessageRange {
 }
 
 /** The messages between two offsets, the first of which begins a message. Only a window of the file is in memory. */
-async function* findMessages(
-  handle: OpenFile,
-  from: number,
-  to: number,
-): AsyncGenerator<MessageRange> {
+async function* findMessages(handle: OpenFile, from: number, to: number) {
   let start = from;
   for await (const next of findStarts(handle, from, to)) {
     if (next > start) yield { start, end: next };

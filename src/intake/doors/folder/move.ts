@@ -166,9 +166,7 @@ async function giveBack(
 ): Promise<never> {
   const now = await findFile(files, claimed);
   await files.unlink(toSystemPath(claimed));
-  const isOld = ({ mtimeMs }: WatchedFile) =>
-    now !== undefined && now.mtimeMs - mtimeMs >= LEFTOVER_MS;
-  if (empty.every(isOld))
+  if (empty.every(({ mtimeMs }) => now !== undefined && now.mtimeMs - mtimeMs >= LEFTOVER_MS))
     for (const { path } of empty.toReversed()) await files.unlink(toSystemPath(path));
   throw new Changed();
 }

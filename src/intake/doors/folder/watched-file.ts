@@ -1,6 +1,5 @@
 import type { Stats } from 'node:fs';
-import { OPEN_FLAGS } from '../../inputs/open-flags.ts';
-import { isPseudo } from '../../inputs/pseudo-file-system.ts';
+import { isPseudo, OPEN_FLAGS } from '../../inputs/pseudo-file-system.ts';
 import { toSystemPath } from './byte-path.ts';
 import type { Files, OpenFile } from './files.ts';
 
@@ -40,9 +39,8 @@ export async function findFile(files: Files, path: string): Promise<WatchedFile 
   return stats?.isFile() ? toWatched(path, stats) : undefined;
 }
 
-export async function isFolder(files: Files, path: string): Promise<boolean> {
-  return (await findStats(files, path))?.isDirectory() === true;
-}
+export const isFolder = async (files: Files, path: string): Promise<boolean> =>
+  (await findStats(files, path))?.isDirectory() === true;
 
 export function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): WatchedFile {
   const state = `${size} ${mtimeMs} ${ctimeMs}`;
@@ -81,11 +79,7 @@ export async function requireSame(handle: OpenFile, file: WatchedFile): Promise<
 }
 
 /** The bytes from one offset to another, in chunks. Throws Changed when the file has become shorter. */
-export async function* readRange(
-  handle: OpenFile,
-  from: number,
-  to: number,
-): AsyncGenerator<Uint8Array> {
+export async function* readRange(handle: OpenFile, from: number, to: number) {
   for (let at = from; at < to; ) {
     const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, to - at));
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);

@@ -29,14 +29,11 @@ interface UidRange {
 /** Connects, opens the mailbox, and works with it. Throws when the connection ends. */
 export async function withConnection(
   options: MailboxOptions,
-  {
-    limits,
-    readSecrets,
-    signal,
-  }: Pick<ImapDeps, 'readSecrets'> & { readonly limits: ImapLimits; readonly signal: AbortSignal },
+  deps: Pick<ImapDeps, 'readSecrets'> & { limits: ImapLimits; signal: AbortSignal },
   work: (connection: MailboxConnection) => Promise<void>,
 ): Promise<void> {
-  const client = createClient(options, limits, await readSecrets());
+  const { limits, signal } = deps;
+  const client = createClient(options, limits, await deps.readSecrets());
   // A command in progress ends first: a MOVE that is cut off may leave a mail in both folders.
   const closeSoon = () => void setTimeout(() => client.close(), limits.stopMs).unref();
   signal.addEventListener('abort', closeSoon);
@@ -75,8 +72,10 @@ export class MailboxConnection {
       this.#hasNews = true;
     });
     if (done === 'leave') return;
+    const { capabilities } = client;
     if (readOnly) this.shortfall = `${mailbox} is read-only, so its mails are left alone.`;
-    else if (done === 'move' && !this.#canMove()) {
+    else if (done === 'move' && !(capabilities.has('MOVE') || capabilities.has('UIDPLUS'))) {
+      // Without either, removing a mail would remove whatever other people marked as deleted.
       this.shortfall = 'Mails are flagged and not moved: the server has neither MOVE nor UIDPLUS.';
       this.#done = 'flag';
     } else this.#done = done;
@@ -100,12 +99,6 @@ export class MailboxConnection {
       }
     }
     throw new DoorFault(`The server does not open the mailbox ${refusals.join(', nor ')}.`);
-  }
-
-  /** Without these extensions, removing a mail would remove whatever other people marked as deleted. */
-  #canMove(): boolean {
-    const { capabilities } = this.#session.client;
-    return capabilities.has('MOVE') || capabilities.has('UIDPLUS');
   }
 
   get uidValidity(): string {
@@ -140,10 +133,7 @@ export class MailboxConnection {
    * Mails come while the range is listed. So a window is whole up to its last mail only, or up to a mail that was there
    * before it was asked for.
    */
-  async *listWindows({
-    from,
-    to,
-  }: UidRange): AsyncGenerator<{ readonly mails: readonly ListedMail[]; readonly to: number }> {
+  async *listWindows({ from, to }: UidRange) {
     const { windowUids, maxWindowUids } = this.#session.limits;
     let [width, end] = [windowUids, to];
     for (let first = from; first <= (end ?? MAX_UID); ) {
@@ -166,23 +156,16 @@ export class MailboxConnection {
   async listMails({ from, to }: Required<UidRange>): Promise<ListedMail[]> {
     const mails = new Map<number, ListedMail>();
     const bytes = LINE_BYTES * (to - from + 1);
-    await this.#session.fetch(
-      `${from}:${to}`,
-      { uid: true, size: true },
-      bytes,
-      ({ uid, size = 0 }) => {
-        if (uid >= from && uid <= to)
-          mails.set(uid, { uid, size: Math.max(size, mails.get(uid)?.size ?? 0) });
-      },
-    );
+    const query = { uid: true, size: true };
+    await this.#session.fetch(`${from}:${to}`, query, bytes, ({ uid, size = 0 }) => {
+      if (uid >= from && uid <= to)
+        mails.set(uid, { uid, size: Math.max(size, mails.get(uid)?.size ?? 0) });
+    });
     return [...mails.values()].sort((a, b) => a.uid - b.uid);
   }
 
   /** Gives the mails with their text, in any order. A server may leave some of them, or their text, out. */
-  async fetchMails(
-    mails: readonly ListedMail[],
-    take: (mail: FetchMessageObject) => void,
-  ): Promise<void> {
+  async fetchMails(mails: readonly ListedMail[], take: (mail: FetchMessageObject) => void) {
     if (mails.length === 0) return;
     const wanted = new Set(mails.map(({ uid }) => uid));
     const bytes = mails.reduce((sum, { size }) => sum + LINE_BYTES + SIZE_FACTOR * size, 0);
@@ -203,9 +186,8 @@ export class MailboxConnection {
     if (uids.length === 0) return [];
     const present = new Set<number>();
     const bytes = LINE_BYTES * uids.length;
-    await this.#session.fetch(uids.join(','), { uid: true }, bytes, ({ uid }) => {
-      present.add(uid);
-    });
+    const note = ({ uid }: FetchMessageObject) => void present.add(uid);
+    await this.#session.fetch(uids.join(','), { uid: true }, bytes, note);
     return uids.filter((uid) => present.has(uid));
   }
 

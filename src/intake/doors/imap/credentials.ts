@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describeSystemError } from '../../../domain/system-error.ts';
-import { DoorFault } from './fault.ts';
+import { lastingFault } from './fault.ts';
 import type { Credentials, ImapOptions, Secrets } from './options.ts';
 
 const COMMAND_TIMEOUT_MS = 30_000;
@@ -37,9 +37,7 @@ async function readSecretFile(file: string, name: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new DoorFault(`The ${name} cannot be read: ${describeSystemError(error)}.`, {
-      isLasting: true,
-    });
+    throw lastingFault(`The ${name} cannot be read: ${describeSystemError(error)}.`);
   }
 }
 
@@ -51,14 +49,10 @@ async function runTokenCommand(command: string, stopping?: AbortSignal): Promise
   const { output, why } = await run(program, args, signal);
   const token = output.trim();
   if (why === undefined && TOKEN.test(token)) return token;
-  throw new DoorFault(`The token command gives no token: ${why ?? 'it printed no token'}.`, {
-    isLasting: true,
-  });
+  throw lastingFault(`The token command gives no token: ${why ?? 'it printed no token'}.`);
 }
 
-/**
- * What the program prints, and why that does not count. What it writes to standard error goes nowhere: it may be a secret.
- */
+/** What the program prints, and why that does not count. Its standard error goes nowhere: it may have a secret. */
 function run(program: string, args: readonly string[], signal: AbortSignal) {
   const child = spawn(program, args, {
     signal,
@@ -75,9 +69,9 @@ function run(program: string, args: readonly string[], signal: AbortSignal) {
       child.kill('SIGKILL');
       end('it printed too much');
     });
-    child.on('error', (error) =>
-      end(signal.aborted ? 'it took too long' : describeSystemError(error)),
-    );
+    const toWhy = (error: Error) =>
+      signal.aborted ? 'it took too long' : describeSystemError(error);
+    child.on('error', (error) => end(toWhy(error)));
     child.on('close', (code) => end(toReason(code)));
     // A program that the command has started may hold the output open for ever.
     child.on('exit', (code) => setTimeout(end, OUTPUT_MS, toReason(code)).unref());

@@ -14,6 +14,9 @@ export class DoorFault extends Error {
   }
 }
 
+/** A fault for which trying again soon does not help. */
+export const lastingFault = (message: string) => new DoorFault(message, { isLasting: true });
+
 /** The server lists a mail but does not give its text. */
 export class MailFault extends DoorFault {}
 
@@ -29,13 +32,13 @@ export class StoreFault extends DoorFault {
 export class FilingFault extends DoorFault {}
 
 /** What a server says with NO or BAD. */
-export interface Refusal {
+export interface ServerRefusal {
   readonly responseText?: string;
   readonly serverResponseCode?: string;
 }
 
 /** What imapflow adds to errors. */
-export interface ImapError extends Error, Refusal {
+export interface ImapError extends Error, ServerRefusal {
   readonly code?: string;
   readonly authenticationFailed?: boolean;
   readonly tlsFailed?: boolean;
@@ -50,9 +53,7 @@ export function toDoorFault(error: unknown, host: string): DoorFault {
   const { authenticationFailed, tlsFailed, code = '', response, message } = error as ImapError;
   if (authenticationFailed) {
     const said = typeof response === 'string' ? `: ${toSaid(response)}` : '';
-    return new DoorFault(`The server refuses the user or the credentials${said}.`, {
-      isLasting: true,
-    });
+    return lastingFault(`The server refuses the user or the credentials${said}.`);
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new DoorFault(`The server's certificate is not for ${host}.`);

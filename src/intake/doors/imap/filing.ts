@@ -1,4 +1,4 @@
-import { FilingFault, type Refusal, toSaid } from './fault.ts';
+import { FilingFault, type ServerRefusal, toSaid } from './fault.ts';
 import type { MailboxOptions } from './options.ts';
 import { toPaths } from './paths.ts';
 import type { ImapSession } from './session.ts';
@@ -27,30 +27,22 @@ export async function fileMails(
 }
 
 /** The fault has a refusal in the server's words. */
-export function toMoveFault(result: FiledResult, refusal: Refusal = {}): FilingFault {
+export function toMoveFault(result: FiledResult, refusal: ServerRefusal = {}): FilingFault {
   return toFault(`move mails to ${FOLDERS[result]}`, refusal);
 }
 
-function toFault(what: string, { responseText }: Refusal): FilingFault {
+function toFault(what: string, { responseText }: ServerRefusal): FilingFault {
   const why = responseText === undefined ? '' : `: ${toSaid(responseText)}`;
   return new FilingFault(`Mails are read, but the server does not ${what}${why}.`);
 }
 
-function flag(
-  session: ImapSession,
-  uids: readonly number[],
-  flags: string[],
-): Promise<Refusal | undefined> {
+function flag(session: ImapSession, uids: readonly number[], flags: string[]) {
   const options = { uid: true, silent: true };
   return session.attempt(() => session.client.messageFlagsAdd(uids.join(','), flags, options));
 }
 
 /** The folder is made when it is needed. Not every server says that it is missing. */
-async function move(
-  session: ImapSession,
-  result: FiledResult,
-  uids: readonly number[],
-): Promise<readonly number[]> {
+async function move(session: ImapSession, result: FiledResult, uids: readonly number[]) {
   const { client } = session;
   const folder = FOLDERS[result];
   const [path = folder] = toPaths(folder, client.namespaces);

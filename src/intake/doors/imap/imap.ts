@@ -56,11 +56,7 @@ async function readAndWait(
 }
 
 /** Servers end connections now and then; only what lasts is a fault of the door. */
-async function noteFault(
-  fault: DoorFault,
-  failures: number,
-  { log, noteDoor }: ImapDeps,
-): Promise<void> {
+async function noteFault(fault: DoorFault, failures: number, { log, noteDoor }: ImapDeps) {
   if (failures > 0 || fault.isLasting || fault instanceof StoreFault)
     await noteDoor(IMAP_DOOR, fault.message).catch((error: unknown) => log.error({ err: error }));
 }

@@ -33,12 +33,11 @@ async function read(options: MailboxOptions): Promise<void> {
   const { maxCpuMs, maxMailBytes } = { ...IMAP_LIMITS, ...options.limits };
   const onProgress = () => watchdog.start(maxCpuMs, maxMailBytes);
   const questions = QUESTIONS.map((name) => [name, (...args: unknown[]) => ask(name, args)]);
-  const log = Object.fromEntries(
-    (['info', 'warn', 'error'] as const).map((level) => [
-      level,
-      (...line: Logged['line']) => send({ level, line }),
-    ]),
-  );
+  const toLog =
+    (level: Logged['level']) =>
+    (...line: Logged['line']) =>
+      send({ level, line });
+  const log = { info: toLog('info'), warn: toLog('warn'), error: toLog('error') };
   const deps = { ...Object.fromEntries(questions), log, now: () => new Date() } as ImapDeps;
   onProgress();
   await readMailbox(options, { ...deps, onProgress }, stopping.signal);
@@ -57,12 +56,8 @@ function settle({ id, value, error }: Answered): void {
   const answer = waiting.get(id);
   waiting.delete(id);
   if (error === undefined) answer?.resolve(value);
-  else {
-    const { message, isLasting } = error;
-    answer?.reject(
-      isLasting === undefined ? new Error(message) : new DoorFault(message, { isLasting }),
-    );
-  }
+  else if (error.isLasting === undefined) answer?.reject(new Error(error.message));
+  else answer?.reject(new DoorFault(error.message, { isLasting: error.isLasting }));
 }
 
 /** When the parent has ended, so does this process. */

@@ -45,11 +45,7 @@ export class MailboxFiling {
   }
 
   /** Returns whether the server does it. After a refusal it is not asked until `fault` is taken back. */
-  async file(
-    connection: MailboxConnection,
-    result: FiledResult,
-    uids: readonly number[],
-  ): Promise<boolean> {
+  async file(connection: MailboxConnection, result: FiledResult, uids: readonly number[]) {
     if (this.fault !== undefined) return false;
     const unasked = uids.filter((uid) => !this.mayBeThere(uid));
     if (unasked.length === 0) return true;
@@ -78,11 +74,7 @@ export class MailboxFiling {
   }
 
   /** When only some of the mails are refused, those stay for good: they must not stop the others for ever. */
-  async #try(
-    connection: MailboxConnection,
-    result: FiledResult,
-    uids: readonly number[],
-  ): Promise<FilingFault | undefined> {
+  async #try(connection: MailboxConnection, result: FiledResult, uids: readonly number[]) {
     const whole = await this.#tryOnce(connection, result, uids);
     if (whole === undefined || uids.length === 1) return whole;
     const refused = new Map<number, FilingFault>();
@@ -97,11 +89,7 @@ export class MailboxFiling {
     return undefined;
   }
 
-  async #tryOnce(
-    connection: MailboxConnection,
-    result: FiledResult,
-    uids: readonly number[],
-  ): Promise<FilingFault | undefined> {
+  async #tryOnce(connection: MailboxConnection, result: FiledResult, uids: readonly number[]) {
     try {
       const unnamed = await connection.file(result, uids);
       for (const uid of unnamed) this.#unconfirmed.set(uid, result);

@@ -66,8 +66,7 @@ async function run(
   signal.addEventListener('abort', stop, { once: true });
   send(child, { begin: options });
   try {
-    const [status, killedBy] = await ended;
-    return describeEnd(status, killedBy);
+    return describeEnd(...(await ended));
   } catch (error) {
     return (error as Error).message;
   } finally {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type FetchMessageObject, ImapFlow } from 'imapflow';
 import { toSizeText } from '../../../domain/size.ts';
-import { DoorFault, type ImapError, type Refusal } from './fault.ts';
+import { DoorFault, type ImapError, lastingFault, type ServerRefusal } from './fault.ts';
 import type { ImapLimits, MailboxOptions, Secrets } from './options.ts';
 
 /** What a server may say besides the answer: for example, that a person has flagged a thousand mails. */
@@ -50,7 +50,7 @@ export class ImapSession {
   readonly client: ImapFlow;
   readonly limits: ImapLimits;
   /** The last command that the server refused: some of imapflow's methods say only that there was one. */
-  #refusal: Refusal = {};
+  #refusal: ServerRefusal = {};
 
   constructor(client: ImapFlow, limits: ImapLimits) {
     this.client = client;
@@ -70,7 +70,7 @@ export class ImapSession {
     const until = performance.now() + this.limits.commandMs + ms + bytes / BYTES_PER_MS;
     const { promise: overrun, reject } = Promise.withResolvers<never>();
     const end = (why: string) => {
-      reject(new DoorFault(why, { isLasting: true }));
+      reject(lastingFault(why));
       client.close();
     };
     const checking = setInterval(() => {
@@ -95,7 +95,7 @@ export class ImapSession {
   }
 
   /** Undefined when the server did it; otherwise what it said. */
-  async attempt(command: () => Promise<unknown>): Promise<Refusal | undefined> {
+  async attempt(command: () => Promise<unknown>): Promise<ServerRefusal | undefined> {
     this.#refusal = {};
     const isDone = await this.bounded(command).catch((error: ImapError) => {
       if (error.responseStatus === undefined) throw error;

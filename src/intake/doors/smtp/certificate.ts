@@ -25,10 +25,9 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   const first = parse(() => new X509Certificate(cert), `${certFile} is no certificate in PEM.`);
   const cure = 'An encrypted one has to be stored without its password: openssl pkey -in … -out ….';
   const own = parse(() => createPrivateKey(key), `${keyFile} is no private key in PEM. ${cure}`);
+  const order = "whose first certificate has to be the server's own";
   if (!first.checkPrivateKey(own))
-    throw new Error(
-      `${keyFile} is not the key of ${certFile}, whose first certificate has to be the server's own.`,
-    );
+    throw new Error(`${keyFile} is not the key of ${certFile}, ${order}.`);
   parse(() => createSecureContext({ cert, key }), `TLS does not work with ${certFile}.`);
   return { cert, key };
 }
@@ -84,8 +83,7 @@ export function watchCertificate(
 
 /** Changes when a file is replaced or written, and when it cannot be read. */
 async function toVersion({ certFile, keyFile }: CertificateFiles): Promise<string> {
-  const stats = await Promise.all(
-    [certFile, keyFile].map((file) => stat(file).catch(() => undefined)),
-  );
+  const look = (file: string) => stat(file).catch(() => undefined);
+  const stats = await Promise.all([certFile, keyFile].map(look));
   return stats.map((one) => `${one?.ino}:${one?.mtimeMs}:${one?.size}`).join(' ');
 }

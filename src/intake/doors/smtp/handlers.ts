@@ -7,8 +7,8 @@ import { toLogText } from '../log-text.ts';
 import type { SmtpLimits } from './limits.ts';
 import { Message, type MessageStream } from './message.ts';
 import { Receiving } from './receiving.ts';
-import { createRecipients, type Recipient } from './recipients.ts';
-import { noSpace, notStored, Reply } from './reply.ts';
+import { createRecipients } from './recipients.ts';
+import { notStored, Reply } from './reply.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 export interface SmtpDeps {
@@ -29,7 +29,7 @@ interface HandlersDeps extends SmtpDeps {
 /** What smtp-server asks at each step of a session. */
 export class Handlers {
   readonly #deps: HandlersDeps;
-  readonly #findRecipient: (address: string) => Promise<Recipient>;
+  readonly #findRecipient: ReturnType<typeof createRecipients>;
   readonly #receiving: Receiving;
   readonly #storing = new Set<Promise<void>>();
   /** When each fault was logged. */
@@ -79,7 +79,7 @@ export class Handlers {
     const shortage = await this.#deps.findShortage?.(address).catch(() => undefined);
     if (shortage === undefined) return;
     this.#logFault(shortage);
-    throw noSpace();
+    throw new Reply(452, 'Insufficient system storage, try again later');
   }
 
   /** Each once a minute: clients can ask as often as they like. */
@@ -93,16 +93,12 @@ export class Handlers {
 
   async #addRecipient(address: string, { id }: SMTPServerSession): Promise<void> {
     const session = this.#require(id);
-    const { accountId } = await this.#findRecipient(address).catch((error: unknown) => {
+    const accountId = await this.#findRecipient(address).catch((error: unknown) => {
       throw this.#toRecipientReply(error, session);
     });
     // One account for each message. The client sends it again for the others (RFC 5321, 4.5.3.1.10).
-    if (
-      accountId !== undefined &&
-      session.accountId !== undefined &&
-      session.accountId !== accountId
-    )
-      throw new Reply(452, 'Too many recipients, send again for this one');
+    const isOther = accountId !== undefined && accountId !== (session.accountId ?? accountId);
+    if (isOther) throw new Reply(452, 'Too many recipients, send again for this one');
     session.accountId ??= accountId;
   }
 
@@ -121,17 +117,15 @@ export class Handlers {
     const { limits, disconnect } = this.#deps;
     const session = this.#require(smtp.id);
     const envelope = toEnvelope(smtp);
-    const message = new Message(stream, {
-      maxBytes: limits.maxMessageBytes,
-      nowMs: performance.now(),
-    });
+    const maxBytes = limits.maxMessageBytes;
+    const message = new Message(stream, { maxBytes, nowMs: performance.now() });
     session.isReceiving = true;
     const refusal = await this.#store(message, { envelope, session, id: smtp.id });
     session.isStoring = false;
     const cut = () => disconnect(smtp.id, new Reply(421, 'The message does not end'));
-    await message.drain(limits.maxMessageBytes * limits.maxDrainedMessages, cut);
+    await message.drain(maxBytes * limits.maxDrainedMessages, cut);
     session.isReceiving = false;
-    this.#log({ envelope, message, refusal });
+    this.#log(message, envelope, refusal);
     if (refusal !== undefined) throw refusal;
     session.commands = 0;
   }
@@ -168,8 +162,7 @@ export class Handlers {
   }
 
   /** One line for each message, without its content. */
-  #log(about: { envelope: Envelope; message: Message; refusal: Reply | undefined }): void {
-    const { envelope, message, refusal } = about;
+  #log(message: Message, envelope: Envelope, refusal: Reply | undefined): void {
     const { sender = '', recipients = [], remoteAddress } = envelope;
     this.#deps.log.info({
       door: 'smtp',
@@ -188,9 +181,8 @@ export class Handlers {
   }
 }
 
-function settle(work: Promise<void>, callback: (error?: Error) => void): Promise<void> {
-  return work.then(() => callback(), callback);
-}
+const settle = (work: Promise<void>, callback: (error?: Error) => void): Promise<void> =>
+  work.then(() => callback(), callback);
 
 const LOGGED_RECIPIENTS = 5;
 const LOG_AGAIN_MS = 60_000;

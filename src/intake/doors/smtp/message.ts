@@ -12,7 +12,7 @@ export class Message {
   readonly startedAtMs: number;
   readonly #stream: MessageStream;
   readonly #maxBytes: number;
-  #size = 0;
+  size = 0;
   #refusal: Reply | undefined;
   #reading: AsyncGenerator<Buffer> | undefined;
 
@@ -20,10 +20,6 @@ export class Message {
     this.#stream = stream;
     this.#maxBytes = maxBytes;
     this.startedAtMs = nowMs;
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   /** Whether the client went away within the message. */
@@ -49,7 +45,7 @@ export class Message {
   async *#read(onComplete: () => void): AsyncGenerator<Buffer> {
     const lineBreaks = new LineBreaks();
     for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
-      this.#size += chunk.length;
+      this.size += chunk.length;
       this.#check(lineBreaks.hasBare(chunk));
       yield chunk;
     }
@@ -63,7 +59,7 @@ export class Message {
     if (this.#refusal !== undefined) throw this.#refusal;
     if (hasBareBreak)
       throw new Reply(554, 'Lines must end with CR LF: the message has a CR or LF alone');
-    if (this.#size > this.#maxBytes)
+    if (this.size > this.#maxBytes)
       throw new Reply(552, `The message is larger than ${this.#maxBytes} bytes`);
   }
 
@@ -78,8 +74,8 @@ export class Message {
     if (stream.readableEnded || stream.destroyed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     stream.on('data', (chunk: Buffer) => {
-      this.#size += chunk.length;
-      if (this.#size > maxBytes) onExcess();
+      this.size += chunk.length;
+      if (this.size > maxBytes) onExcess();
     });
     for (const event of ['end', 'error', 'close']) stream.once(event, () => resolve());
     stream.resume();

@@ -67,14 +67,10 @@ export class Receiving {
   #endOne(counts: ReadonlyMap<string, number>, own: number): boolean {
     const most = Math.max(...counts.values());
     // A message that is complete is being stored, and is not cut off.
-    const oldest = this.#messages
-      .entries()
-      .find(
-        ([message, { address, isTrusted }]) =>
-          !message.isComplete && !isTrusted && counts.get(address) === most,
-      );
-    if (oldest === undefined) return false;
-    const [message, client] = oldest;
+    const mayEnd = ([{ isComplete }, { address, isTrusted }]: readonly [Message, Client]) =>
+      !isComplete && !isTrusted && counts.get(address) === most;
+    const [message, client] = this.#messages.entries().find(mayEnd) ?? [];
+    if (message === undefined || client === undefined) return false;
     const isSlow = this.#nowMs() - message.startedAtMs >= this.#limits.slowMs;
     if (most <= own + 1 && !isSlow) return false;
     message.refuse(noRoom());

@@ -14,5 +14,3 @@ export const notStored = (): Reply => new Reply(451, 'The message could not be s
 
 export const noRoom = (): Reply =>
   new Reply(452, 'Too many messages are being received, try again later');
-
-export const noSpace = (): Reply => new Reply(452, 'Insufficient system storage, try again later');

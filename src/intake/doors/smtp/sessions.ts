@@ -23,15 +23,6 @@ export interface Session {
   readonly deadline: NodeJS.Timeout;
 }
 
-const NEW_SESSION = {
-  commands: 0,
-  messages: 0,
-  unknownRecipients: 0,
-  accountId: undefined,
-  isReceiving: false,
-  isStoring: false,
-};
-
 interface SessionsDeps {
   readonly isTrusted: (address: string) => boolean;
   readonly disconnect: (id: string, reply: Reply) => void;
@@ -65,7 +56,17 @@ export class Sessions {
     this.#connections.open(id, remoteAddress, { isTrusted });
     const deadline = setTimeout(() => this.#end(id), this.#limits.sessionMs).unref();
     const address = toClientNetwork(remoteAddress);
-    this.#sessions.set(id, { ...NEW_SESSION, address, isTrusted, deadline });
+    this.#sessions.set(id, {
+      address,
+      isTrusted,
+      commands: 0,
+      messages: 0,
+      unknownRecipients: 0,
+      accountId: undefined,
+      isReceiving: false,
+      isStoring: false,
+      deadline,
+    });
   }
 
   #checkAddress(remoteAddress: string): void {

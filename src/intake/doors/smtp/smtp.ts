@@ -84,10 +84,7 @@ export async function startSmtp(options: SmtpOptions, deps: SmtpDeps): Promise<R
   };
 }
 
-function toServerOptions(
-  { name, certificate }: SmtpOptions,
-  limits: SmtpLimits,
-): SMTPServerOptions {
+function toServerOptions({ name, certificate }: SmtpOptions, limits: SmtpLimits) {
   return {
     name,
     heloResponse: '%s',
@@ -107,7 +104,7 @@ function toServerOptions(
     closeTimeout: limits.stopMs,
     minVersion: 'TLSv1.2',
     secureOptions: NO_RENEGOTIATION,
-  };
+  } satisfies SMTPServerOptions;
 }
 
 /** `SSL_OP_NO_RENEGOTIATION`, which node:crypto does not name in every build. */

@@ -1,5 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { addDays, type Day, END_OF_TIME, toDay } from '../../../domain/instant.ts';
+import { recountDays } from '../../days/day-counts.ts';
 import { deleteDocuments } from '../../documents/originals.ts';
 import { measureReports, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
@@ -145,6 +146,8 @@ export async function deleteOldest(
     .orderBy('begin_date')
     .orderBy('seq')
     .execute();
+  // A day that has lost its reports would be the oldest for ever.
+  if (rows.length === 0) await recountDays(tx, domainId, [oldest.day]);
   return await deleteSome(tx, domainId, rows);
 }
 
