@@ -177,8 +177,8 @@ export interface paths {
          * @description The account's alerts, newest first: by `fired_at`, and among equals by creation. Both open and
          *     resolved alerts are listed; an alert is open while its `resolved_at` is null. A resolved alert says why in its
          *     context's `resolution`. With `domain_id`, only
-         *     that domain's alerts, and `total` counts only them. With `changed_after`, only the alerts that fired or
-         *     resolved after the cursor, in the order of their last change.
+         *     that domain's alerts, with `type` only those of that type, and `total` counts only them. With `changed_after`,
+         *     only the alerts that fired or resolved after the cursor, in the order of their last change.
          */
         readonly get: operations["listAlerts"];
         readonly put?: never;
@@ -1449,6 +1449,8 @@ export interface components {
         readonly ReportIdInPath: string;
         /** @description Only the alerts of this domain. Upper and lower case are the same. */
         readonly DomainIdInQuery: string;
+        /** @description Only the alerts of this type. Types may be added; alerts of other types are in the list without it. */
+        readonly AlertType: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened";
         /**
          * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
          *     the answer is a 304.
@@ -1482,7 +1484,7 @@ export interface components {
          * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
          *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
          *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
-         *     `domain_id` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
+         *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
          *     domain or a backup was restored, is a 410 `cursor_expired`.
          * @example start
          */
@@ -2034,11 +2036,13 @@ export interface operations {
                  * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
                  *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
                  *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
-                 *     `domain_id` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
+                 *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
                  *     domain or a backup was restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly changed_after?: components["parameters"]["ChangedAfter"];
+                /** @description Only the alerts of this type. Types may be added; alerts of other types are in the list without it. */
+                readonly type?: components["parameters"]["AlertType"];
             };
             readonly header?: {
                 /**

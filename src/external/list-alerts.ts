@@ -1,12 +1,12 @@
-import type { components } from '../../generated/v1.d.ts';
+import type { components, operations } from '../../generated/v1.d.ts';
 import type { AlertType } from '../domain/alerts/registry.ts';
 import { alertsOf, type ListedAlert } from '../store/alerts/alert-list.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
 import type { Handler } from './operation.ts';
 
 export const listAlerts = (({ accountId, query }) => {
-  const { domain_id: domainId, changed_after: cursor, ...page } = query;
-  const list = alertsOf({ accountId, domainId }) as FollowedList<ServedAlert>;
+  const { domain_id: domainId, type, changed_after: cursor, ...page } = query;
+  const list = alertsOf({ accountId, domainId, type }) as FollowedList<ServedAlert>;
   if (cursor === undefined) return { list, page };
   return { list: { followed: list, parameter: 'changed_after', cursor }, page };
 }) satisfies Handler<'listAlerts'>;
@@ -16,7 +16,7 @@ type ServedAlert = Omit<ListedAlert, 'context'> & { context: AlertContexts[Alert
 
 type Schemas = components['schemas'];
 
-/** The context of an alert of each type. A type whose context v1.yaml does not describe does not compile. */
+/** The context of an alert of each type. A type that v1.yaml does not describe, or list as a `type`, does not compile. */
 export type AlertContexts = OfEveryType<{
   readonly 'alert.alignment_regression': Schemas['AlignmentRegressionContext'];
   readonly 'alert.reports_missing': Schemas['ReportsMissingContext'];
@@ -25,4 +25,9 @@ export type AlertContexts = OfEveryType<{
   readonly 'alert.policy_weakened': Schemas['PolicyWeakenedContext'];
 }>;
 
-type OfEveryType<Contexts extends Readonly<Record<AlertType, object>>> = Contexts;
+type OfEveryType<
+  Contexts extends Readonly<Record<AlertType | ListedType, object>> &
+    Readonly<Record<UnlistedType, never>>,
+> = Contexts;
+type ListedType = NonNullable<NonNullable<operations['listAlerts']['parameters']['query']>['type']>;
+type UnlistedType = Exclude<AlertType, ListedType>;

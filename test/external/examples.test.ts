@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { toInvalid } from '../../src/external/contract.ts';
+import type { Parameter } from '../../src/external/parameters.ts';
 import { findWrong, listExamples } from '../support/contract.ts';
 import { components, operations, type Schema } from '../support/contract-document.ts';
 import { findBroken, findBrokenContext, type ListBody } from '../support/prose-rules.ts';
@@ -124,15 +126,16 @@ describe('a mock server answers with the first example of a status', () => {
   );
 
   test.each(operations)(
-    '$operationId: a 422 has an example for each parameter of the query or path',
+    '$operationId: a 422 has, for each parameter of the query or path, the message that is answered',
     ({ parameters, responses }) => {
       const { examples = {} } = responses['422']?.content?.['application/json'] ?? {};
-      const messages = Object.values(examples).map(({ value }) => JSON.stringify(value));
+      const messages = Object.values(examples).map(
+        ({ value }) => (value as { error: { message: string } }).error.message,
+      );
       for (const { name } of parameters.filter((parameter) => parameter.in !== 'header'))
-        expect(
-          messages.some((message) => message.includes(`\\"${name}\\"`)),
-          name,
-        ).toBe(true);
+        expect(messages).toContain(
+          toInvalid({ parameters: parameters as Parameter[] }, name).message,
+        );
     },
   );
 });

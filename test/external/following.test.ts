@@ -437,6 +437,36 @@ describe('GET /v1/external/alerts?changed_after', () => {
     expect((await changedAfter(cursorOf(all), `&domain_id=${domain.id}`)).status).toBe(422);
   });
 
+  test('with a type, each alert of it as it fires and resolves, and nothing else', async () => {
+    const type = 'alert.of_tomorrow';
+    const owner = { accountId: account.id, domainId: domain.id };
+    const fireOther = () => anAlert(api.db, owner, { type });
+    const path = '&type=alert.alignment_regression';
+    const other = await fireOther();
+    const [a, b] = [await fire(), await fire()];
+    const first = await changedAfter('start', `${path}&limit=1`);
+    expect([statesOf(first), first.body.total]).toEqual([[[a, false]], 2]);
+    await resolveAlert(api.db, a, NOW);
+    await resolveAlert(api.db, other, NOW);
+    const second = await changedAfter(cursorOf(first), path);
+    expect([statesOf(second), second.body.total]).toEqual([
+      [
+        [b, false],
+        [a, true],
+      ],
+      2,
+    ]);
+    await fireOther();
+    const headers = {
+      'If-None-Match': (await changedAfter(cursorOf(second), path)).headers['etag'],
+    };
+    await fireOther();
+    const none = `${ALERTS}?changed_after=${cursorOf(second)}${path}`;
+    expect((await ask(none, headers as Record<string, string>)).status).toBe(304);
+    for (const more of ['', '&type=alert.reports_missing', `${path}&domain_id=${domain.id}`])
+      expect((await changedAfter(cursorOf(second), more)).status, more).toBe(422);
+  });
+
   test('total and offset are exact behind many gaps', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 60; n++) ids.push(await fire());

@@ -117,6 +117,7 @@ function fuzzedRequest(known: { readonly domainId: string; readonly key: string 
       'limit',
       'offset',
       'domain_id',
+      'type',
       'from',
       'until',
       'limit[]',
@@ -129,6 +130,7 @@ function fuzzedRequest(known: { readonly domainId: string; readonly key: string 
   const value = fc.oneof(
     { weight: 4, arbitrary: digits },
     { weight: 2, arbitrary: fc.constant(known.domainId) },
+    fc.constantFrom('alert.alignment_regression', 'alert.of_tomorrow'),
     fc.constantFrom('2026-03-14', '2025-02-29', '0000-01-01', '1969-12-31', '9999-12-31'),
     fc.oneof(uuid, encoded, bad, long, urlBytes(20)),
   );

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { RULES } from '../../src/domain/alerts/registry.ts';
+import { settleAlert } from '../../src/store/alerts/alerts.ts';
 import { updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { type Answer, type Api, serveApi, startApi, walk } from '../support/api.ts';
 import {
   aDomain,
@@ -12,6 +15,15 @@ import {
 
 const PATH = '/v1/external/alerts';
 const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
+const WEAKENED = {
+  type: 'alert.policy_weakened',
+  context: {
+    previous_policy: 'reject',
+    current_policy: 'none',
+    record_name: '_dmarc.example.com',
+  },
+};
+const OF_WEAKENED = `?type=${WEAKENED.type}`;
 const ids = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id);
 
 /** An account with two domains, and a function that reads its alerts. */
@@ -136,6 +148,43 @@ describe('GET /v1/external/alerts', () => {
       expect([ids(two), two.body.total]).toEqual([others.toReversed(), 2]);
     });
 
+    test('with type: the alerts of that type, and total counts only them, also of a domain', async () => {
+      const { db, owner, otherOwner, read } = await serveAlerts();
+      const drop = await anAlert(db, owner);
+      const weak = await anAlert(db, owner, WEAKENED);
+      const others = await anAlert(db, otherOwner, WEAKENED);
+      const own = `&domain_id=${owner.domainId}`;
+      for (const [query, wanted] of [
+        [OF_WEAKENED, [others, weak]],
+        [OF_WEAKENED + own, [weak]],
+        ['?type=alert.alignment_regression', [drop]],
+        ['?type=alert.reports_missing', []],
+      ] as const) {
+        const answer = await read(query);
+        expect([ids(answer), answer.body.total], query).toEqual([wanted, wanted.length]);
+      }
+    });
+
+    test('with type, every offset is the same slice of the whole list', async () => {
+      const { db, owner, otherOwner, read } = await serveAlerts();
+      for (let i = 0; i < 10; i++) {
+        const firedAt = `2026-03-${10 + (i % 7)}T00:00:00Z`;
+        await anAlert(db, owner, { ...WEAKENED, firedAt });
+        await anAlert(db, owner, { firedAt });
+        await anAlert(db, otherOwner, { ...WEAKENED, firedAt });
+      }
+      for (const query of [OF_WEAKENED, `${OF_WEAKENED}&domain_id=${owner.domainId}`]) {
+        // The whole list's days are counted and remembered first.
+        await read('?offset=1');
+        const whole = ids(await read(`${query}&limit=200`));
+        for (let offset = 0; offset <= whole.length + 1; offset++) {
+          const { body } = await read(`${query}&limit=4&offset=${offset}`);
+          const page = body.data.map(({ id }: { id: string }) => id);
+          expect([page, body.total]).toEqual([whole.slice(offset, offset + 4), whole.length]);
+        }
+      }
+    });
+
     test('a domain without alerts has an empty list', async () => {
       const { db, owner, otherOwner, read } = await serveAlerts();
       await anAlert(db, otherOwner);
@@ -226,6 +275,58 @@ describe('GET /v1/external/alerts', () => {
     });
   });
 
+  describe('304 with type', () => {
+    test('a change of an alert of another type changes nothing; one of the type changes the tag', async () => {
+      const { db, owner, read } = await serveAlerts();
+      const [drop, weak] = [await anAlert(db, owner), await anAlert(db, owner, WEAKENED)];
+      for (const query of [OF_WEAKENED, `${OF_WEAKENED}&domain_id=${owner.domainId}`]) {
+        let tag = '';
+        const isNew = async (act: () => Promise<unknown>) => {
+          await act();
+          const { status, headers } = await read(query, { 'If-None-Match': tag });
+          tag = headers['etag'] as string;
+          expect((await read(query)).headers['etag']).toBe(tag);
+          return status === 200;
+        };
+        const update = (id: string, context: object) =>
+          db.write((tx) => settleAlert(tx, id, { context: JSON.stringify(context) }));
+        expect(await isNew(async () => {})).toBe(true);
+        expect(await isNew(() => anAlert(db, owner))).toBe(false);
+        expect(
+          await isNew(() => update(drop, { drop_pct: 1, prev_pass_rate: 9, curr_pass_rate: 8 })),
+        ).toBe(false);
+        expect(await isNew(() => update(weak, WEAKENED.context)), query).toBe(true);
+        const fired = await anAlert(db, owner, WEAKENED);
+        expect(await isNew(async () => {})).toBe(true);
+        expect(await isNew(() => resolveAlert(db, fired, '2026-03-16T00:00:00Z'))).toBe(true);
+      }
+    });
+
+    test('empty lists of other accounts and types have other tags and cursors', async () => {
+      const { db, get, read } = await serveAlerts();
+      const { key } = await anAccount(db);
+      const answers = [
+        await read(OF_WEAKENED),
+        await read('?type=alert.reports_missing'),
+        await get(PATH + OF_WEAKENED, { key }),
+      ];
+      for (const name of ['etag', 'plumbline-cursor'])
+        expect(new Set(answers.map(({ headers }) => headers[name])).size).toBe(3);
+    });
+
+    test('after a removal of alerts, a page has a cursor that is good', async () => {
+      const { db, owner, otherOwner, read } = await serveAlerts();
+      await anAlert(db, owner, WEAKENED);
+      await anAlert(db, otherOwner);
+      const before = await read(OF_WEAKENED);
+      await removeDomain(db, otherOwner.domainId);
+      const follow = async ({ headers }: Answer) =>
+        await read(`${OF_WEAKENED}&changed_after=${headers['plumbline-cursor']}`);
+      expect((await follow(before)).status).toBe(410);
+      expect((await follow(await read(OF_WEAKENED))).status).toBe(200);
+    });
+  });
+
   describe('404', () => {
     test('a domain_id of another account and an unknown one: the same bytes', async () => {
       const { db, get, read } = await serveAlerts();
@@ -270,6 +371,21 @@ describe('GET /v1/external/alerts', () => {
         code: 'validation_error',
         message: '"domain_id" must be a UUID, given once.',
       });
+    });
+
+    test.each([
+      'type=',
+      'type=alert.of_tomorrow',
+      'type=policy_weakened',
+      'type=ALERT.POLICY_WEAKENED',
+      'type[]=alert.policy_weakened',
+      'type=alert.policy_weakened&type=alert.policy_weakened',
+      'type=alert.policy_weakened,alert.reports_missing',
+    ])('%s', async (query) => {
+      const { status, body } = await read(`?${query}`);
+      expect([status, body.error.code]).toEqual([422, 'validation_error']);
+      const types = RULES.map(({ type }) => type).join(', ');
+      expect(body.error.message).toBe(`"type" must be one of ${types}, given once.`);
     });
   });
 });

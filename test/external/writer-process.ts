@@ -27,6 +27,18 @@ type Db = Awaited<ReturnType<typeof openStore>>['db'];
 const own = process.argv[2] === undefined ? undefined : await openStore(process.argv[2]);
 let reports = 0;
 let open: string[] = [];
+let fired = 0;
+
+const KINDS = [
+  { type: 'alert.test', context: {} },
+  {
+    type: 'alert.alignment_regression',
+    context: { drop_pct: 31.4, prev_pass_rate: 98.74, curr_pass_rate: 67.34 },
+  },
+] as const;
+
+/** Each in turn. */
+const nextKind = () => KINDS[fired++ % 2 === 0 ? 0 : 1];
 
 async function carryOut(db: Db, { accountId, domains }: Work, change: Change): Promise<void> {
   const domain = 'domain' in change ? domains[change.domain] : undefined;
@@ -39,7 +51,7 @@ async function carryOut(db: Db, { accountId, domains }: Work, change: Change): P
     await receive(db, arriving);
   }
   if (change.kind === 'fire' && domain !== undefined) {
-    const alert = { accountId, domainId: domain.id, type: 'alert.test', firedAt: NOW, context: {} };
+    const alert = { accountId, domainId: domain.id, firedAt: NOW, ...nextKind() };
     const id = await db.write((tx) => fireAlert(tx, alert));
     if (id !== undefined) open.push(id);
   }

@@ -35,6 +35,8 @@ const OTHERS = 5;
 /** Reports have the first numbers of the account's changes, then alerts, then domains. */
 const [CHANGES, CHANGE_EVERY, ACCOUNTS] = [1_200, 4, 10];
 const NONCE = 'AAAAAAAA';
+/** Of the alerts of an owner, most have the first one. */
+const TYPES = ['alert.policy_weakened', 'alert.reports_missing'] as const;
 /** Those that get more rows with what comes in. */
 const GROWING = /(?:Seq Scan on|SCAN) (?:report|alert|domain|domain_day|list_day|change)\b/;
 const SORT = /(?:^|-> +)(?:Incremental )?Sort|TEMP B-TREE/;
@@ -50,7 +52,11 @@ test('every query of a page reads an index, and nothing sorts a list', async () 
   const isSlow = (plan: string) => GROWING.test(plan) || (SORT.test(plan) && !OF_DAYS.test(plan));
   expect(asked.length).toBeGreaterThan(40);
   expect(plans.filter(isSlow)).toEqual([]);
+  for (const index of OF_TYPE) expect(plans.some((plan) => index.test(plan))).toBe(true);
 });
+
+/** What reads the alerts of a type, whatever other alerts an account has. */
+const OF_TYPE = [/alert_type_list/, /alert_type_change/];
 
 test('a page of the feed reads what it has, whatever else the account has, and merges it', async () => {
   const { db, reader } = await aStore();
@@ -93,8 +99,10 @@ async function readPages(reader: Reader, scope: Scope): Promise<void> {
   const ofAccount = { accountId: scope.accountId, domainId: undefined };
   const followed: FollowedList<unknown>[] = [
     reportsOf(scope),
-    alertsOf(scope),
-    alertsOf(ofAccount),
+    ...[scope, ofAccount].flatMap((scope) => [
+      alertsOf(scope),
+      alertsOf({ ...scope, type: TYPES[0] }),
+    ]),
   ];
   const paged = [...followed, reportsOfAccount(scope.accountId), domainsOf(scope.accountId)];
   for (const list of paged as PagedList<unknown>[])
@@ -200,7 +208,7 @@ function toAlert(owner: Owner, i: number) {
   const fired_at = toInstant(i);
   return {
     ...{ id: randomUUID(), account_id: owner.accountId, domain_id: owner.domainId },
-    ...{ type: 'alert.policy_weakened', subject: `${i}`, context: '{}', fired_at },
+    ...{ type: TYPES[i % 4 === 0 ? 1 : 0], subject: `${i}`, context: '{}', fired_at },
     ...{ resolved_at: i % 100 === 0 ? null : fired_at },
     ...{ number: ITEMS + i, last_change: 2 * ITEMS + i },
   };

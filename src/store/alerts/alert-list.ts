@@ -6,34 +6,42 @@ import type { Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
-import { type DomainOfAccount, isVersion } from '../lists/heads.ts';
+import { isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
 import { alertList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 export type ListedAlert = JsonRow<ReturnType<typeof fieldsOfAlert>>;
 
-export type AlertScope = { readonly accountId: string; readonly domainId: string | undefined };
+export interface AlertScope {
+  readonly accountId: string;
+  readonly domainId: string | undefined;
+  /** Of all types without one. */
+  readonly type?: string | undefined;
+}
+
+/** An account, or a domain of it. */
+type OwnerQuery = { readonly accountId: string; readonly owner: string };
+type TypeQuery = OwnerQuery & { readonly type: string; readonly list: string };
 
 /** Every later change of an alert has a greater number than the account's newest change. */
-const accountHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
-  db
-    .selectFrom('account')
-    .select(['alerts_total as total', 'alerts_version as version', 'alerts_removed as removed'])
-    .select(['changes as key', 'changes as number', 'changes_nonce as nonce'])
-    .where('id', '=', param('accountId')),
-);
-
-const domainHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
-  db
-    .selectFrom('domain')
-    .innerJoin('account', 'account.id', 'account_id')
-    .select(['domain.alerts_total as total', 'domain.alerts_version as version'])
-    .select('domain.alerts_removed as removed')
-    .select(['changes as key', 'changes as number', 'changes_nonce as nonce'])
-    .where('domain.id', '=', param('domainId'))
-    .where('account_id', '=', param('accountId')),
-);
+const wholeHead = {
+  account: (db: Kysely<Tables>, param: Param<OwnerQuery>) =>
+    db
+      .selectFrom('account')
+      .select(['alerts_total as total', 'alerts_version as version', 'alerts_removed as removed'])
+      .select(['changes as key', 'changes as number', 'changes_nonce as nonce', 'account.seq'])
+      .where('id', '=', param('accountId')),
+  domain: (db: Kysely<Tables>, param: Param<OwnerQuery>) =>
+    db
+      .selectFrom('domain')
+      .innerJoin('account', 'account.id', 'account_id')
+      .select(['domain.alerts_total as total', 'domain.alerts_version as version'])
+      .select('domain.alerts_removed as removed')
+      .select(['changes as key', 'changes as number', 'changes_nonce as nonce', 'account.seq'])
+      .where('domain.id', '=', param('owner'))
+      .where('account_id', '=', param('accountId')),
+};
 
 const OWNERS = { account: prepareFor('account'), domain: prepareFor('domain') } as const;
 
@@ -41,16 +49,22 @@ const OWNERS = { account: prepareFor('account'), domain: prepareFor('domain') } 
  * Alerts by `fired_at`, then by creation, latest first; who follows the list gets them in the order in which they fired or
  * resolved last. The list does not exist when the account has no such domain.
  */
-export function alertsOf({ accountId, domainId }: AlertScope): FollowedList<ListedAlert> {
+export function alertsOf({ accountId, domainId, type }: AlertScope): FollowedList<ListedAlert> {
   const owner = domainId ?? accountId;
-  const queries = OWNERS[domainId ? 'domain' : 'account'];
+  const { all, ofType } = OWNERS[domainId === undefined ? 'account' : 'domain'];
+  const whole = alertList(owner);
+  const list = type === undefined ? whole : `${whole}.${type}`;
+  const queries = type === undefined ? all : ofType;
+  const of = { accountId, owner, list, type: type ?? '' };
   return {
-    id: alertList(owner),
+    id: list,
+    // Days have the alerts of all types.
+    ...(type === undefined && { days: whole }),
     accountId,
-    head: domainId === undefined ? accountHead({ accountId }) : domainHead({ accountId, domainId }),
-    items: (wanted) => queries.from({ owner, ...wanted }),
-    after: (wanted) => queries.after({ owner, ...wanted }),
-    countAfter: (after) => queries.count({ accountId, owner, after }),
+    head: queries.head(of),
+    items: (wanted) => queries.from({ ...of, ...wanted }),
+    after: (wanted) => queries.after({ ...of, ...wanted }),
+    countAfter: (after) => queries.count({ ...of, after }),
   };
 }
 
@@ -87,14 +101,59 @@ export async function insertAlertEvent(tx: Tx, { id, domainId, event, at }: Aler
   await tx.insertInto('event').columns(columns).expression(alert).execute();
 }
 
-function prepareFor(owner: 'account' | 'domain') {
+type Owner = keyof typeof wholeHead;
+
+function prepareFor(owner: Owner) {
+  const all = prepareQuery((db, param: Param<TypeQuery>) => wholeHead[owner](db, param));
   return {
-    from: prepareQuery((db, param: Param<{ owner: string } & ItemsQuery>) =>
+    all: { head: all, ...prepareItems(owner, { isOfType: false }) },
+    ofType: { head: prepareTypeHead(owner), ...prepareItems(owner, { isOfType: true }) },
+  };
+}
+
+/**
+ * Counts the alerts of a type. Its version changes when they do: it has the number of their newest change, or of the removal
+ * of any alert, which every change raises, and the nonce of that transaction.
+ */
+function prepareTypeHead(owner: Owner) {
+  return prepareQuery((db, param: Param<TypeQuery>) => {
+    const counted = db
+      .selectFrom('alert')
+      .select(({ fn }) => [fn.countAll<number>().as('total'), fn.max('last_change').as('newest')])
+      .where(`${owner}_id`, '=', param('owner'))
+      .where('type', '=', param('type'));
+    const last = sql<number>`case when newest > removed then newest else removed end`;
+    const head = db
+      .selectFrom([wholeHead[owner](db, param).as('whole'), counted.as('counted')])
+      .select(['counted.total', 'whole.version as whole', 'seq', last.as('last')])
+      .select(['removed', 'key', 'number', 'nonce']);
+    const nonce = db
+      .selectFrom('change')
+      .select('change.nonce')
+      .whereRef('account_seq', '=', 'head.seq' as never)
+      .whereRef('change.number', '>=', 'head.last' as never)
+      .orderBy('change.number')
+      .limit(1);
+    const state = sql`case when last = 0 then '' else coalesce((${nonce}), '') end`;
+    const list = dialectOf(db).typed(param('list'), 'text');
+    const version = sql<string>`${list} || '.' || total || '.' || last || '.' || ${state}`;
+    return db
+      .selectFrom(head.as('head'))
+      .select(['total', 'whole', 'removed', 'key', 'number', 'nonce', version.as('version')]);
+  });
+}
+
+function prepareItems(owner: Owner, { isOfType }: { readonly isOfType: boolean }) {
+  const alertsIn = (db: Kysely<Tables>, param: Param<TypeQuery>) =>
+    db
+      .selectFrom('alert')
+      .where(`${owner}_id`, '=', param('owner'))
+      .$if(isOfType, (alerts) => alerts.where('type', '=', param('type')));
+  return {
+    from: prepareQuery((db, param: Param<TypeQuery & ItemsQuery>) =>
       dialectOf(db).jsonRows(
         db,
-        db
-          .selectFrom('alert')
-          .where(`${owner}_id`, '=', param('owner'))
+        alertsIn(db, param)
           .where('fired_at', '<=', param('until'))
           .where(isVersion(`${owner}.alerts_version`, [param('owner'), param('version')]))
           .orderBy('alert.fired_at', 'desc')
@@ -104,12 +163,10 @@ function prepareFor(owner: 'account' | 'domain') {
         fieldsOfAlert(db),
       ),
     ),
-    after: prepareQuery((db, param: Param<{ owner: string } & ItemsAfterQuery>) =>
-      db
-        .selectFrom('alert')
+    after: prepareQuery((db, param: Param<TypeQuery & ItemsAfterQuery>) =>
+      alertsIn(db, param)
         .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('item'))
         .select('number as key')
-        .where(`${owner}_id`, '=', param('owner'))
         .where('number', '>', param('after'))
         .where(isVersion(`${owner}.alerts_version`, [param('owner'), param('version')]))
         .orderBy('number')
@@ -117,16 +174,14 @@ function prepareFor(owner: 'account' | 'domain') {
         .offset(param('skip')),
     ),
     /** Their newest change distinguishes two states, with its transaction's nonce. */
-    count: prepareQuery((db, param: Param<{ accountId: string; owner: string; after: number }>) =>
+    count: prepareQuery((db, param: Param<TypeQuery & { after: number }>) =>
       db
         .selectFrom(
-          db
-            .selectFrom('alert')
+          alertsIn(db, param)
             .select(({ fn }) => [
               fn.countAll<number>().as('total'),
               fn.max('last_change').as('newest'),
             ])
-            .where(`${owner}_id`, '=', param('owner'))
             .where('number', '>', param('after'))
             .as('counted'),
         )

@@ -4,7 +4,7 @@ import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { findChange } from './changes.ts';
 import type { FollowableHead, Head } from './heads.ts';
-import { type Page, type PagedList, type PageOf, toItems } from './page.ts';
+import { type Page, type PagedList, type PageOf, toItems, toWhole } from './page.ts';
 
 /* What came to a list after a cursor, oldest change first. It is counted: 10,000 items take 0.2 ms. */
 
@@ -27,7 +27,7 @@ export interface CountedItems {
   readonly state: string | number | null;
 }
 
-/** A list that clients can follow. Its head is that of the whole list. */
+/** A list that clients can follow. Its head is that of all its items. */
 export interface FollowedList<Item> extends PagedList<Item> {
   readonly id: string;
   readonly accountId: string;
@@ -40,7 +40,7 @@ export interface FollowedList<Item> extends PagedList<Item> {
 export interface FollowedHead extends Head {
   /** The key that items come after, and the newest change. */
   readonly cursor: Cursor;
-  /** The version of the whole list. */
+  /** The version by which the items are read. */
   readonly listVersion: string;
 }
 
@@ -128,12 +128,12 @@ function* planAfter<Item>(
   head: FollowableHead,
 ): Plan<FollowedHead | NotFollowed> {
   if (start !== 'start' && !(yield* isGood(list, start, head))) return 'expired';
-  const { number, nonce, version: listVersion } = head;
+  const { number, nonce } = head;
   const key = start === 'start' ? 0 : start.key;
   const { total, state } = key >= head.key ? NONE : yield* count(list, key);
   // Other lists may be in the same state.
   const version = [list.id, total, state].join('.');
-  return { total, version, cursor: { key, number, nonce }, listVersion };
+  return { total, version, cursor: { key, number, nonce }, listVersion: toWhole(head) };
 }
 
 const NONE: CountedItems = { total: 0, state: null };

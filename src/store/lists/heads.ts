@@ -8,6 +8,8 @@ import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
 export interface Head {
   readonly total: number;
   readonly version: string;
+  /** Of a list that is a part of another one: the version of that one, which changes more often. */
+  readonly whole?: string;
 }
 
 /** The head of a list that clients can follow. */

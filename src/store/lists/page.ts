@@ -13,11 +13,13 @@ export type Page = {
 };
 
 export interface PagedList<Item> {
-  /** The id of a list whose items are counted by day (timeline.ts). Of another one, all items before a page are skipped. */
+  /** Of a list that clients can follow: that of its cursors. */
   readonly id?: string;
+  /** By which its items are counted by day (timeline.ts). Of a list without them, all items before a page are skipped. */
+  readonly days?: string;
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
-  /** The items from a start on while the list has this version; none when it has another. */
+  /** The items from a start on while the list, or the whole that it is a part of, has this version; none when it has another. */
   readonly items: (query: ItemsQuery) => BoundQuery<JsonItem<Item>>;
 }
 
@@ -62,7 +64,7 @@ export async function readCurrentPage<Item>(
   const step = findStartOf(list, page, head).next([]);
   const start = step.done ? step.value : undefined;
   if (start !== undefined) {
-    const query = list.items({ limit: page.limit, version: head.version, ...start });
+    const query = list.items({ limit: page.limit, version: toWhole(head), ...start });
     const rows = await reader.readNoOlder(
       (from) => from.readAll(query),
       (found) => found.length > 0,
@@ -83,20 +85,22 @@ function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> 
   const start = yield* findStartOf(list, page, head);
   // The head says that nothing is left, so no query has to find it out.
   if (start === undefined) return { ...head, items: [] };
-  const { version } = head;
-  const rows = yield* ask(list.items({ limit: page.limit, version, ...start }));
+  const rows = yield* ask(list.items({ limit: page.limit, version: toWhole(head), ...start }));
   return { ...head, items: toItems(rows) };
 }
 
 function* findStartOf(
-  { id }: PagedList<unknown>,
+  { days }: PagedList<unknown>,
   { offset }: Page,
   { total, version }: Head,
 ): Plan<PageStart | undefined> {
   if (offset >= total) return undefined;
-  if (id === undefined) return { until: END_OF_TIME, skip: offset };
-  return yield* findPageStart({ id, version }, offset);
+  if (days === undefined) return { until: END_OF_TIME, skip: offset };
+  return yield* findPageStart({ id: days, version }, offset);
 }
+
+/** The version of the list that has all items of this one. */
+export const toWhole = ({ whole, version }: Head): string => whole ?? version;
 
 export function toItems<Item>(rows: readonly JsonItem<Item>[]): JsonText<Item>[] {
   return rows.map(({ item }) => item);

@@ -176,6 +176,9 @@ export const TABLES = {
       'index alert_change_by_account (account_id, number)',
       'index alert_change_by_domain (domain_id, number)',
       'index alert_last_change (account_id, last_change)',
+      'index alert_type_list (account_id, type, fired_at, seq)',
+      // It has all that the head of the alerts of a type is counted from.
+      'index alert_type_change (account_id, type, number, last_change)',
     ],
     sqlite: [`index alert_list_by_domain_id (${LIST})`],
     postgres: [`primary key (${LIST})`],

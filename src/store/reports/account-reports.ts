@@ -37,7 +37,7 @@ const reportsFrom = prepareQuery((db, param: Param<{ accountId: string } & Items
 /** Newest window first, then latest arrival. */
 export function reportsOfAccount(accountId: string): PagedList<ReportOfAccountRow> {
   return {
-    id: accountReportList(accountId),
+    days: accountReportList(accountId),
     head: head({ accountId }),
     items: (wanted) => reportsFrom({ accountId, ...wanted }),
   };

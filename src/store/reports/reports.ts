@@ -110,6 +110,7 @@ export function reportsOf(domain: DomainOfAccount): FollowedList<ReportRow> {
   const { domainId, accountId } = domain;
   return {
     id: reportList(domainId),
+    days: reportList(domainId),
     accountId,
     head: reportsHead(domain),
     items: (wanted) => reportsFrom({ domainId, ...wanted }),
