@@ -6,7 +6,7 @@ export const listChanges = (({ accountId, query: { after = 'start', limit } }) =
     id: feedList(accountId),
     parameter: 'after',
     cursor: after,
-    findVersion: (reader, start) => findFeedVersion(reader, { accountId, start }),
+    findVersion: (reader, start) => findFeedVersion(reader, { accountId, start, limit }),
     read: (reader, start) => readFeed(reader, { accountId, start, limit }),
   },
 })) satisfies Handler<'listChanges'>;

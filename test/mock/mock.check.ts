@@ -16,6 +16,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listReportRecords: `/v1/external/domains/${DOMAIN_ID}/reports/${REPORT_ID}/records`,
   listAccountReports: '/v1/external/reports',
   listAlerts: '/v1/external/alerts',
+  listChanges: '/v1/external/changes',
 };
 const KEY = { Authorization: 'Bearer plb_live_any' };
 /** What Prism adds to every answer. */

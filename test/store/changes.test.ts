@@ -172,7 +172,7 @@ describe('findChange', () => {
     expect(await listChanges(db, newest.seq)).toMatchObject([{ number: newest.number }]);
     expect(await find(newest)).toBe('known');
     // The newest row stays for this: it is only old.
-    expect(await find({ number: 5, nonce: 'AAAAAAAA' })).toBe('forgotten');
+    expect(await find(rows[2] as Point)).toBe('forgotten');
   });
 });
 

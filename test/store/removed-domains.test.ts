@@ -5,6 +5,7 @@ import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { domainsOf, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { listAudit } from '../../src/store/events/audit.ts';
 import { readFeed } from '../../src/store/feed/feed.ts';
 import {
@@ -145,3 +146,41 @@ test('of an unclaimed or unknown domain: not found', async () => {
   for (const domainId of [id, UNKNOWN_ID])
     await expect(removeDomain(db, domainId)).rejects.toMatchObject({ code: 'not_found' });
 });
+
+test('its reports stay when another account gets it while they are deleted', async () => {
+  const { db } = await aStore();
+  const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];
+  const { id } = await aDomain(db, mine, { name: 'example.com' });
+  await receive(
+    db,
+    Array.from({ length: 150 }, () => aReport()),
+  );
+  let deletions = 0;
+  const write: Db['write'] = async (change) => {
+    const before = await countReports(db);
+    const result = await db.write(change);
+    if ((await countReports(db)) < before && ++deletions === 1) {
+      await removeDomain(db, id);
+      await aDomain(db, theirs, { name: 'example.com' });
+    }
+    return result;
+  };
+  const removed = removeDomain({ ...db, write }, id, { deletesReports: true });
+  await expect(removed).rejects.toMatchObject({ code: 'not_found' });
+  expect([await countReports(db), deletions]).toEqual([50, 1]);
+});
+
+test('a day that has lost its reports does not stop it', async () => {
+  const { db } = await aStore();
+  const { id } = await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+  await receive(db, [aReport()]);
+  const day = { domain_id: id, day: '2020-01-01', reports: 1, messages: 1, aligned: 1 };
+  await db.write((tx) => tx.insertInto('domain_day').values(day).execute());
+  await removeDomain(db, id, { deletesReports: true });
+  expect(await db.selectFrom('domain').select('id').execute()).toEqual([]);
+});
+
+async function countReports(db: Db): Promise<number> {
+  const reports = db.selectFrom('report').select(({ fn }) => fn.countAll<number>().as('count'));
+  return Number((await reports.executeTakeFirstOrThrow()).count);
+}

@@ -33,13 +33,17 @@ export async function removeDomain(
   } = {},
 ): Promise<DomainRow> {
   const toOwnerDomain = await loadOwnerDomains();
-  const { accountId: owner } = await db.write((tx) => lockOwned(tx, id, accountId));
-  // While its reports go, no alert fires and nobody is told of others that come.
-  if (deletesReports) await updateDomainStatus(db, id, 'paused', by.at, by);
+  let owner = accountId;
+  if (deletesReports) {
+    owner = (await db.write((tx) => lockOwned(tx, id, accountId))).accountId;
+    // While its reports go, no alert fires and nobody is told of others that come.
+    await updateDomainStatus(db, id, 'paused', by.at, by);
+  }
   for (;;) {
     const removed = await db.write(async (tx) => {
       const domain = await lockOwned(tx, id, owner);
       const { accountId } = domain;
+      owner = accountId;
       if (deletesReports && (await deleteOldest(tx, id)) !== undefined) return undefined;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
       if (alerts === ALERTS_AT_ONCE) return undefined;

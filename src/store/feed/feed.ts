@@ -5,7 +5,7 @@ import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
 import { fieldsOfDomain, type ListedDomain } from '../domains/domains.ts';
 import { dialectOf, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { ask, type Reader } from '../engine/reader.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { findChange } from '../lists/changes.ts';
 import type { ReportOfAccountRow } from '../reports/account-reports.ts';
 import { fieldsOfAccount } from '../reports/reports.ts';
@@ -45,29 +45,30 @@ export interface FeedPage {
 }
 
 /** Another one after each change of the account; undefined when the cursor's change was lost or is forgotten. */
-export function findFeedVersion(
-  reader: Reader,
-  { accountId, start }: Omit<FeedQuery, 'limit'>,
-): Promise<string | undefined> {
+export function findFeedVersion(reader: Reader, query: FeedQuery): Promise<string | undefined> {
   return reader.readPlan(function* () {
-    return (yield* planHead(accountId, start))?.version;
+    const { accountId, start } = query;
+    // Its page may be the last one, too.
+    const found = start === 'start' ? yield* planPage(query) : yield* planHead(accountId, start);
+    return found?.version;
   });
 }
 
 /** undefined when the cursor's change was lost or is forgotten. */
 export function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
-  return reader.readPlan(function* () {
-    const { accountId, start, limit } = query;
-    const head = yield* planHead(accountId, start);
-    if (head === undefined) return undefined;
-    const { end, number, nonce, after } = head;
-    const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
-    const page = rows.slice(0, limit);
-    const hasMore = rows.length > limit;
-    const key = hasMore ? (page.at(-1)?.number ?? number) : number;
-    const version = hasMore ? head.version : end;
-    return { version, items: page.map(toItem), hasMore, cursor: { key, number, nonce } };
-  });
+  return reader.readPlan(() => planPage(query));
+}
+
+function* planPage({ accountId, start, limit }: FeedQuery): Plan<FeedPage | undefined> {
+  const head = yield* planHead(accountId, start);
+  if (head === undefined) return undefined;
+  const { end, number, nonce, after } = head;
+  const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
+  const page = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  const key = hasMore ? (page.at(-1)?.number ?? number) : number;
+  const version = hasMore ? head.version : end;
+  return { version, items: page.map(toItem), hasMore, cursor: { key, number, nonce } };
 }
 
 /**

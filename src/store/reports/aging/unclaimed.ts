@@ -1,3 +1,4 @@
+import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
 import { addDays, type Day, toDay } from '../../../domain/instant.ts';
@@ -68,22 +69,33 @@ async function findOldestDay(db: Db, domainId: string): Promise<Day | undefined>
   return first && toDay(first.received_at);
 }
 
+/** Reports that one statement measures: on SQLite it holds up the requests of this process. */
+const MEASURED_AT_ONCE = 2_000;
+
+const bytesOf = (content: string) =>
+  sql<number>`sum(${ROW_BYTES} + length(${sql.ref(content)}) + ${ORIGINAL_BYTES})`.as('bytes');
+
 /** What is stored of its reports and their conflicts. */
 async function measureBytes(db: Db, domainId: string): Promise<number> {
-  const sums = [];
-  for (const [table, content] of [
-    ['report', 'content'],
-    ['conflict', 'parsed'],
-  ] as const) {
-    const bytes = sql<number>`sum(${ROW_BYTES} + length(${sql.ref(`${table}.${content}`)}) + ${ORIGINAL_BYTES})`;
-    const measured = db
-      .selectFrom(table)
+  const conflicts = await db
+    .selectFrom('conflict')
+    .leftJoin('document', 'document.seq', 'document_seq')
+    .select(bytesOf('conflict.parsed'))
+    .where('domain_id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  let bytes = Number(conflicts.bytes ?? 0);
+  const reports = db.selectFrom('report').where('domain_id', '=', domainId).orderBy('seq');
+  for (let after = 0; ; await yieldToRequests()) {
+    const part = reports.select(['seq', 'content', 'document_seq']).where('seq', '>', after);
+    const measured = await db
+      .selectFrom(part.limit(MEASURED_AT_ONCE).as('report'))
       .leftJoin('document', 'document.seq', 'document_seq')
-      .select(bytes.as('bytes'))
-      .where('domain_id', '=', domainId);
-    sums.push(Number((await measured.executeTakeFirstOrThrow()).bytes ?? 0));
+      .select(({ fn }) => [fn.max('report.seq').as('last'), bytesOf('report.content')])
+      .executeTakeFirstOrThrow();
+    if (measured.last === null) return bytes;
+    bytes += Number(measured.bytes);
+    after = Number(measured.last);
   }
-  return sums.reduce((all, bytes) => all + bytes);
 }
 
 /** Not what an account had until lately: it may want it back. */
