@@ -132,8 +132,6 @@ function toFailure(operation: Operation, errors?: readonly ErrorObject[] | null)
 export function toInvalid({ parameters }: Pick<Operation, 'parameters'>, name: string): Failure {
   const parameter = parameters.find((one) => one.name === name && one.in !== 'header');
   if (parameter === undefined) return new Failure('validation_error', 'Invalid request.');
-  return new Failure(
-    'validation_error',
-    `"${name}" must be ${describeValue(parameter)}, given once.`,
-  );
+  const wanted = describeValue(parameter);
+  return new Failure('validation_error', `"${name}" must be ${wanted}, given once.`);
 }

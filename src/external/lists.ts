@@ -63,8 +63,7 @@ async function openWhole(
   list: PagedList<unknown>,
   page: Page,
 ): Promise<OpenAnswer> {
-  const head = await findHead(reader, list);
-  if (head === undefined) throw new Failure('not_found', 'No such domain.');
+  const head = required(await findHead(reader, list), 'No such domain.');
   return {
     version: head.version,
     isFirst: page.offset === 0,
@@ -80,10 +79,8 @@ async function openComputed(
   { missing, findVersion, readPage }: ComputedList<unknown>,
   page: Page,
 ): Promise<OpenAnswer> {
-  const version = await findVersion(reader);
-  if (version === undefined) throw new Failure('not_found', missing);
   return {
-    version,
+    version: required(await findVersion(reader), missing),
     isFirst: page.offset === 0,
     read: async () => {
       const { version, items, total, others } = await readPage(reader, page);
@@ -96,17 +93,19 @@ async function openResource(
   reader: Reader,
   { missing, findVersion, read }: Resource<unknown>,
 ): Promise<OpenAnswer> {
-  const version = await findVersion(reader);
-  if (version === undefined) throw new Failure('not_found', missing);
   return {
-    version,
+    version: required(await findVersion(reader), missing),
     isFirst: true,
     read: async () => {
-      const found = await read(reader);
-      if (found === undefined) throw new Failure('not_found', missing);
-      return { version: found.version, text: JSON.stringify({ data: found.data }) };
+      const { version, data } = required(await read(reader), missing);
+      return { version, text: JSON.stringify({ data }) };
     },
   };
+}
+
+function required<T>(found: T | undefined, missing: string): T {
+  if (found === undefined) throw new Failure('not_found', missing);
+  return found;
 }
 
 /** The list envelope. */

@@ -79,11 +79,8 @@ export async function checkWork(_config: Config, { db }: Store): Promise<Finding
       `Alerts were not evaluated for ${Math.round(oldestEvaluationMs / HOUR_MS)} hours.`,
       start,
     );
-  if (mails.stuck > 0)
-    return warning(
-      `${mails.stuck} mails are stuck.`,
-      'plumbline inbox list --state stuck says why.',
-    );
+  const stuck = `${mails.stuck} mails are stuck.`;
+  if (mails.stuck > 0) return warning(stuck, 'plumbline inbox list --state stuck says why.');
   return ok(`Alerts are evaluated. ${mails.waiting} mails wait to be read.`);
 }
 

@@ -53,10 +53,8 @@ export async function checkCertificate({ smtp }: Config): Promise<Finding> {
 
 export async function checkDocs(): Promise<Finding> {
   if (await isBuilt()) return ok('The docs are built.');
-  return warning(
-    'The docs are not built, and are not served.',
-    'Run npm run docs in the checkout.',
-  );
+  const found = 'The docs are not built, and are not served.';
+  return warning(found, 'Run npm run docs in the checkout.');
 }
 
 const toAddress = ({ baseUrl, host, port }: Config) =>
@@ -77,10 +75,8 @@ export async function checkAddress(config: Config): Promise<Finding> {
   } catch (fault) {
     const { cause, message } = fault as Error;
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
-    return error(
-      `${url} does not answer: ${why}.`,
-      'Start serve; look at the proxy and its certificate.',
-    );
+    const found = `${url} does not answer: ${why}.`;
+    return error(found, 'Start serve; look at the proxy and its certificate.');
   }
 }
 

@@ -61,10 +61,8 @@ const RECOVERY_LENGTH = 16;
 
 /** A code that replaces one of the authenticator app once: `k3v9-0gqs-71mz-x4ht`. */
 export function createRecoveryCode(): string {
-  const random = Array.from(
-    { length: RECOVERY_LENGTH },
-    () => RECOVERY_ALPHABET[randomInt(RECOVERY_ALPHABET.length)],
-  );
+  const toRandom = () => RECOVERY_ALPHABET[randomInt(RECOVERY_ALPHABET.length)];
+  const random = Array.from({ length: RECOVERY_LENGTH }, toRandom);
   return random.join('').replace(/(.{4})(?=.)/g, '$1-');
 }
 

@@ -16,27 +16,19 @@ const MAX_REPORTS = 20;
 /** What a day's reports state; undefined when it is unknown. */
 export async function findStatedPolicy(db: Queries, { domainId, day }: DomainDay) {
   const { first, last } = toBounds(day);
-  const latest = db
+  const reports = db
     .selectFrom('report')
-    .select('seq')
     .where('domain_id', '=', domainId)
     .where('begin_date', '>=', first)
     .where('begin_date', '<=', last)
-    .where(isCounted('established'))
     // A sum keeps the index of days in use: by the column alone, the newest reports of all days would be read.
     .orderBy(sql`${sql.ref(ORDER_OF_ARRIVAL)} + 0`, 'desc');
+  const latest = reports.select('seq').where(isCounted('established'));
   // Nearly always, the last one states it.
   for (const limit of [1, MAX_REPORTS]) {
     // Contents are large, so only those that are read leave the table.
-    const rows = await db
-      .selectFrom('report')
-      .select('content')
-      .where('domain_id', '=', domainId)
-      .where('begin_date', '>=', first)
-      .where('begin_date', '<=', last)
-      .where('seq', 'in', latest.limit(limit))
-      .orderBy(ORDER_OF_ARRIVAL, 'desc')
-      .execute();
+    const some = reports.select('content').where('seq', 'in', latest.limit(limit));
+    const rows = await some.execute();
     const contents = rows.flatMap(({ content }) => findContent(content) ?? []);
     const stated = contents.map((one) => toPolicyTags(one.policyPublished)).find(Boolean);
     if (stated || rows.length < limit) return stated ?? null;

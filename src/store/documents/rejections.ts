@@ -114,10 +114,8 @@ async function findLastExcess(db: Db, { bytes, before, mayGoOn }: Bounds) {
       .limit(REJECTIONS_AT_ONCE)
       .execute();
     if (rows.length === 0) return undefined;
-    const sizes = await measureDocuments(
-      db,
-      rows.map(({ seq }) => seq),
-    );
+    const seqs = rows.map(({ seq }) => seq);
+    const sizes = await measureDocuments(db, seqs);
     for (const { seq, received_at } of rows) {
       sum += toStoredBytes(0, sizes.get(seq));
       if (sum > bytes || received_at < before) return seq;

@@ -14,6 +14,8 @@ import { insertIgnored } from './proposals.ts';
 /** One transaction deletes so many, so that the feed tells of all of them at once. A domain has more only after decades. */
 const ALERTS_AT_ONCE = 5_000;
 
+type Removal = Readonly<{ by: Actor; deletesReports: boolean; accountId: string }>;
+
 /**
  * The account's alerts, marks and DNS states of the domain are deleted; its reports are unclaimed then, or deleted in
  * bounded transactions before. The account gets it again only when somebody adds it. Throws `not_found`, also for a
@@ -22,15 +24,7 @@ const ALERTS_AT_ONCE = 5_000;
 export async function removeDomain(
   db: Db,
   id: string,
-  {
-    by = operator(),
-    deletesReports = false,
-    accountId,
-  }: {
-    readonly by?: Actor;
-    readonly deletesReports?: boolean;
-    readonly accountId?: string | undefined;
-  } = {},
+  { by = operator(), deletesReports = false, accountId }: Partial<Removal> = {},
 ): Promise<DomainRow> {
   const toOwnerDomain = await loadOwnerDomains();
   let owner = accountId;

@@ -70,10 +70,8 @@ export async function writeDeliveries(db: Db, signal: AbortSignal): Promise<void
       );
       await insertDeliveries(tx, deliveries);
       const told = new Set(deliveries.map(({ event_seq }) => event_seq));
-      await deleteEvents(
-        tx,
-        events.map(({ seq }) => seq).filter((seq) => !told.has(seq)),
-      );
+      const untold = events.filter(({ seq }) => !told.has(seq)).map(({ seq }) => seq);
+      await deleteEvents(tx, untold);
       const old = tx.updateTable('event').set({ is_new: 0 });
       if (told.size > 0) await old.where('seq', 'in', [...told]).execute();
     });

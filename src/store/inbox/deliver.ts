@@ -63,11 +63,8 @@ class Storing {
 
   async add(content: Uint8Array): Promise<void> {
     this.#bytes += content.length;
-    if (this.#bytes > MAX_INCOMING_BYTES)
-      throw new Failure(
-        'limit_reached',
-        `A mail may have at most ${toSizeText(MAX_INCOMING_BYTES)}.`,
-      );
+    const most = `A mail may have at most ${toSizeText(MAX_INCOMING_BYTES)}.`;
+    if (this.#bytes > MAX_INCOMING_BYTES) throw new Failure('limit_reached', most);
     const before = this.#held;
     this.#held = content;
     if (before === undefined) return;

@@ -126,10 +126,8 @@ async function insertMails(tx: Tx, group: readonly Waiting[]) {
     else insertions.set(complete, 'incomplete');
   }
   if (whole.length === 0) return insertions;
-  const mails = await takeTurns(
-    tx,
-    whole.map(({ mail }) => mail),
-  );
+  const next = whole.map(({ mail }) => mail);
+  const mails = await takeTurns(tx, next);
   // Others who insert the same keys wait for this transaction: in one order, nobody waits for one who waits.
   const rows = mails.sort(byKey);
   const ids = new Set((await runAllPrepared(tx, mailInserts(rows))).flat().map(({ id }) => id));

@@ -36,12 +36,8 @@ export async function takeTurns<Mail extends { readonly sender: string }>(
   mails: readonly Mail[],
 ): Promise<(Mail & { readonly due_at: Instant; readonly turn: number })[]> {
   const senders = [...new Set(mails.map(({ sender }) => sender))];
-  const latest = (
-    await runAllPrepared(
-      tx,
-      senders.map((sender) => turnsOf({ sender })),
-    )
-  ).flat();
+  const asked = senders.map((sender) => turnsOf({ sender }));
+  const latest = (await runAllPrepared(tx, asked)).flat();
   const turns = new Map(
     latest.map(({ reached, last }, i) => [senders[i], Math.max(reached ?? 0, last ?? 0)]),
   );

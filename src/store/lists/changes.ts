@@ -145,13 +145,8 @@ async function deleteSome(
   if (last === undefined) return false;
   const own = db.selectFrom('change').where('account_seq', '=', seq);
   const newest = own.select(({ fn }) => fn.max('number').as('newest'));
-  await db.write((tx) =>
-    tx
-      .deleteFrom('change')
-      .where('account_seq', '=', seq)
-      .where('number', '<=', last.number)
-      .where('number', '<', newest)
-      .execute(),
-  );
+  const old = (tx: Tx) => tx.deleteFrom('change').where('account_seq', '=', seq);
+  const some = (tx: Tx) => old(tx).where('number', '<=', last.number).where('number', '<', newest);
+  await db.write((tx) => some(tx).execute());
   return kept === -1 && oldest.length === ROWS_AT_ONCE;
 }

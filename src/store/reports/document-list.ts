@@ -100,10 +100,8 @@ async function listConflicts(
     .orderBy('c.seq', 'desc')
     .limit(limit)
     .execute();
-  const toNames = await findDocumentNames(
-    db,
-    rows.map(({ document_seq }) => document_seq),
-  );
+  const seqs = rows.map(({ document_seq }) => document_seq);
+  const toNames = await findDocumentNames(db, seqs);
   return rows.map(({ seq, document_seq, ...conflict }) => ({
     id: `conflict-${seq}`,
     outcome: 'conflict',

@@ -6,6 +6,7 @@ import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts'
 import { newNonce, takeNumbers } from '../lists/changes.ts';
 import { readNow } from '../work/clock.ts';
 import { addToLists, takeFromLists } from './account-lists.ts';
+import type { ReportRow } from './report-row.ts';
 
 /*
  * An account's list has the reports of its active domains. When a domain is added, paused, resumed or removed, the
@@ -40,15 +41,24 @@ export async function noteListing(
 /** Reports that one transaction lists. */
 const LISTED_AT_ONCE = 500;
 
-/** Goes on with all domains. Returns whether it came to the end; doing it twice does no harm. */
+/**
+ * Goes on with all domains. Returns whether it came to the end; doing it twice does no harm. Throws the first error, after
+ * the other domains.
+ */
 export async function finishListings(
   db: Db,
   mayGoOn: () => Promise<boolean>,
   atOnce?: number,
 ): Promise<boolean> {
   const waiting = db.selectFrom('domain').select('id').where('listing_from', 'is not', null);
+  const errors: unknown[] = [];
   for (const { id } of await waiting.orderBy('id').execute())
-    if (!(await finishListing(db, id, { mayGoOn, atOnce }))) return false;
+    try {
+      if (!(await finishListing(db, id, { mayGoOn, atOnce }))) return false;
+    } catch (error) {
+      errors.push(error);
+    }
+  if (errors.length > 0) throw errors[0];
   return true;
 }
 
@@ -102,12 +112,7 @@ async function listNext(
 
 interface Move {
   readonly domainId: string;
-  readonly reports: readonly {
-    readonly seq: number;
-    readonly begin_date: Instant;
-    readonly account_seq: number | null;
-    readonly number: number | null;
-  }[];
+  readonly reports: readonly ListedRow[];
   /** The account whose list they come to; null: none. */
   readonly target: string | null;
   /** The number of the change with which the domain was added or resumed. */
@@ -136,15 +141,9 @@ async function move(tx: Tx, { domainId, reports, target, listedBy, at }: Move): 
   );
 }
 
-type NewPlace = {
-  domainId: string;
-  begin_date: Instant;
-  seq: number;
-  account_seq: number | null;
-  number: number | null;
-};
+type ListedRow = Pick<ReportRow, 'begin_date' | 'seq' | 'account_seq' | 'number'>;
 
-const placeUpdate = prepareQuery((db, param: Param<NewPlace>) =>
+const placeUpdate = prepareQuery((db, param: Param<ListedRow & { domainId: string }>) =>
   db
     .updateTable('report')
     .set({ account_seq: param('account_seq'), number: param('number') })

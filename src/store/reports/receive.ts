@@ -207,10 +207,8 @@ async function insertGroup(
   );
   const stored = await insertDocuments(tx, rows, new Set(rows.filter((_, i) => isNew(i))));
   // In the order of the documents: one input may be read twice, with another result.
-  await runAllPrepared(
-    tx,
-    stored.flatMap((one, i) => toRejectionChange(one, received[i]?.content)),
-  );
+  const rejections = stored.flatMap((one, i) => toRejectionChange(one, received[i]?.content));
+  await runAllPrepared(tx, rejections);
   return plans.map((plan, i) => {
     const [authenticated = null, document_seq] = [senders[i], stored[i]?.seq];
     const arrived = document_seq && { document_seq, received_at: receivedAt, authenticated };

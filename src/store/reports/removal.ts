@@ -14,21 +14,10 @@ export async function deleteReports(
   domainId: string,
   reports: readonly ReportRow[],
 ): Promise<void> {
-  await tx
-    .deleteFrom('report')
-    .where('domain_id', '=', domainId)
-    // The whole key (decision 90).
-    .where(
-      'begin_date',
-      'in',
-      reports.map(({ begin_date }) => begin_date),
-    )
-    .where(
-      'seq',
-      'in',
-      reports.map(({ seq }) => seq),
-    )
-    .execute();
+  const [begins, seqs] = [reports.map((one) => one.begin_date), reports.map(({ seq }) => seq)];
+  // The whole key (decision 90).
+  const rows = tx.deleteFrom('report').where('domain_id', '=', domainId);
+  await rows.where('begin_date', 'in', begins).where('seq', 'in', seqs).execute();
   await recountDays(tx, domainId, new Set(reports.map(dayOf)));
   await tx
     .updateTable('domain')

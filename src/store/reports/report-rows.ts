@@ -75,13 +75,8 @@ export const knownReports = prepareRows(
       ),
 );
 
-export const removedPayloads = prepareRows(['id'], (db, rows: readonly RowOf<{ id: string }>[]) =>
-  db
-    .selectFrom('removed_payload')
-    .select(['report_id as id', 'payload_sha256'])
-    .where(
-      'report_id',
-      'in',
-      rows.map(({ id }) => id),
-    ),
-);
+export const removedPayloads = prepareRows(['id'], (db, rows: readonly RowOf<{ id: string }>[]) => {
+  const ids = rows.map(({ id }) => id);
+  const removed = db.selectFrom('removed_payload').where('report_id', 'in', ids);
+  return removed.select(['report_id as id', 'payload_sha256']);
+});

@@ -46,10 +46,8 @@ export async function storeReports(
   // after a sequence was set back.
   if (inserted.length < rows.length)
     throw new Error('A report was not inserted: its number exists.');
-  await insertEvents(
-    tx,
-    byDomain.flatMap(([domain, some]) => toEvents(domain, some.length, at)),
-  );
+  const events = byDomain.flatMap(([domain, some]) => toEvents(domain, some.length, at));
+  await insertEvents(tx, events);
 }
 
 type ByDomain = readonly [ReportedDomain, readonly NewReport[]];

@@ -182,4 +182,23 @@ describe('reports of a domain come to their account’s list, and leave it, a bo
     const waiting = db.selectFrom('domain').select('id').where('listing_from', 'is not', null);
     expect(await waiting.execute()).toEqual([]);
   });
+
+  test('also when the listing of another domain fails', async () => {
+    const { store, accountId } = await anUnclaimed();
+    const { db } = store;
+    await receive(db, reportsOf('b.example', 10));
+    for (const name of [NAME, 'b.example'])
+      await db.write((tx) => addDomain(tx, { accountId, name, now: NOW }, by));
+    let isFirst = true;
+    const write: Db['write'] = async (change) => {
+      if (!isFirst) return await db.write(change);
+      isFirst = false;
+      throw new Error('Of the first domain.');
+    };
+    const listed = finishListings({ ...db, write }, async () => true);
+    await expect(listed).rejects.toThrow('Of the first domain.');
+    expect([10, REPORTS]).toContain((await countListed(store, accountId)) - ONE);
+    await finishListings(db, async () => true);
+    expect(await countListed(store, accountId)).toBe(REPORTS + 10 + ONE);
+  });
 });

@@ -90,8 +90,7 @@ async function findPage(
 ): Promise<FoundSources> {
   const { failingOnly, mark, sort: order, page } = choice;
   const part = { offset: (page - 1) * perPage, limit: perPage };
-  const found = await deps.days.listSources({ scope, range, failingOnly, mark, order, ...part });
-  return found;
+  return await deps.days.listSources({ scope, range, failingOnly, mark, order, ...part });
 }
 
 /** How many addresses are grouped and searched: those with most failed messages, or most messages where services are grouped. */

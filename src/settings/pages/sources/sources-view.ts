@@ -39,17 +39,13 @@ const MARKED = {
 } as const;
 
 /** A group of services can be one network or one address. */
-const NOUNS = {
-  service: 'sender',
-  network: 'network',
-  organisation: 'organisation',
-} as const satisfies Record<Grouping, string>;
-
 const GROUP_HEADS = {
   service: 'Sender',
   network: 'Network',
   organisation: 'Organisation',
 } as const satisfies Record<Grouping, string>;
+
+const nounOf = ({ group }: ListView['choice']) => GROUP_HEADS[group ?? 'service'].toLowerCase();
 
 function renderNote(text: string): Html {
   return html`<p class="muted">${text}</p>`;
@@ -60,12 +56,12 @@ function renderSummary(view: ListView): Html {
   const what =
     found.groups === undefined
       ? pluralize(found.total, 'address').replace('addresss', 'addresses')
-      : pluralize(found.total, NOUNS[choice.group ?? 'service']);
+      : pluralize(found.total, nounOf(choice));
   const title = choice.within === undefined ? undefined : (found.groupTitle ?? 'Not known');
   return html`${renderStanding(view)}${
     title === undefined
       ? ''
-      : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${NOUNS[choice.group ?? 'service']}s</a> / ${renderText(title, MAX_TITLE)}</p>`
+      : html`<p class="muted"><a href="${toListPath(view, { within: undefined })}">All ${nounOf(choice)}s</a> / ${renderText(title, MAX_TITLE)}</p>`
   }
     <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}${choice.mark === undefined ? '' : MARKED[choice.mark]}</h2>
     <div class="beside">

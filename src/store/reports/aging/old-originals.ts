@@ -69,10 +69,8 @@ async function deleteSome(tx: Tx, domainId: string, before: Day): Promise<Amount
   const some = takeSome(await listOld(tx, { domainId, after, before }));
   const last = some.at(-1);
   if (last === undefined) return undefined;
-  await deleteOriginals(
-    tx,
-    some.map(({ documentSeq }) => documentSeq),
-  );
+  const seqs = some.map(({ documentSeq }) => documentSeq);
+  await deleteOriginals(tx, seqs);
   const domain = tx.updateTable('domain').set({ originals_seq: last.seq });
   await domain.where('id', '=', domainId).execute();
   return toAmount(some);
@@ -98,10 +96,8 @@ async function listOld(
     .execute();
   const end = rows.findIndex(({ receivedAt }) => receivedAt >= before);
   const old = end === -1 ? rows : rows.slice(0, end);
-  const sizes = await measureDocuments(
-    db,
-    old.map(({ documentSeq }) => documentSeq),
-  );
+  const seqs = old.map(({ documentSeq }) => documentSeq);
+  const sizes = await measureDocuments(db, seqs);
   return old.map((row) => ({ ...row, bytes: sizes.get(row.documentSeq) ?? 0 }));
 }
 
@@ -121,10 +117,8 @@ async function* listOldConflicts(db: Db, before: Day): AsyncGenerator<number[]> 
       .limit(ORIGINALS_AT_ONCE)
       .execute();
     if (rows.length === 0) return;
-    const sizes = await measureDocuments(
-      db,
-      rows.map(({ documentSeq }) => documentSeq),
-    );
+    const seqs = rows.map(({ documentSeq }) => documentSeq);
+    const sizes = await measureDocuments(db, seqs);
     const old = rows.filter(({ documentSeq }) => (sizes.get(documentSeq) ?? 0) > 0);
     yield old.map((row) => row.seq);
     last = rows.at(-1) ?? last;

@@ -165,27 +165,14 @@ export async function deleteSome(
   const old = takeSome(await measureReports(tx, rows));
   const reports = old.map(({ report }) => report);
   if (reports.length === 0) return { count: 0, bytes: 0 };
-  await tx
-    .deleteFrom('conflict')
-    .where('domain_id', '=', domainId)
-    // The whole key (decision 90).
-    .where(
-      'begin_date',
-      'in',
-      reports.map(({ begin_date }) => begin_date),
-    )
-    .where(
-      'report_id',
-      'in',
-      reports.map(({ id }) => id),
-    )
-    .execute();
+  const [begins, ids] = [reports.map((one) => one.begin_date), reports.map(({ id }) => id)];
+  // The whole key (decision 90).
+  const conflicts = tx.deleteFrom('conflict').where('domain_id', '=', domainId);
+  await conflicts.where('begin_date', 'in', begins).where('report_id', 'in', ids).execute();
   await deleteReports(tx, domainId, reports);
   await correctLastReport(tx, domainId, reports);
-  await deleteDocuments(
-    tx,
-    old.flatMap(({ documents }) => documents),
-  );
+  const documents = old.flatMap(({ documents }) => documents);
+  await deleteDocuments(tx, documents);
   const bytes = old.reduce((sum, one) => sum + one.bytes, 0);
   return { count: reports.length, bytes };
 }
