@@ -52,8 +52,6 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'account, first page', toLoad: same(toAllReports), ...AFRESH },
   { name: 'account, random page', toLoad: random(toAllReports), ...AFRESH },
   { name: 'account, walk by 200', toLoad: walk(toAllReports), ...AFRESH },
-  { name: 'account, nothing new', toLoad: followed(toAllReports, 0), ...KEPT },
-  { name: 'account, ten new', toLoad: followed(toAllReports, 10), ...AFRESH },
   { name: 'sources of thirty days, 304', goal: 4, toLoad: known(same(toSources)), ...KEPT },
   { name: 'sources of thirty days', goal: 10, toLoad: same(toSources), ...AFRESH },
   { name: 'records of a report, 304', toLoad: known(same(toRecords)), ...KEPT },

@@ -72,7 +72,7 @@ const ANSWERED: readonly [string, ...Plant[]][] = [
 ];
 
 const ASKED: readonly [string, ...Plant[]][] = [
-  ['a required parameter is added', v1.addParameter('alerts', 'type', { required: true })],
+  ['a required parameter is added', v1.addParameter('alerts', 'subject', { required: true })],
   ['a parameter becomes required', set(v1.parameter('alerts', 'domain_id'), { required: true })],
   ['a parameter is removed', (tree) => v1.operation('alerts')(tree).parameters.pop()],
   ['a parameter is renamed', set(v1.parameter('alerts', 'offset'), { name: 'skip' })],

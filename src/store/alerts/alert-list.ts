@@ -16,7 +16,7 @@ export type ListedAlert = JsonRow<ReturnType<typeof fieldsOfAlert>>;
 export interface AlertScope {
   readonly accountId: string;
   readonly domainId: string | undefined;
-  /** Of all types without one. */
+  /** Without one, alerts of all types are listed. */
   readonly type?: string | undefined;
 }
 

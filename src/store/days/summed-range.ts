@@ -28,7 +28,7 @@ export interface SummedRange {
   readonly days: number;
   /** All messages of the range, exactly. */
   readonly messages: number;
-  /** Those of the addresses that are kept. */
+  /** The messages of the addresses that are kept. */
   readonly listed: number;
   readonly sources: ReadonlyMap<string, SourceSum>;
   readonly reporters: ReadonlyMap<string | null, Counts>;

@@ -100,7 +100,7 @@ interface ChangeRow {
   readonly number: number;
   readonly type: string;
   readonly domain_id: string;
-  /** Of its transaction; when that is forgotten, of the object. */
+  /** The moment of its transaction; when that is forgotten, of the object. */
   readonly at: Instant;
   readonly name: string | null;
   readonly object: string | null;
@@ -159,7 +159,7 @@ const reportsStored: Select = (db, param) =>
     .orderBy('report.number')
     .limit(param('limit'));
 
-/** Of a domain that was added or resumed, what is known of it now. */
+/** A domain that was added or resumed is told as it is now. */
 const domainsListed: Select = (db, param) =>
   db
     .selectFrom('domain')

@@ -33,7 +33,7 @@ export interface NewChange {
   readonly type?: ChangeType;
   readonly domainId?: string;
   readonly reportId?: string;
-  /** That of the transaction, where rows have it too. */
+  /** The transaction's nonce, where rows have it too. */
   readonly nonce?: string;
 }
 

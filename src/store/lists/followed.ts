@@ -143,7 +143,7 @@ function* count<Item>({ countAfter }: FollowedList<Item>, key: number): Plan<Cou
   return counted ?? NONE;
 }
 
-/** Of a change that is forgotten nothing says that the database lost it. */
+/** Nothing says that the database lost a change that is forgotten. */
 function* isGood<Item>(
   { accountId }: FollowedList<Item>,
   cursor: Cursor,

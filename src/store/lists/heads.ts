@@ -8,7 +8,7 @@ import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
 export interface Head {
   readonly total: number;
   readonly version: string;
-  /** Of a list that is a part of another one: the version of that one, which changes more often. */
+  /** The version of the list of which this one is a part: it changes more often. */
   readonly whole?: string;
 }
 

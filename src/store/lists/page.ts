@@ -13,7 +13,7 @@ export type Page = {
 };
 
 export interface PagedList<Item> {
-  /** Of a list that clients can follow: that of its cursors. */
+  /** The id of its cursors, where clients can follow it. */
   readonly id?: string;
   /** By which its items are counted by day (timeline.ts). Of a list without them, all items before a page are skipped. */
   readonly days?: string;

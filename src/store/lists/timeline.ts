@@ -12,9 +12,9 @@ import { ask, type Plan } from '../engine/reader.ts';
 
 /** The id of the list of a domain's reports is the domain's. */
 export const reportList = (domainId: string) => domainId;
-/** That of the alerts of an account or of a domain has `a` where all other ids have their version, `4` (RFC 9562). */
+/** The id of a list of alerts has `a` where all other ids have their version, `4` (RFC 9562). */
 export const alertList = (ownerId: string) => `${ownerId.slice(0, 14)}a${ownerId.slice(15)}`;
-/** That of the reports of an account has `b` there. */
+/** The id of the reports of an account has `b` there. */
 export const accountReportList = (accountId: string) =>
   `${accountId.slice(0, 14)}b${accountId.slice(15)}`;
 
@@ -75,7 +75,7 @@ interface CountedDay {
   readonly before: number;
 }
 
-/** Of all lists together, about 8 MB. */
+/** All lists together have so many, about 8 MB. */
 const MAX_DAYS = 100_000;
 
 /**
@@ -87,7 +87,7 @@ const counted = new LRUCache<string, readonly CountedDay[]>({
   sizeCalculation: (days) => days.length + 1,
 });
 
-/** Of a domain's list of reports, the domain's days; of other lists, their own. No list has both. */
+/** A domain's list of reports has the domain's days; other lists have their own. No list has both. */
 const daysOf = prepareQuery((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('domain_day')

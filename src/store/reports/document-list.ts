@@ -32,7 +32,7 @@ export interface ListedDocument {
   /** The stored report that has the conflict's identity. */
   readonly report: string | null;
   readonly domain: string | null;
-  /** Of a conflict's mail: domain/reports/authentication.ts. */
+  /** What a conflict's mail proves: domain/reports/authentication.ts. */
   readonly authenticated: string | null;
   readonly input: string;
   readonly member: string | null;

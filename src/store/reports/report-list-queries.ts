@@ -17,7 +17,7 @@ export interface ReportKey {
 
 export interface ListedReport extends ReportRow {
   readonly seq: number;
-  /** Of its mail: domain/reports/authentication.ts. */
+  /** What its mail proves: domain/reports/authentication.ts. */
   readonly authenticated: string | null;
 }
 

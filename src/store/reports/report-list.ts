@@ -35,7 +35,7 @@ export interface ReportPageQuery {
   readonly sender: SenderKind | undefined;
   /** What one of a report's texts contains; empty for every report. */
   readonly search: string;
-  /** Of the latest reports only, with pages from 1. Then there is no start. */
+  /** A page of the latest reports only, from 1. Then there is no start. */
   readonly sort?: (Sort<SortColumn> & { readonly page: number }) | undefined;
   /** The page has the reports that are older, or newer, than this one; without it, the newest. */
   readonly start?: { readonly direction: 'older' | 'newer'; readonly key: ReportKey } | undefined;
@@ -180,8 +180,11 @@ function toBounds({ domainId, from, to, start }: ReportPageQuery): Bounds {
   const since = start?.direction === 'newer' ? later(start.key, lower) : lower;
   const until = start?.direction === 'older' ? earlier(start.key, upper) : upper;
   return {
-    ...{ domainId, sinceBegin: since.begin, sinceSeq: since.seq },
-    ...{ untilBegin: until.begin, untilSeq: until.seq },
+    domainId,
+    sinceBegin: since.begin,
+    sinceSeq: since.seq,
+    untilBegin: until.begin,
+    untilSeq: until.seq,
   };
 }
 

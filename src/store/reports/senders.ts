@@ -5,9 +5,9 @@ import type { Tx } from '../engine/database.ts';
 
 /** What is known of the mail that a document came in. */
 export interface Sender {
-  /** Of its mail: domain/reports/authentication.ts. Whether it is disputed, or of a new reporter, is found here. */
+  /** What its mail proves (domain/reports/authentication.ts). Whether it is disputed, or of a new reporter, is found here. */
   readonly authenticated?: string | null | undefined;
-  /** Of one that was not authenticated: the organisational domains of the reporters in whose name it is. */
+  /** The organisational domains of the reporters in whose name it is, when it was not authenticated. */
   readonly claimed?: readonly string[] | undefined;
 }
 

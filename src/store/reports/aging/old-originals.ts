@@ -48,7 +48,7 @@ async function* listPlaces(db: Db) {
     yield { domainId, after: await findLastSeq(db, domainId) };
 }
 
-/** Of a report or a conflict. */
+/** The document of a report or a conflict. */
 interface OldOriginal {
   readonly documentSeq: number;
   /** 0 when it has no original. */

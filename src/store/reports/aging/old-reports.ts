@@ -86,7 +86,7 @@ export async function* listPrunable(db: Db, { before, daysKept }: Retention) {
   }
 }
 
-/** Of accounts. */
+/** The domains of accounts. */
 export async function* listDomainsWithReports(db: Db): AsyncGenerator<string> {
   const domains = db
     .selectFrom('domain')

@@ -109,7 +109,7 @@ function listUnclaimed(db: Db, before: Day) {
   return readByName(unclaimed);
 }
 
-/** Those with the most give way, down to a share with which all have place; of as many bytes the oldest ones. */
+/** The largest owners give way, down to a share with which all have place; among equals the oldest. */
 async function trimOwners(db: Db, owners: readonly Owner[], trim: Trim): Promise<void> {
   const sizes = owners.map(({ bytes }) => bytes);
   const share = toShare(sizes, trim.bytes);
@@ -139,7 +139,7 @@ export function toShare(sizes: readonly number[], bytes: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Those with the oldest day of receipt first, whichever of its domains they are of. */
+/** Reports go by the day of their receipt, whichever of its domains they are of. */
 async function trimOwner(db: Db, { ids }: Owner, { bytes, mayGoOn }: Trim): Promise<number> {
   let freed = 0;
   while (freed < bytes && (await mayGoOn())) {
