@@ -41,8 +41,8 @@ export async function removeDomain(
       if (deletesReports && (await deleteOldest(tx, id)) !== undefined) return undefined;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
       if (alerts === ALERTS_AT_ONCE) return undefined;
-      const removed = { accountId, domainId: id, at: by.at };
-      const number = await noteListing(tx, removed, 'domain.removed');
+      const left = { accountId, domainId: id, at: by.at };
+      const number = await noteListing(tx, left, 'domain.removed');
       await noteRemovedAlerts(tx, accountId, number);
       if (deletesReports) await deleteDomain(tx, id);
       else await release(tx, domain, by.at);

@@ -79,8 +79,8 @@ function* planHead(accountId: string, start: Start) {
   const [head] = yield* ask(newestChange({ accountId }));
   if (head === undefined) return undefined;
   const isKnown = start === 'start' || (yield* findChange(accountId, start, head)) === 'known';
-  // Reports that go by age take no number.
   if (!isKnown) return undefined;
+  // Reports that go by age take no number, but give the list another version.
   const end = `${head.nonce}.${head.reports}`;
   const after = start === 'start' ? 0 : start.key;
   return { ...head, end, after, version: after < head.number ? `${end}.${after}` : end };

@@ -138,15 +138,12 @@ async function deleteSome(
     .select(['number', 'at'])
     .where('account_seq', '=', seq)
     .orderBy('number')
-    .limit(ROWS_AT_ONCE)
+    // The last one stays: it is new, the newest, or the next part's first.
+    .limit(ROWS_AT_ONCE + 1)
     .execute();
-  const kept = oldest.findIndex(({ at }) => at >= before);
-  const last = kept === -1 ? oldest.at(-1) : oldest[kept - 1];
-  if (last === undefined) return false;
-  const own = db.selectFrom('change').where('account_seq', '=', seq);
-  const newest = own.select(({ fn }) => fn.max('number').as('newest'));
+  const kept = oldest.find(({ at }) => at >= before) ?? oldest.at(-1);
+  if (kept === undefined || kept === oldest[0]) return false;
   const old = (tx: Tx) => tx.deleteFrom('change').where('account_seq', '=', seq);
-  const some = (tx: Tx) => old(tx).where('number', '<=', last.number).where('number', '<', newest);
-  await db.write((tx) => some(tx).execute());
-  return kept === -1 && oldest.length === ROWS_AT_ONCE;
+  await db.write((tx) => old(tx).where('number', '<', kept.number).execute());
+  return kept.at < before && oldest.length > ROWS_AT_ONCE;
 }
