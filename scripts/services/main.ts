@@ -1,5 +1,5 @@
 /**
- * `npm run services -- base_reverse_dns_map.csv` writes `src/settings/services/services.tsv` from a copy of parsedmarc's map: one line
+ * `npm run services -- base_reverse_dns_map.csv` writes `src/store/days/services/services.tsv` from a copy of parsedmarc's map: one line
  * for each service, with its kind, its name, and its organisational domains.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,9 @@ for (const [domain, name, kind] of withOwn(readFileSync(source, 'utf8'))) {
   services.set(key, [...(services.get(key) ?? []), domain]);
 }
 const lines = [...services].map(([service, domains]) => `${service}\t${domains.sort().join(' ')}`);
-const target = fileURLToPath(new URL('../../src/settings/services/services.tsv', import.meta.url));
+const target = fileURLToPath(
+  new URL('../../src/store/days/services/services.tsv', import.meta.url),
+);
 writeFileSync(target, `${lines.sort().join('\n')}\n`);
 
 type Line = readonly [domain: string, name: string, kind: ServiceKind];

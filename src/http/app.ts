@@ -47,7 +47,7 @@ interface AppDeps {
 }
 
 /** Loaded with the first request that needs it. */
-const loadServices = () => import('../settings/services.ts');
+const loadServices = () => import('../store/days/known-services.ts');
 const services = {
   findVersion: async () => (await loadServices()).findServicesVersion(),
   loadNamer: async (domain: string) => (await loadServices()).loadNamer(domain),

@@ -14,7 +14,7 @@ let context: NameContext;
 
 beforeAll(async () => {
   const toOrganizationalDomain = await loadOrganizationalDomains();
-  const services = parseServices(read('src/settings/services/services.tsv'));
+  const services = parseServices(read('src/store/days/services/services.tsv'));
   context = { domain: 'example.com', services, toOrganizationalDomain };
 });
 
@@ -100,7 +100,7 @@ describe('a look-alike is not named', () => {
 });
 
 describe('a guide', () => {
-  const guides = [...parseGuides(read('src/settings/services/guides.tsv'))];
+  const guides = [...parseGuides(read('src/store/days/services/guides.tsv'))];
   const squeeze = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
   test.each(guides)('of %s is of a service of the list, whole and short', (name, guide) => {

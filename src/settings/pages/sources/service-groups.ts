@@ -6,10 +6,10 @@ import { parsePattern } from '../../../domain/reports/source-pattern.ts';
 import { type GroupName, toNetworkName } from '../../../domain/sources/groups.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
 import { createJudge, MIN_MESSAGES } from '../../../domain/sources/verdict.ts';
+import { loadNamer } from '../../../store/days/known-services.ts';
 import type { Marks } from '../../../store/days/marks.ts';
 import { readAllNames } from '../../../store/days/names.ts';
 import type { SettingsDeps } from '../../deps.ts';
-import { loadNamer } from '../../services.ts';
 
 /** Who sent, by the evidence of some mail. */
 export interface Senders {

@@ -12,6 +12,7 @@ import type { Mark } from '../../../domain/sources/source.ts';
 import { createJudge } from '../../../domain/sources/verdict.ts';
 import { formatDay, formatDomainName } from '../../../domain/text.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
+import { findGuide, loadNamer } from '../../../store/days/known-services.ts';
 import { readMarks, type SourceMark, updateMark } from '../../../store/days/marks.ts';
 import { findNames } from '../../../store/days/names.ts';
 import type { DaysReads } from '../../../store/days/reads.ts';
@@ -33,7 +34,6 @@ import {
 } from '../../frame/range.ts';
 import { formatPeriod, type Html, renderPassed, renderText, renderTime } from '../../frame/text.ts';
 import { idOf, readField, readQuery } from '../../request.ts';
-import { findGuide, loadNamer } from '../../services.ts';
 import { actorOf, domainScopeOf, redirectWithNotice, visitorOf } from '../../visitor.ts';
 import { renderWords } from '../words.ts';
 import { renderReporters, renderResults } from './results-view.ts';
