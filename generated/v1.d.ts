@@ -58,7 +58,12 @@ export interface paths {
          * @description Who sent mail in the domain's name in a range of days, as its reports say: each source address with its messages,
          *     added up over all reporters. A report counts for the UTC day that its window begins on. Of a day the 1,000
          *     addresses with the most messages are kept, and of a range 100,000; `unlisted_messages` has the messages of all
-         *     others, and of days whose sources the operator keeps no longer. The `ETag` changes with every report of the domain.
+         *     others. The `ETag` changes with every report of the domain, and with `reporters`.
+         *
+         *     Only reports that are believed count: `reporters` says whose. Anybody can send mail that looks like a report, so
+         *     a domain that has reports of established reporters in the last 30 days, or files of the operator, counts no
+         *     others. `set_aside_reports` and `set_aside_messages` are those of the range that do not count; the list of
+         *     reports has them.
          */
         readonly get: operations["listSources"];
         readonly put?: never;
@@ -238,8 +243,8 @@ export interface components {
             readonly dmarc_record: components["schemas"]["DmarcRecord"];
         };
         /**
-         * @description The policy that the newest report found published (the first in the list of reports), in the words of the
-         *     standard. null stands for what the report left out; before the first report all is null.
+         * @description The policy that the newest report found published, of those that count (`reporters` of the list of sources), in
+         *     the words of the standard. null stands for what the report left out; before the first report all is null.
          */
         readonly PublishedPolicy: {
             /**
@@ -872,20 +877,29 @@ export interface components {
          * @description Context of `alert.alignment_regression`: the pass rate of a day lies at least 10 points under that of the 7
          *     data days before it, with at least 100 messages on both sides. It resolves on a later day that is back
          *     within 5 points of `prev_pass_rate` (`recovered`), or after 14 data days (`new_normal`). Reports of the day that come later change the
-         *     figures.
+         *     figures, and while it is open those of later days change its cause.
          * @example {
          *       "drop_pct": 31.4,
          *       "prev_pass_rate": 98.74,
          *       "curr_pass_rate": 67.34,
          *       "day": "2026-03-14",
          *       "message_count": 2410,
-         *       "failed_count": 787
+         *       "failed_count": 787,
+         *       "cause": {
+         *         "sender": "Amazon SES",
+         *         "service": "Amazon SES",
+         *         "source_ip": null,
+         *         "message_count": 760,
+         *         "failed_count": 745,
+         *         "selector": "s2",
+         *         "signing_domain": "example.com"
+         *       }
          *     }
          */
         readonly AlignmentRegressionContext: {
             /**
              * Format: double
-             * @description How far the pass rate fell, in percentage points: the difference of the two rates as they are shown.
+             * @description How far the pass rate fell, in percentage points: the difference of the two rates before each is rounded.
              * @example 31.4
              */
             readonly drop_pct: number;
@@ -919,13 +933,73 @@ export interface components {
              * @example 787
              */
             readonly failed_count?: number;
+            readonly cause?: components["schemas"]["AlertCause"];
             /**
              * @description `true` when only reports say so whose senders were not authenticated, or new: anybody can send such a mail. Else
              *     absent.
              * @example true
              */
             readonly unauthenticated?: boolean;
+            /**
+             * @description `true` when, besides, the domain has had reports of established reporters within 30 days: none of them says so, and
+             *     no person is told by mail. Else absent. It goes when established reporters say the same.
+             * @example true
+             */
+            readonly unconfirmed?: boolean;
             readonly resolution?: components["schemas"]["AlertResolution"];
+        };
+        /**
+         * @description Who sends most of what fails since the day. Absent while the alert's reports do not say it, and in alerts that fire and
+         *     resolve at once. Its figures are of the day and those after it, for as long as the alert is open.
+         * @example {
+         *       "sender": "Amazon SES",
+         *       "service": "Amazon SES",
+         *       "source_ip": null,
+         *       "message_count": 760,
+         *       "failed_count": 745,
+         *       "selector": "s2",
+         *       "signing_domain": "example.com"
+         *     }
+         */
+        readonly AlertCause: {
+            /**
+             * @description A name for people: the service, or the address where no evidence names one.
+             * @example Amazon SES
+             */
+            readonly sender: string;
+            /**
+             * @description The service that sends; null where no evidence names one.
+             * @example Amazon SES
+             */
+            readonly service: string | null;
+            /**
+             * @description The address that sends; null where it is one of several.
+             * @example null
+             */
+            readonly source_ip: string | null;
+            /**
+             * Format: int64
+             * @description Messages of this sender since.
+             * @example 760
+             */
+            readonly message_count: number;
+            /**
+             * Format: int64
+             * @description Those of them that did not pass DMARC.
+             * @example 745
+             */
+            readonly failed_count: number;
+            /**
+             * @description The selector of a DKIM signature of the domain that was valid before, and is missing or invalid since; null where
+             *     there is none, or reports do not name its selector.
+             * @example s2
+             */
+            readonly selector: string | null;
+            /**
+             * @description The domain of that signature; null where there is none.
+             * @example example.com
+             */
+            readonly signing_domain: string | null;
         };
         /**
          * @description Context of `alert.reports_missing`: reports came on at least 5 of 14 days, and then none for 72 hours. It
@@ -960,6 +1034,12 @@ export interface components {
              * @example true
              */
             readonly unauthenticated?: boolean;
+            /**
+             * @description `true` when, besides, the domain has had reports of established reporters within 30 days: none of them says so, and
+             *     no person is told by mail. Else absent. It goes when established reporters say the same.
+             * @example true
+             */
+            readonly unconfirmed?: boolean;
             readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /**
@@ -975,12 +1055,14 @@ export interface components {
          *         {
          *           "ip": "203.0.113.66",
          *           "message_count": 4100,
-         *           "failed_count": 4100
+         *           "failed_count": 4100,
+         *           "service": "Twilio SendGrid"
          *         },
          *         {
          *           "ip": "2001:db8::66",
          *           "message_count": 25,
-         *           "failed_count": 24
+         *           "failed_count": 24,
+         *           "service": null
          *         }
          *       ],
          *       "additional_sources": 0
@@ -1011,12 +1093,14 @@ export interface components {
              *       {
              *         "ip": "203.0.113.66",
              *         "message_count": 4100,
-             *         "failed_count": 4100
+             *         "failed_count": 4100,
+             *         "service": "Twilio SendGrid"
              *       },
              *       {
              *         "ip": "2001:db8::66",
              *         "message_count": 25,
-             *         "failed_count": 24
+             *         "failed_count": 24,
+             *         "service": null
              *       }
              *     ]
              */
@@ -1032,6 +1116,12 @@ export interface components {
              * @example true
              */
             readonly unauthenticated?: boolean;
+            /**
+             * @description `true` when, besides, the domain has had reports of established reporters within 30 days: none of them says so, and
+             *     no person is told by mail. Else absent. It goes when established reporters say the same.
+             * @example true
+             */
+            readonly unconfirmed?: boolean;
             readonly resolution?: components["schemas"]["AlertResolution"];
         };
         /** @description A source address, and what it sent in the domain's name on the day. */
@@ -1053,6 +1143,11 @@ export interface components {
              * @example 4100
              */
             readonly failed_count: number;
+            /**
+             * @description The service that sends; null where no evidence names one.
+             * @example Twilio SendGrid
+             */
+            readonly service?: string | null;
         };
         /**
          * @description Context of `alert.dns_record_changed`: two checks in a row, at least 10 minutes apart, found the DMARC or SPF
@@ -1238,6 +1333,26 @@ export interface components {
              * @example 0
              */
             readonly unlisted_messages: number;
+            /**
+             * @description Whose reports count: `established` are those whose mails have been authenticated for two weeks, and files of
+             *     the operator. `all` where there were none in the last 30 days: then all count, but for those that were not
+             *     authenticated in the name of a reporter that was before.
+             * @example established
+             * @enum {string}
+             */
+            readonly reporters: "established" | "all";
+            /**
+             * Format: int64
+             * @description Reports of the range that do not count.
+             * @example 0
+             */
+            readonly set_aside_reports: number;
+            /**
+             * Format: int64
+             * @description Their messages.
+             * @example 0
+             */
+            readonly set_aside_messages: number;
         };
         /** @description A page of the records of a report. */
         readonly ReportRecordList: {

@@ -9,37 +9,59 @@ interface Wanted {
   readonly ipVersion?: 4 | 6;
 }
 
-type Node = [left: Node | number | undefined, right: Node | number | undefined];
-
-/** A small MMDB file (MaxMind DB File Format 2.0), with records of 24 bits. */
+/** A small MMDB file. */
 export function anMmdb({ networks, ipVersion = 6 }: Wanted): Buffer {
-  const root: Node = [undefined, undefined];
-  const data: Buffer[] = [];
-  let size = 0;
-  for (const [network, record] of Object.entries(networks)) {
-    insert(root, toBits(network, ipVersion), size);
-    const bytes = encode(record);
-    data.push(bytes);
-    size += bytes.length;
-  }
-  const nodes = listNodes(root);
-  const metadata = {
-    ...{ node_count: nodes.length, record_size: 24, ip_version: ipVersion },
-    ...{ database_type: 'Test', binary_format_major_version: 2, binary_format_minor_version: 0 },
-    build_epoch: 1_770_000_000,
-  };
-  const marker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
-  return Buffer.concat([toTree(nodes), Buffer.alloc(16), ...data, marker, encode(metadata)]);
+  const prefixes = Object.entries(networks).map(([network, record]) => {
+    const [address = '', length = ''] = network.split('/');
+    const isBelow = isIPv4(address) && ipVersion === 6;
+    const bytes = isIPv4(address) ? address.split('.').map(Number) : toBytes(address);
+    return {
+      bytes: isBelow ? [...BEFORE_IPV4, ...bytes] : bytes,
+      length: Number(length) + (isBelow ? 96 : 0),
+      record,
+    };
+  });
+  return toMmdb(prefixes, { type: 'Test', ipVersion });
 }
 
 /** IPv4 addresses are below ::/96 in a tree of IPv6. */
-function toBits(network: string, ipVersion: 4 | 6): number[] {
-  const [address = '', length = ''] = network.split('/');
-  const isV4 = isIPv4(address);
-  const bytes = isV4 ? address.split('.').map(Number) : toBytes(address);
-  const bits = bytes.flatMap((byte) => [...byte.toString(2).padStart(8, '0')].map(Number));
-  const before = isV4 && ipVersion === 6 ? Array.from({ length: 96 }, () => 0) : [];
-  return [...before, ...bits.slice(0, Number(length))];
+const BEFORE_IPV4 = Array.from({ length: 12 }, () => 0);
+
+interface Prefix {
+  /** An address of the network. */
+  readonly bytes: readonly number[];
+  /** In bits. */
+  readonly length: number;
+  /** Is written once for all prefixes that have the same object. */
+  readonly record: MmdbValue;
+}
+
+/** An MMDB file (MaxMind DB File Format 2.0), with records of 24 bits. None of the networks contains another one. */
+export function toMmdb(
+  prefixes: Iterable<Prefix>,
+  { type, ipVersion }: { readonly type: string; readonly ipVersion: 4 | 6 },
+): Buffer {
+  const offsets = new Map<MmdbValue, number>();
+  const data: Buffer[] = [];
+  let size = 0;
+  const toOffset = (record: MmdbValue) => {
+    const known = offsets.get(record);
+    if (known !== undefined) return known;
+    const bytes = encode(record);
+    data.push(bytes);
+    offsets.set(record, size);
+    size += bytes.length;
+    return size - bytes.length;
+  };
+  const tree = new Tree();
+  for (const { bytes, length, record } of prefixes) tree.insert(bytes, length, toOffset(record));
+  const metadata = {
+    ...{ node_count: tree.count, record_size: 24, ip_version: ipVersion },
+    ...{ database_type: type, binary_format_major_version: 2, binary_format_minor_version: 0 },
+    build_epoch: 1_770_000_000,
+  };
+  const marker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
+  return Buffer.concat([tree.encode(), Buffer.alloc(16), ...data, marker, encode(metadata)]);
 }
 
 function toBytes(address: string): number[] {
@@ -53,34 +75,34 @@ function toBytes(address: string): number[] {
   ]);
 }
 
-function insert(root: Node, bits: readonly number[], offset: number): void {
-  let node = root;
-  for (const bit of bits.slice(0, -1)) {
-    const next = (node[bit as 0 | 1] ?? [undefined, undefined]) as Node;
-    node[bit as 0 | 1] = next;
-    node = next;
-  }
-  node[bits.at(-1) as 0 | 1] = offset;
-}
+/** The two children of each node, one after the other: a node's number, less than 0 a place in the data, or 0 for nothing. */
+class Tree {
+  readonly #children = [0, 0];
 
-function listNodes(root: Node): Node[] {
-  const nodes = [root];
-  for (const node of nodes) for (const child of node) if (Array.isArray(child)) nodes.push(child);
-  return nodes;
-}
-
-/** A record is the number of a node, or after their count a place in the data; the count itself is nothing. */
-function toTree(nodes: readonly Node[]): Buffer {
-  const tree = Buffer.alloc(nodes.length * 6);
-  const toRecord = (child: Node[0]) => {
-    if (child === undefined) return nodes.length;
-    return Array.isArray(child) ? nodes.indexOf(child) : nodes.length + 16 + child;
-  };
-  for (const [i, [left, right]] of nodes.entries()) {
-    tree.writeUIntBE(toRecord(left), i * 6, 3);
-    tree.writeUIntBE(toRecord(right), i * 6 + 3, 3);
+  get count(): number {
+    return this.#children.length / 2;
   }
-  return tree;
+
+  insert(bytes: readonly number[], length: number, offset: number): void {
+    const children = this.#children;
+    let node = 0;
+    for (let bit = 0; bit < length; bit += 1) {
+      const at = 2 * node + (((bytes[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1);
+      if (bit === length - 1) children[at] = -1 - offset;
+      else if (children[at] === 0) children[at] = children.push(0, 0) / 2 - 1;
+      node = children[at] ?? 0;
+    }
+  }
+
+  /** A record is the number of a node, or after their count a place in the data; the count itself is nothing. */
+  encode(): Buffer {
+    const bytes = Buffer.alloc(this.#children.length * 3);
+    for (const [i, child] of this.#children.entries()) {
+      const place = child < 0 ? this.count + 16 - 1 - child : this.count;
+      bytes.writeUIntBE(child > 0 ? child : place, i * 3, 3);
+    }
+    return bytes;
+  }
 }
 
 const [TEXT, UINT32, MAP] = [2, 6, 7];
@@ -99,7 +121,7 @@ function encode(value: MmdbValue): Buffer {
   return Buffer.concat([toControl(MAP, fields.length / 2), ...fields]);
 }
 
-/** Sizes below 285 are enough for tests. */
+/** For sizes below 285. */
 function toControl(type: number, size: number): Buffer {
   return size < 29 ? Buffer.from([(type << 5) | size]) : Buffer.from([(type << 5) | 29, size - 29]);
 }

@@ -1,16 +1,6 @@
-import {
-  type Family,
-  FORMAT,
-  HEADER_BYTES,
-  KEY_BYTES,
-  MAX_NAME_BYTES,
-  NUMBER_BYTES,
-  POSITION_BYTES,
-  type TableHeader,
-  toRangeBytes,
-} from '../../src/domain/sources/network-table.ts';
+import { toMmdb } from '../mmdb.ts';
 
-/** Of a CSV file: first and last address as numbers, the number of the autonomous system, and its name. */
+/** A line of a CSV file: first and last address as numbers, the number of the autonomous system, and its name. */
 export interface Line {
   readonly first: bigint;
   readonly last: bigint;
@@ -18,15 +8,18 @@ export interface Line {
   readonly name: string;
 }
 
-interface Range {
-  readonly key: number;
-  /** undefined where no network is known. */
-  readonly asn: number | undefined;
+/** The names that `domain/sources/network.ts` reads. */
+interface Network {
+  readonly asn: number;
+  readonly name: string;
+  readonly [field: string]: string | number;
 }
 
 const LINE = /^(\d+),(\d+),(\d+),(.*)$/;
-/** Of an IPv6 address, the bits after those of its key. */
-const SHIFT = { v4: 0n, v6: 80n } as const;
+const BITS = { v4: 32, v6: 128 } as const;
+/** IPv6 addresses are known by their site's network: all smaller ones would make the file half as large again. */
+const LEAST_BITS = { v4: 0n, v6: 80n } as const;
+type Family = keyof typeof BITS;
 
 export function parseLine(text: string): Line[] {
   const [, first, last, asn, name] = LINE.exec(text.trim()) ?? [];
@@ -35,69 +28,68 @@ export function parseLine(text: string): Line[] {
   return [{ first: BigInt(first), last: BigInt(last), asn: Number(asn), name: plain.trim() }];
 }
 
-/**
- * The file that `src/domain/sources/network-table.ts` describes, of lines in the order of their addresses. Of lines that overlap, the
- * first one counts. Neighbours of one network are joined. Throws when there are more names than positions.
- */
+/** An MMDB file of lines in the order of their addresses. Of lines that overlap, and of names of one number, the first counts. */
 export function toTable(version: string, lines: Readonly<Record<Family, readonly Line[]>>): Buffer {
-  const names = [...lines.v4, ...lines.v6].map(({ asn, name }) => [asn, name] as const);
-  const { positions, networks } = toNetworks(new Map(names.reverse()));
-  const [v4, v6] = (['v4', 'v6'] as const).map((family) =>
-    toRanges(lines[family], SHIFT[family]).map(({ key, asn }) => {
-      const bytes = Buffer.alloc(toRangeBytes(family));
-      bytes.writeUIntBE(key, 0, KEY_BYTES[family]);
-      const position = asn === undefined ? 0 : (positions.get(asn) ?? 0);
-      bytes.writeUIntBE(position, KEY_BYTES[family], POSITION_BYTES);
-      return bytes;
-    }),
-  ) as [Buffer[], Buffer[]];
-  const header: TableHeader = { format: FORMAT, version, v4: v4.length, v6: v6.length };
-  return Buffer.concat([
-    Buffer.from(JSON.stringify(header).padEnd(HEADER_BYTES)),
-    ...[...v4, ...v6],
-    networks,
-  ]);
+  const networks = new Map<number, Network>();
+  for (const { asn, name } of [...lines.v4, ...lines.v6])
+    if (!networks.has(asn)) networks.set(asn, { asn, name: toBounded(name) });
+  return toMmdb(listPrefixes(lines, networks), { type: toType(version), ipVersion: 6 });
 }
 
-/** With gaps between networks as ranges of none. */
-function toRanges(lines: readonly Line[], shift: bigint): Range[] {
+/** Names the version of the data in the file. */
+export const toType = (version: string) => `plumbline ${version}`;
+
+function* listPrefixes(
+  lines: Readonly<Record<Family, readonly Line[]>>,
+  networks: ReadonlyMap<number, Network>,
+) {
+  for (const family of ['v4', 'v6'] as const)
+    for (const { from, to, asn } of joinLines(lines[family], LEAST_BITS[family]))
+      for (const { first, bits } of split(from, to)) {
+        const length = 128 - bits - Number(LEAST_BITS[family]);
+        const bytes = toAddress(first << LEAST_BITS[family]);
+        yield { bytes, length, record: networks.get(asn) as Network };
+      }
+}
+
+type Range = { readonly from: bigint; to: bigint; readonly asn: number };
+
+/** Neighbours of one network are one range. The last bits of the addresses are left out. */
+function joinLines(lines: readonly Line[], leastBits: bigint): readonly Range[] {
   const ranges: Range[] = [];
-  let next = 0n;
   for (const { first, last, asn } of lines) {
-    const [from, to] = [first >> shift, last >> shift];
-    if (from < next) continue;
-    if (from > next) push(ranges, { key: Number(next), asn: undefined });
-    push(ranges, { key: Number(from), asn });
-    next = to + 1n;
+    const [from, to] = [first >> leastBits, last >> leastBits];
+    const before = ranges.at(-1);
+    if (before !== undefined && from <= before.to) continue;
+    if (before?.asn === asn && before.to + 1n === from) before.to = to;
+    else ranges.push({ from, to, asn });
   }
-  push(ranges, { key: Number(next), asn: undefined });
   return ranges;
 }
 
-function push(ranges: Range[], range: Range): void {
-  if (ranges.at(-1)?.asn !== range.asn || ranges.length === 0) ranges.push(range);
+/** The networks of 2^bits addresses that a range consists of. */
+function* split(from: bigint, to: bigint) {
+  for (let first = from; first <= to; ) {
+    let bits = 0;
+    let size = 1n;
+    while ((first & size) === 0n && first + 2n * size - 1n <= to) {
+      bits += 1;
+      size *= 2n;
+    }
+    yield { first, bits };
+    first += size;
+  }
 }
 
-function toNetworks(names: ReadonlyMap<number, string>) {
-  const positions = new Map<number, number>();
-  const networks = [Buffer.alloc(1)];
-  let position = 1;
-  for (const [asn, name] of names) {
-    const text = toBounded(name);
-    const bytes = Buffer.alloc(NUMBER_BYTES + text.length);
-    bytes.writeUInt32BE(asn, 0);
-    bytes.writeUInt8(text.length, NUMBER_BYTES - 1);
-    text.copy(bytes, NUMBER_BYTES);
-    positions.set(asn, position);
-    networks.push(bytes);
-    position += bytes.length;
-  }
-  return { positions, networks: Buffer.concat(networks) };
+function toAddress(number: bigint): number[] {
+  return [...Buffer.from(number.toString(16).padStart(32, '0'), 'hex')];
 }
+
+const MAX_NAME_BYTES = 255;
 
 /** Longer names are cut between characters. */
-function toBounded(name: string): Buffer {
+function toBounded(name: string): string {
   const characters = [...name];
   while (Buffer.byteLength(characters.join('')) > MAX_NAME_BYTES) characters.pop();
-  return Buffer.from(characters.join(''));
+  return characters.join('');
 }

@@ -14,6 +14,12 @@ const SENDERS = toRecord(64497, 'Meadow Mail Networks', 'IE');
 const MAILBOXES = toRecord(64498, 'Lantern Mail', 'FR');
 const RENTED = toRecord(64499, 'Rent-a-Rack', 'NL');
 
+/** Networks of homes and offices, in which the botnet has its addresses. */
+const BOTNET = Array.from({ length: 16 }, (_, i) => [
+  `2001:db8:1${i.toString(16)}00::/40`,
+  toRecord(65536 + i, `Access Provider ${i + 1}`, i % 2 === 0 ? 'BR' : 'IN'),
+]);
+
 const FILE = fileURLToPath(new URL('../../src/demo/networks/networks.mmdb', import.meta.url));
 
 export const toNetworks = () =>
@@ -26,6 +32,7 @@ export const toNetworks = () =>
       '203.0.113.0/26': MAILBOXES,
       '203.0.113.64/26': RENTED,
       '203.0.113.128/25': RENTED,
+      ...Object.fromEntries(BOTNET),
     },
   });
 

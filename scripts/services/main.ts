@@ -1,11 +1,16 @@
 /**
- * `npm run services -- base_reverse_dns_map.csv` writes `src/store/days/services/services.tsv` from a copy of parsedmarc's map: one line
- * for each service, with its kind, its name, and its organisational domains.
+ * `npm run services -- base_reverse_dns_map.csv` writes `src/store/days/services/services.tsv` from a copy of parsedmarc's map and from
+ * `own.tsv` beside this file: one line for each service, with its kind, its name, and its organisational domains. A line of our own
+ * wins over the map.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ServiceKind } from '../../src/domain/sources/services.ts';
-import { OWN } from './own.ts';
+import { getDomain } from 'tldts';
+import {
+  parseServices,
+  type Service,
+  type ServiceKind,
+} from '../../src/domain/sources/services.ts';
 
 /** Kinds that send mail for others. Access providers and companies that send their own are left out. */
 const KINDS: Readonly<Record<string, ServiceKind>> = {
@@ -21,8 +26,11 @@ const KINDS: Readonly<Record<string, ServiceKind>> = {
 const [source] = process.argv.slice(2);
 if (source === undefined) throw new Error('Name the file of the map.');
 
+const map = readFileSync(source, 'utf8').split('\n').flatMap(parseLine);
+const own = parseServices(readFileSync(new URL('own.tsv', import.meta.url), 'utf8'));
+
 const services = new Map<string, string[]>();
-for (const [domain, name, kind] of withOwn(readFileSync(source, 'utf8'))) {
+for (const [domain, { kind, name }] of new Map([...map, ...own])) {
   const key = `${kind}\t${name}`;
   services.set(key, [...(services.get(key) ?? []), domain]);
 }
@@ -32,32 +40,21 @@ const target = fileURLToPath(
 );
 writeFileSync(target, `${lines.sort().join('\n')}\n`);
 
-type Line = readonly [domain: string, name: string, kind: ServiceKind];
-
-/** What the map calls as it calls a domain of ours is the same service. */
-function withOwn(map: string): Iterable<Line> {
-  const lines = new Map(
-    map
-      .split('\n')
-      .flatMap(parseLine)
-      .map((line) => [line[0], line]),
-  );
-  const renamed = new Map(OWN.map((own) => [lines.get(own[0])?.[1], own]));
-  // Of another company than the map says.
-  renamed.delete('domainfactory GmbH');
-  for (const [domain, name] of lines.values()) {
-    const [, ownName, kind] = renamed.get(name) ?? [];
-    if (ownName !== undefined && kind !== undefined) lines.set(domain, [domain, ownName, kind]);
-  }
-  for (const own of OWN) lines.set(own[0], own);
-  return lines.values();
-}
-
 /** Only the name can be in quotes. */
-function parseLine(line: string): Line[] {
-  const [, domain, quoted, plain, type = ''] =
+function parseLine(line: string): [string, Service][] {
+  const [, domain = '', quoted, plain, type = ''] =
     /^([^,]+\.[^,]+),(?:"(.*)"|([^,]*)),([^,]+)$/.exec(line.trim()) ?? [];
   const kind = KINDS[type];
   const name = (quoted?.replaceAll('""', '"') ?? plain)?.trim();
-  return domain && name && kind ? [[domain.toLowerCase(), name, kind]] : [];
+  return name && kind && isOneOwners(domain) ? [[domain.toLowerCase(), { name, kind }]] : [];
+}
+
+/**
+ * Strangers get names below a public suffix of a company, such as `github.io`: their mail is not the company's. A domain that is
+ * below one, or that is no organisational domain, is never looked up.
+ */
+function isOneOwners(domain: string): boolean {
+  return [true, false].every(
+    (allowPrivateDomains) => getDomain(domain, { allowPrivateDomains }) === domain.toLowerCase(),
+  );
 }

@@ -98,7 +98,8 @@ async function carryOut(
       case 'fire': {
         const { type, occurrence } = decision;
         const { subject, context, ending } = occurrence;
-        const alert = { accountId, domainId: id, type, subject, firedAt: now, context };
+        const owner = { accountId, domainId: id };
+        const alert = { ...owner, type, subject, firedAt: now, context, isOver: ending !== null };
         const alertId = await fireAlert(tx, alert);
         if (alertId === undefined) break;
         fired += 1;

@@ -5,8 +5,9 @@ import { type Flags, hint, printResult, tellOfSpace, toMb } from './output/outpu
 import { withStore } from './with-store.ts';
 
 const HELP = `
-PLUMBLINE_KEEP_REPORTS_DAYS, …_ORIGINALS_DAYS, …_SOURCES_DAYS and …_AUDIT_DAYS say how long reports, the bytes in
-which they came, who sent, and what the audit says are kept; without them, for ever. serve and work prune each hour. Of each domain the newest days stay, because alerts compare with them.`;
+PLUMBLINE_KEEP_REPORTS_DAYS, …_ORIGINALS_DAYS and …_AUDIT_DAYS say how long reports, the bytes in which they came, and
+what the audit says are kept; without them, for ever. serve and work prune each hour. Of each domain the newest days
+stay, because alerts compare with them.`;
 
 /** Where reports are small, the rows are most of it, and take less than that. */
 const toEstimate = (bytes: number) =>
@@ -25,24 +26,20 @@ export function define(command: Command): void {
         const deps = { db, kept, thresholds, now, mayGoOn: async () => true };
         if (dryRun) {
           const measured = await measurePrune(deps);
-          const { reports, bytes, originals, originalBytes, sourceDays, sourceBytes } = measured;
-          const { auditEntries } = measured;
+          const { reports, bytes, originals, originalBytes, auditEntries } = measured;
           const lines = [
             `Reports that would go: ${reports}, with ${toEstimate(bytes)}.`,
             `Originals that would go: ${originals}, with ${toMb(originalBytes)}, some of them with their reports.`,
-            `Days whose sources would go: ${sourceDays}, with ${toMb(sourceBytes)}, some of them with their reports.`,
             `Entries of the audit that would go: ${auditEntries}.`,
           ];
           printResult(measured, lines, output);
           return;
         }
         const pruned = await prune(deps);
-        const { reports, bytes, originals, originalBytes, sourceDays, sourceBytes } = pruned;
-        const { auditEntries, fileBytes } = pruned;
+        const { reports, bytes, originals, originalBytes, auditEntries, fileBytes } = pruned;
         const lines = [
           `Reports that went: ${reports}, with ${toEstimate(bytes)}.`,
           `Originals that went before their reports: ${originals}, with ${toMb(originalBytes)}.`,
-          `Days whose sources went: ${sourceDays}, with ${toMb(sourceBytes)}.`,
           `Entries of the audit: ${auditEntries}.`,
         ];
         printResult(pruned, lines, output);

@@ -55,7 +55,6 @@ const OTHER_VARIABLES = {
   secretsKeyFile: text('PLUMBLINE_SECRETS_KEY_FILE', undefined),
   keepReportsDays: whole('PLUMBLINE_KEEP_REPORTS_DAYS', undefined, KEPT_DAYS),
   keepOriginalsDays: whole('PLUMBLINE_KEEP_ORIGINALS_DAYS', undefined, KEPT_DAYS),
-  keepSourcesDays: whole('PLUMBLINE_KEEP_SOURCES_DAYS', undefined, KEPT_DAYS),
   keepAuditDays: whole('PLUMBLINE_KEEP_AUDIT_DAYS', undefined, KEPT_DAYS),
   stopDelaySeconds: whole('PLUMBLINE_STOP_DELAY_SECONDS', 0, { min: 0, max: 300 }),
   metricsPort: whole('PLUMBLINE_METRICS_PORT', undefined, { min: 1, max: 65_535 }),
@@ -88,11 +87,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     pageCacheBytes: others.pageCacheMb * 1024 * 1024,
     /** The bounds of reports of domains that no account has, and of rejected documents. */
     unclaimed: { bytes: others.unclaimedMb * 1024 * 1024, days: others.unclaimedDays },
-    /** How many days reports of accounts, their originals, who sent, and what the audit says are kept; undefined for ever. */
+    /** How many days reports of accounts, their originals, and what the audit says are kept; undefined for ever. */
     kept: {
       reportsDays: others.keepReportsDays,
       originalsDays: others.keepOriginalsDays,
-      sourcesDays: others.keepSourcesDays,
       auditDays: others.keepAuditDays,
     },
     alertThresholds: readThresholds(environment),

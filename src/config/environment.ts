@@ -1,3 +1,4 @@
+import { closest, distance } from 'fastest-levenshtein';
 import { ConfigError, type Variable } from './variable.ts';
 
 const PREFIX = 'PLUMBLINE_';
@@ -64,23 +65,7 @@ export class Environment {
 }
 
 function findNearest(name: string, known: readonly string[]): string | undefined {
-  const [nearest] = known
-    .map((other) => ({ other, distance: countEdits(name, other) }))
-    .sort((a, b) => a.distance - b.distance);
+  const nearest = closest(name, known);
   const allowed = Math.min(MAX_DISTANCE, (name.length - PREFIX.length) / 2);
-  return nearest !== undefined && nearest.distance <= allowed ? nearest.other : undefined;
-}
-
-/** The Levenshtein distance. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (const [i, char] of [...from].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < to.length; j += 1) {
-      const replaced = (row[j] as number) + (char === to[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) as number;
+  return distance(name, nearest) <= allowed ? nearest : undefined;
 }

@@ -5,7 +5,6 @@ import {
   type DemoDomain,
   type DemoRecord,
   type DemoReporter,
-  DOMAINS,
   findPolicy,
   listRecords,
   REPORTERS,
@@ -23,25 +22,26 @@ export const toFirstDay = (today: Date): Date => toMidnight(today, DEMO_DAYS);
 const toMidnight = (today: Date, daysAgo: number): Date =>
   new Date((Math.floor(today.getTime() / DAY_MS) - daysAgo) * DAY_MS);
 
-/** Ninety days of reports for the demo's domains, oldest first, up to yesterday's. */
-export function* demoDays(today: Date): Generator<DemoDay> {
+/** Ninety days of reports for domains of the demo, oldest first, up to yesterday's. */
+export function* demoDays(today: Date, domains: readonly DemoDomain[]): Generator<DemoDay> {
   for (let daysAgo = DEMO_DAYS; daysAgo >= 1; daysAgo--) {
     const day = toMidnight(today, daysAgo);
     const receivedAt = new Date(Math.min(day.getTime() + DAY_MS + 4 * 3_600_000, today.getTime()));
-    const files = DOMAINS.flatMap((domain) =>
-      REPORTERS.map((reporter) => toFile(domain, reporter, { day, daysAgo })),
+    const files = domains.flatMap((domain) =>
+      REPORTERS.flatMap((reporter) => toFile(domain, reporter, { day, daysAgo })),
     );
     yield { receivedAt, files };
   }
 }
 
-/** The XML of RFC 7489, appendix C, as most reporters write it. */
+/** The XML of RFC 7489, appendix C, as most reporters write it; none where the reporter saw no mail. */
 function toFile(domain: DemoDomain, reporter: DemoReporter, when: { day: Date; daysAgo: number }) {
   const begin = when.day.getTime() / 1000;
   const end = begin + 86_399;
   const { daysAgo } = when;
   const policy = findPolicy(domain, daysAgo);
   const records = listRecords(domain, reporter, daysAgo);
+  if (records.length === 0) return [];
   const xml = `<?xml version="1.0" encoding="UTF-8"?>
 <feedback>
   <report_metadata>
@@ -57,16 +57,18 @@ function toFile(domain: DemoDomain, reporter: DemoReporter, when: { day: Date; d
 ${records.map((record) => renderRecord(record, domain)).join('\n')}
 </feedback>
 `;
-  return { name: `${reporter.domain}!${domain.name}!${begin}!${end}.xml.gz`, bytes: gzipSync(xml) };
+  const name = `${reporter.domain}!${domain.name}!${begin}!${end}.xml.gz`;
+  return [{ name, bytes: gzipSync(xml) }];
 }
 
 function renderRecord(record: DemoRecord, { name }: DemoDomain): string {
-  const { ip, count, dkim, spf, policy } = record;
-  const disposition = dkim === 'pass' || spf === 'pass' ? 'none' : policy;
+  const { ip, count, dkim, spf, policy, isOfList } = record;
+  const disposition = dkim === 'pass' || spf === 'pass' || isOfList ? 'none' : policy;
+  const reason = isOfList ? '<reason><type>mailing_list</type></reason>' : '';
   return `  <record>
     <row>
       <source_ip>${ip}</source_ip><count>${count}</count>
-      <policy_evaluated><disposition>${disposition}</disposition><dkim>${dkim}</dkim><spf>${spf}</spf></policy_evaluated>
+      <policy_evaluated><disposition>${disposition}</disposition><dkim>${dkim}</dkim><spf>${spf}</spf>${reason}</policy_evaluated>
     </row>
     <identifiers><header_from>${name}</header_from></identifiers>
     <auth_results>
@@ -83,8 +85,9 @@ function renderSignature({ dkim, signature, isBroken }: DemoRecord, name: string
   return `      <dkim><domain>${domain}</domain><selector>${selector}</selector><result>${result}</result></dkim>\n`;
 }
 
+/** The SPF records of the demo's domains end with `-all`. */
 function renderSpf({ spf, bounce = 'bounce.example' }: DemoRecord, name: string): string {
   const isOwn = spf === 'pass' || bounce === 'own';
-  const result = spf === 'pass' || !isOwn ? 'pass' : 'softfail';
+  const result = spf === 'pass' || !isOwn ? 'pass' : 'fail';
   return `<spf><domain>${isOwn ? name : bounce}</domain><result>${result}</result></spf>`;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /*
- * The mail of two made-up companies over ninety days. A figure depends only on how many days ago its day was, so
+ * The mail of five made-up domains over ninety days. A figure depends only on how many days ago its day was, so
  * every start gives the same figures: values are hashes of their inputs, and quiet days are counted from today.
  */
 
@@ -37,15 +37,33 @@ interface DemoSource {
   readonly broken?: readonly [number, number];
   /** Days before today on which it sends, unless it sends every day: first and last. */
   readonly seen?: readonly [number, number];
+  /** The domain of the only reporter that sees it, and then all of its messages. */
+  readonly reporter?: string | undefined;
+  /** Whether receivers say that a mailing list sent it, and let it through. */
+  readonly isOfList?: boolean;
 }
 
 function toSource(
   ip: string,
   messagesPerDay: number,
   [dkim, spf]: readonly [DemoSource['dkim'], DemoSource['spf']],
-  others: Pick<DemoSource, 'signature' | 'bounce' | 'broken' | 'seen'> = {},
+  others: Omit<DemoSource, 'ip' | 'messagesPerDay' | 'dkim' | 'spf'> = {},
 ): DemoSource {
   return { ip, messagesPerDay, dkim, spf, ...others };
+}
+
+/**
+ * A botnet that uses the name of a domain and nothing else: each of its addresses, which are in networks of their own below
+ * 2001:db8:1000::/36, sends one to three messages on one day.
+ */
+function toBotnet(addressesPerDay: number): DemoSource[] {
+  return Array.from({ length: addressesPerDay * DEMO_DAYS }, (_, i) => {
+    const network = (0x1000 + ((i * 37) % 0x1000)).toString(16);
+    const daysAgo = 1 + Math.floor(i / addressesPerDay);
+    const reporter = REPORTERS[i % REPORTERS.length]?.domain;
+    const others = { signature: null, bounce: 'own', seen: [daysAgo, daysAgo], reporter } as const;
+    return toSource(`2001:db8:${network}::25`, 1 + (i % 3), ['fail', 'fail'], others);
+  });
 }
 
 type Policy = 'none' | 'quarantine' | 'reject';
@@ -83,15 +101,16 @@ export const DOMAINS: readonly DemoDomain[] = [
       ),
       // Payroll has a bounce domain below the company's, and signs as itself.
       toSource('198.51.100.60', 35, ['fail', 'pass'], { signature: ['payroll.example', 'p1'] }),
-      // Forwarded mail: the address is not the sender's any more, but the signature is valid.
+      // A forwarder, which rewrites the sender and keeps the signature.
       toSource('203.0.113.7', 60, ['pass', 'fail'], { bounce: 'alumni.example' }),
-      // A mailing list, which changes what it forwards.
+      // A mailing list, which changes what it passes on, so that signatures break.
       toSource('203.0.113.12', 12, ['fail', 'fail'], {
         signature: ['example.com', 's1'],
         bounce: 'lists.example',
+        isOfList: true,
       }),
       toSource('203.0.113.66', 25, ['fail', 'fail'], { signature: null }),
-      // An attacker who forged the company's name for three days.
+      // Somebody who used the company's name for three days.
       toSource('203.0.113.201', 90, ['fail', 'fail'], { signature: null, seen: [20, 18] }),
     ],
   },
@@ -100,11 +119,12 @@ export const DOMAINS: readonly DemoDomain[] = [
     policies: [[DEMO_DAYS, 'none']],
     sources: [
       toSource('2001:db8:10::25', 500, ['pass', 'pass']),
-      // A new invoicing tool that is not in the SPF record.
+      // A new invoicing tool, whose key is broken: more than a tenth of its mail fails.
       toSource('198.51.100.77', 260, ['pass', 'fail'], {
         signature: ['shop.example', 'inv1'],
         bounce: 'invoices.example',
         broken: [2, 1],
+        seen: [18, 1],
       }),
       // A service for reviews that nobody has set up: it signs and sends as itself.
       toSource('198.51.100.90', 40, ['fail', 'fail'], {
@@ -113,23 +133,44 @@ export const DOMAINS: readonly DemoDomain[] = [
       }),
       // An old server that nobody remembers: no signature, and not in the SPF record.
       toSource('192.0.2.180', 9, ['fail', 'fail'], { signature: null, bounce: 'own' }),
-      // A forger with many addresses, each with few messages, who uses the name of the domain and nothing else.
-      ...Array.from({ length: 24 }, (_, i) => {
-        const others = { signature: null, bounce: 'parcel-notice.example' };
-        return toSource(`203.0.113.${130 + i}`, 4, ['fail', 'fail'], others);
-      }),
+      ...toBotnet(9),
     ],
+  },
+  {
+    // Sends no mail, and others use its name.
+    name: 'parked.example',
+    policies: [[DEMO_DAYS, 'none']],
+    sources: toBotnet(6),
+  },
+  {
+    // All of its mail passes, so it can go to p=reject.
+    name: 'studio.example',
+    policies: [[DEMO_DAYS, 'quarantine']],
+    sources: [
+      toSource('192.0.2.30', 320, ['pass', 'pass']),
+      toSource('198.51.100.26', 140, ['pass', 'fail'], {
+        signature: ['studio.example', 'news1'],
+        bounce: 'newsletter.example',
+      }),
+      toSource('203.0.113.8', 6, ['pass', 'fail'], { bounce: 'alumni.example' }),
+    ],
+  },
+  {
+    // A club with some messages a day.
+    name: 'garden.example',
+    policies: [[DEMO_DAYS, 'none']],
+    sources: [toSource('192.0.2.40', 8, ['pass', 'pass'])],
   },
 ];
 
 /** What people have said of some of them. */
 export const MARKS = [
-  { domain: 'example.com', address: '192.0.2.10', mark: 'legitimate' },
-  { domain: 'example.com', address: '203.0.113.66', mark: 'unknown' },
+  { domain: 'example.com', subject: '192.0.2.10', mark: 'legitimate' },
+  { domain: 'example.com', subject: '203.0.113.66', mark: 'unknown' },
 ] as const;
 
 export interface DemoRecord
-  extends Pick<DemoSource, 'ip' | 'dkim' | 'spf' | 'signature' | 'bounce'> {
+  extends Pick<DemoSource, 'ip' | 'dkim' | 'spf' | 'signature' | 'bounce' | 'isOfList'> {
   readonly count: number;
   readonly policy: Policy;
   /** The signature is of the domain itself, and does not verify. */
@@ -145,10 +186,12 @@ export function listRecords(
   const policy = findPolicy(domain, daysAgo);
   return domain.sources
     .filter(({ seen }) => seen === undefined || isBetween(daysAgo, seen))
-    .map(({ broken, seen: _, messagesPerDay, ...source }) => {
+    .filter((source) => (source.reporter ?? reporter.domain) === reporter.domain)
+    .map(({ broken, seen: _, messagesPerDay, reporter: only, ...source }) => {
       const by = reporter.org ?? reporter.domain;
       const chance = 0.85 + 0.3 * chanceOf(domain.name, by, source.ip, daysAgo);
-      const count = Math.round(messagesPerDay * reporter.share * chance * (isQuiet ? 0.45 : 1));
+      const share = reporter.share * chance * (isQuiet ? 0.45 : 1);
+      const count = only === undefined ? Math.round(messagesPerDay * share) : messagesPerDay;
       const isBroken = broken !== undefined && isBetween(daysAgo, broken);
       const dkim = isBroken ? ('fail' as const) : source.dkim;
       return { ...source, count, dkim, policy, isBroken };

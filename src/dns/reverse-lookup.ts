@@ -1,6 +1,8 @@
 import { isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { Answer } from '../domain/dns/report-route.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
+import { toHex } from '../domain/hex.ts';
 import { parseIpAddress } from '../domain/ip-address.ts';
 import { askInTime, type Dns } from './resolver.ts';
 
@@ -32,13 +34,7 @@ async function findName(dns: Dns, address: string): Promise<Answer<string>> {
 
 /** The name at which the names of an address are published (RFC 1035, 3.5; RFC 3596, 2.5). */
 function toPointerName(address: string): string {
-  if (isIPv4(address)) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
-  const [head = '', tail = ''] = address.split('::').map(toDigits);
-  const digits = `${head}${'0'.repeat(32 - head.length - tail.length)}${tail}`;
-  return `${[...digits].reverse().join('.')}.ip6.arpa`;
-}
-
-function toDigits(groups: string): string {
-  const padded = groups.split(':').map((group) => group.padStart(4, '0'));
-  return groups === '' ? '' : padded.join('');
+  const bytes = ipaddr.parse(address).toByteArray();
+  if (isIPv4(address)) return `${bytes.reverse().join('.')}.in-addr.arpa`;
+  return `${[...toHex(Buffer.from(bytes))].reverse().join('.')}.ip6.arpa`;
 }

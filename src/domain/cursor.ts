@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 
 /** A change of an account, by its number, and the random text of its transaction (store/lists/changes.ts). */
 export interface Point {
@@ -48,13 +47,6 @@ export function parseStart(listId: string, text: string): Start | undefined {
   };
 }
 
-/** How many lists' tags are cached. Every page of a list that can be followed needs the list's tag. */
-const MAX_TAGS = 1_000;
-const tags = new LRUCache<string, Uint8Array>({
-  max: MAX_TAGS,
-  memoMethod: (listId) => hash('sha256', listId, 'buffer').subarray(0, PART),
-});
-
 function toTag(listId: string): Uint8Array {
-  return tags.memo(listId);
+  return hash('sha256', listId, 'buffer').subarray(0, PART);
 }

@@ -7,6 +7,9 @@ export const EVENT_TYPES = [
   'webhook.test',
   /** Plumbline has turned an endpoint off. Only people are told, as of all that follow. */
   'webhook.disabled',
+  /** An alert that people are told of has fired, or has resolved (store/alerts/alerts.ts). */
+  'mail.alert_fired',
+  'mail.alert_resolved',
   'key.created',
   /** An owner asked for the deletion of the account, or took it back. */
   'account.deletion',

@@ -17,7 +17,7 @@ export const defaultAlertMail = (role: Role): AlertMail => (role === 'owner' ? '
 /** The events that a person is told of. What concerns only the person comes besides. */
 export function listMailedEvents(role: Role, alerts: AlertMail): readonly EventType[] {
   return [
-    ...(alerts === 'none' ? [] : (['alert.fired', 'alert.resolved'] as const)),
+    ...(alerts === 'none' ? [] : (['mail.alert_fired', 'mail.alert_resolved'] as const)),
     ...(role === 'owner' ? (['key.created', 'webhook.disabled', 'account.deletion'] as const) : []),
   ];
 }

@@ -1,4 +1,5 @@
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { parseIpAddress } from './ip-address.ts';
 
 /** Forms in `X-Forwarded-For` besides a bare address: `192.0.2.1:443`, `[2001:db8::1]:443`. */
@@ -18,12 +19,8 @@ export function parseAddress(text: string): string | undefined {
 /** The smallest network that is given to a site, whose addresses one client may have: /24 of IPv4, /48 of IPv6. */
 export function toSiteNetwork(address: string): string {
   if (isIP(address) === 4) return address.slice(0, address.lastIndexOf('.'));
-  const { address: canonical } = new SocketAddress({ address, family: 'ipv6' });
-  const [before = [], after = []] = canonical
-    .split('::')
-    .map((part) => part.split(':').filter(Boolean));
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
-  return `${[...before, ...zeros, ...after].slice(0, 3).join(':')}::/48`;
+  const groups = ipaddr.IPv6.parse(address).parts.slice(0, 3);
+  return `${groups.map((group) => group.toString(16)).join(':')}::/48`;
 }
 
 /** Tells whether an address is one of these, or in a network like `10.0.0.0/8`. */

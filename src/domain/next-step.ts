@@ -1,105 +1,98 @@
-import type { Counts } from './alerts/rate.ts';
+import { type Counts, failedOf } from './alerts/rate.ts';
 import type { AlertType } from './alerts/registry.ts';
+import { findTestTags, type Policy, type PolicyTag, toPolicies } from './dns/dns-record.ts';
+import type { Day } from './instant.ts';
+import { isGood, isMuchForwarded, type MailOfStanding } from './own-mail.ts';
 import {
-  findPolicyTag,
-  findTestTags,
-  type Policy,
-  type RecordValue,
-  toPolicies,
-} from './dns/dns-record.ts';
-import { addDays, type Day, daysBetween } from './instant.ts';
-
-/** The days of reports over which the pass rate is taken. */
-export const WINDOW_DAYS = 30;
-/** How many days of the window need data before a stronger policy is advised. */
-const MIN_DATA_DAYS = 20;
-/** Among fewer messages, some senders may not have been seen. */
-const MIN_MESSAGES = 1_000;
-/** Not 100, because forwarders and mailing lists break signatures, whatever the domain's owner does. */
-const GOOD_PERCENT = 99;
-/** Days without reports after which they count as missing. Reporters lag by days. */
-const SILENT_DAYS = 7;
-
-/** What the next step of a domain depends on. */
-export interface DomainFacts {
-  readonly status: 'active' | 'paused';
-  readonly today: Day;
-  /** The first and the newest day that a report begins on. */
-  readonly oldest: Day | null;
-  readonly newest: Day | null;
-  /** What was sent in the 30 days that end with the newest one, without what failed of others (`toOwnCounts`). */
-  readonly counts: Counts;
-  /** Messages of strangers that failed, where more than a few of all messages did: the owner looks at them first. */
-  readonly strangers?: Strangers | undefined;
-  /** How many of the 30 days have messages. */
-  readonly dataDays: number;
-  /**
-   * The confirmed DMARC record; while no check of DNS has confirmed one, the tags that reports state of it; undefined when
-   * none do.
-   */
-  readonly record: RecordValue | undefined;
-  /** What was sent in the 30 days before, in the same way. */
-  readonly before: Counts;
-  readonly openAlerts: readonly OpenAlert[];
-}
-
-interface Strangers {
-  readonly messages: number;
-  readonly sources: number;
-}
-
-interface OpenAlert {
-  readonly type: string;
-  /** The day that it is about. */
-  readonly day: Day | undefined;
-}
+  type DomainFacts,
+  type FailingSender,
+  findSilence,
+  findTooFewData,
+  findWeakTag,
+  hasNoPassingMail,
+  type OpenAlert,
+  policyOf,
+  scopeOf,
+} from './readiness.ts';
 
 export interface AlertStep extends OpenAlert {
   readonly kind: 'alert';
-  readonly newest: Day | null;
+  readonly today: Day;
 }
 
+/** Messages of strangers that fail, where more than a few of all messages do: the owner looks at them first. */
+type Strangers = MailOfStanding | undefined;
+
 export type NextStep =
-  | { readonly kind: 'resume' | 'first_reports' | 'publish_record' | 'one_record' | 'nothing' }
+  | {
+      readonly kind:
+        | 'resume'
+        | 'first_reports'
+        | 'publish_record'
+        | 'one_record'
+        | 'no_passing_mail'
+        | 'policy_unknown'
+        | 'nothing';
+    }
   | AlertStep
   | { readonly kind: 'silent'; readonly newest: Day }
-  | { readonly kind: 'wait'; readonly dataDays: number; readonly messages: number }
+  | {
+      readonly kind: 'wait';
+      readonly dataDays: number;
+      readonly messages: number;
+      readonly daysToGo: number | undefined;
+    }
   /** `since`: why no alert is open, which tells of changes only. */
   | {
       readonly kind: 'failing';
       readonly counts: Counts;
       readonly since: 'first_report' | 'before' | undefined;
+      /** undefined where nobody asked who sent. */
+      readonly sender: FailingSender | undefined;
+      /** The policy rejects them. */
+      readonly isRejected: boolean;
     }
+  /** Much mail is passed on by others, and would be stopped. */
+  | { readonly kind: 'forwarded'; readonly senders: readonly FailingSender[] }
+  /** The owner says that the domain sends no mail. Where some passes, the word may be wrong. */
+  | { readonly kind: 'lock' }
+  | { readonly kind: 'sends_after_all'; readonly messages: number }
   /** The policy is published, and these tags keep it from all or some of the mail. */
   | {
       readonly kind: 'enforce';
       readonly policy: Policy;
       readonly tags: readonly string[];
-      readonly strangers: Strangers | undefined;
+      readonly strangers: Strangers;
     }
   | {
       readonly kind: 'stronger';
-      readonly tag: 'p' | 'sp';
+      readonly tag: PolicyTag;
       /** The policy that the tag has now; null when the record has no such tag, or none that receivers know. */
       readonly from: Policy | null;
       readonly to: Policy;
-      readonly strangers: Strangers | undefined;
-    }
-  | { readonly kind: 'policy_unknown' };
+      readonly strangers: Strangers;
+    };
 
 /** Each rule gives a step or nothing; the first step counts. */
 const RULES: readonly ((facts: DomainFacts) => NextStep | undefined)[] = [
   ({ status }) => (status === 'paused' ? { kind: 'resume' } : undefined),
   // Several records count as none, so no reports come.
   ({ record }) => (record?.includes('\n') ? { kind: 'one_record' } : undefined),
-  ({ newest }) => (newest === null ? { kind: 'first_reports' } : undefined),
+  ({ newest, sendsNoMail }) =>
+    newest === null && !sendsNoMail ? { kind: 'first_reports' } : undefined,
   findAlert,
+  (facts) => (facts.sendsNoMail ? findLock(facts) : undefined),
   findSilence,
   ({ record }) => (record === null ? { kind: 'publish_record' } : undefined),
-  // Messages that fail are not delivered under `reject`, so failures of others need no step.
-  (facts) => (isRejecting(facts) ? findSubdomains(facts) : undefined),
+  // Messages that fail are not delivered under `reject`, so only failures of the owner's need a step.
+  (facts) => (findWeakTag(facts) === undefined ? findRejected(facts) : undefined),
+  (facts) => (hasNoPassingMail(facts) ? { kind: 'no_passing_mail' } : undefined),
   findFailing,
-  findTooFewData,
+  findForwarded,
+  (facts) => {
+    const few = findTooFewData(facts);
+    return few && { ...few, kind: 'wait' };
+  },
   findTest,
   findStronger,
 ];
@@ -123,65 +116,68 @@ const URGENCY: Readonly<Record<AlertType, number>> = {
 
 const urgencyOf = (type: string): number => URGENCY[type as AlertType] ?? Number.MAX_SAFE_INTEGER;
 
-function findAlert({ openAlerts, newest }: DomainFacts): NextStep | undefined {
+function findAlert({ openAlerts, today }: DomainFacts): NextStep | undefined {
   const [first] = openAlerts.toSorted((a, b) => urgencyOf(a.type) - urgencyOf(b.type));
-  return first && { kind: 'alert', ...first, newest };
+  return first && { kind: 'alert', ...first, today };
 }
 
-export function findSilence({ newest, today }: Pick<DomainFacts, 'newest' | 'today'>) {
-  const isSilent = newest !== null && daysBetween(newest, today) > SILENT_DAYS;
-  return isSilent ? { kind: 'silent' as const, newest } : undefined;
+function findLock(facts: DomainFacts): NextStep {
+  const { aligned } = facts.counts;
+  if (aligned > 0) return { kind: 'sends_after_all', messages: aligned };
+  return findWeakTag(facts) === undefined ? { kind: 'nothing' } : { kind: 'lock' };
 }
 
-function policyOf({ record }: DomainFacts): Policy | undefined {
-  return record === undefined ? undefined : toPolicies(record).p;
+function findRejected({ counts, mail, ...facts }: DomainFacts): NextStep {
+  const own = mail?.all.own ?? counts;
+  const known = { messages: counts.aligned + failedOf(own), aligned: counts.aligned };
+  if (mail === undefined || isGood(known)) return { kind: 'nothing' };
+  return toFailing({ ...facts, counts: known, mail }, true);
 }
 
-function isRejecting(facts: DomainFacts): boolean {
-  return policyOf(facts) === 'reject' && findTest(facts) === undefined;
+function findFailing(facts: DomainFacts): NextStep | undefined {
+  const { counts } = scopeOf(facts);
+  return isGood(counts) ? undefined : toFailing({ ...facts, counts }, false);
+}
+
+function toFailing({ counts, before, mail }: DomainFacts, isRejected: boolean): NextStep {
+  const since = before.messages === 0 ? 'first_report' : isGood(before) ? undefined : 'before';
+  const senders = mail?.failing.filter(({ verdict }) => !isRejected || isOwn(verdict));
+  return { kind: 'failing', counts, since, sender: senders?.[0], isRejected };
+}
+
+const isOwn = (verdict: FailingSender['verdict']) =>
+  verdict === 'yours' || verdict === 'needs_setup';
+
+function findForwarded(facts: DomainFacts): NextStep | undefined {
+  const { all } = scopeOf(facts);
+  if (all === undefined || !isMuchForwarded(all)) return undefined;
+  return { kind: 'forwarded', senders: facts.mail?.forwarders ?? [] };
 }
 
 /** Tags that keep a policy from all or some mail. With `p=none` there is no policy to apply. */
-function findTest({ record = null, strangers }: DomainFacts): NextStep | undefined {
+function findTest(facts: DomainFacts): NextStep | undefined {
+  const { record = null } = facts;
   const { p: policy } = toPolicies(record);
   const tags = findTestTags(record);
   const isTest = tags.length > 0 && policy !== 'none';
-  return isTest ? { kind: 'enforce', policy, tags, strangers } : undefined;
+  return isTest ? { kind: 'enforce', policy, tags, strangers: findStrangers(facts) } : undefined;
 }
 
-/** The domain's policy does not protect subdomains when `sp` is weaker. */
-function findSubdomains({ record = null }: DomainFacts): NextStep {
-  const { sp } = toPolicies(record);
-  if (sp === 'reject') return { kind: 'nothing' };
-  const from = findPolicyTag(record, 'sp');
-  return { kind: 'stronger', tag: 'sp', from, to: 'reject', strangers: undefined };
-}
-
-function findFailing({ counts, before }: DomainFacts): NextStep | undefined {
-  if (isGood(counts)) return undefined;
-  const since = before.messages === 0 ? 'first_report' : isGood(before) ? undefined : 'before';
-  return { kind: 'failing', counts, since };
-}
-
-/** Whether nearly all pass, or there are none. */
-export function isGood({ messages, aligned }: Counts): boolean {
-  return messages === 0 || BigInt(aligned) * 100n > BigInt(messages) * BigInt(GOOD_PERCENT);
-}
-
-export function findTooFewData({ counts, dataDays, oldest, newest }: DomainFacts) {
-  const { messages } = counts;
-  const isLong = oldest !== null && newest !== null && oldest <= addDays(newest, 1 - WINDOW_DAYS);
-  const isEnough = isLong && dataDays >= MIN_DATA_DAYS && messages >= MIN_MESSAGES;
-  return isEnough ? undefined : { kind: 'wait' as const, dataDays, messages };
-}
-
-/** One step at a time: `none`, then `quarantine`, then `reject`. */
+/** One step at a time: `none`, then `quarantine`, then `reject`. Subdomains follow at once. */
 function findStronger(facts: DomainFacts): NextStep | undefined {
-  const policy = policyOf(facts);
-  if (policy === undefined) return { kind: 'policy_unknown' };
-  const to = policy === 'quarantine' ? 'reject' : 'quarantine';
-  const { record = null, strangers } = facts;
-  return { kind: 'stronger', tag: 'p', from: findPolicyTag(record, 'p'), to, strangers };
+  if (facts.record === undefined) return { kind: 'policy_unknown' };
+  const tag = findWeakTag(facts);
+  if (tag === undefined) return undefined;
+  const isNext = tag !== 'p' || toPolicies(facts.record).p === 'quarantine';
+  const to = isNext ? 'reject' : 'quarantine';
+  return { kind: 'stronger', tag, from: policyOf(facts, tag), to, strangers: findStrangers(facts) };
+}
+
+/** Nothing where nearly all mail passes with theirs. */
+function findStrangers(facts: DomainFacts): Strangers {
+  const { all } = scopeOf(facts);
+  if (all === undefined || isGood(facts.counts) || failedOf(all.stranger) === 0) return undefined;
+  return all.stranger;
 }
 
 /** What a person has to look at first has the least number. */
@@ -190,9 +186,13 @@ const RANKS: Readonly<Record<NextStep['kind'], number>> = {
   failing: 1,
   one_record: 1,
   publish_record: 1,
+  sends_after_all: 1,
   silent: 2,
+  forwarded: 3,
   enforce: 3,
   stronger: 3,
+  lock: 3,
+  no_passing_mail: 3,
   policy_unknown: 4,
   first_reports: 5,
   wait: 6,

@@ -1,117 +1,203 @@
-import { addTo, addUp, type Counts, failedOf } from './alerts/rate.ts';
-import type { Day } from './instant.ts';
-import { type DomainFacts, findSilence, findTooFewData, isGood } from './next-step.ts';
-import type { Mark } from './sources/source.ts';
-import { MIN_MESSAGES, type Verdict } from './sources/verdict.ts';
+import type { Counts } from './alerts/rate.ts';
+import {
+  findPolicyTag,
+  findTestTags,
+  type Policy,
+  type PolicyTag,
+  type RecordValue,
+  toPolicies,
+} from './dns/dns-record.ts';
+import { addDays, type Day, daysBetween } from './instant.ts';
+import {
+  isGood,
+  isMuchForwarded,
+  type MailByStanding,
+  type MailOfStanding,
+  toOwnCounts,
+} from './own-mail.ts';
+import type { Signature } from './sources/evidence.ts';
+import type { Verdict } from './sources/sender.ts';
 
-/*
- * Whether a domain can have a stronger policy: only mail of its owner counts, because failures of others are what the
- * policy is for (decision 125).
- */
+/* Whether a domain can have a stronger policy. The next step (next-step.ts) is about the first thing that keeps it from one. */
 
-/** Whose messages of a source are that fail. `passing`: none fail. `stranger`: probably not the owner's. */
-export type Standing = 'passing' | 'own' | 'undecided' | 'forwarded' | 'stranger' | 'foreign';
+/** The days of reports over which the pass rate is taken. */
+export const WINDOW_DAYS = 30;
+/** How many days of the window need data before a stronger policy is advised. */
+const MIN_DATA_DAYS = 20;
+/** Among fewer messages, some senders may not have been seen in a month. */
+export const MANY_MESSAGES = 1_000;
+/** A domain with less mail needs so many days without mail of its own that fails. */
+export const QUIET_DAYS = 90;
+/** Days without reports after which they count as missing. Reporters lag by days. */
+const SILENT_DAYS = 7;
 
-/**
- * A mark decides, then the verdict. Without one, a source is the owner's when some of its messages pass: nobody else can
- * sign as the domain, or sends from where its SPF record allows it. Who forges from thousands of addresses sends a few
- * messages from each: nobody can be asked about every one of them. What passes needs no verdict: no policy stops it.
- */
-export function toStanding({ mark, aligned, messages, verdict }: JudgedSource): Standing {
-  if (mark === 'unknown') return 'foreign';
-  if (messages === aligned) return 'passing';
-  if (mark === 'legitimate') return 'own';
-  if (verdict === 'forwarder') return 'forwarded';
-  if (verdict === 'yours' || aligned > 0) return 'own';
-  const isFew = messages < MIN_MESSAGES && verdict !== 'service';
-  return verdict === 'forger' || isFew ? 'stranger' : 'undecided';
+/** What the next step and the readiness of a domain depend on. Only reports that are believed count. */
+export interface DomainFacts {
+  readonly status: 'active' | 'paused';
+  /** The owner says that nothing is sent in the domain's name. */
+  readonly sendsNoMail: boolean;
+  readonly today: Day;
+  /** The first and the newest day that a report begins on. */
+  readonly oldest: Day | null;
+  readonly newest: Day | null;
+  /** What was sent in the 30 days that end with the newest one, and in the 30 days before. */
+  readonly counts: Counts;
+  readonly before: Counts;
+  /** How many of the 30 days have messages. */
+  readonly dataDays: number;
+  /**
+   * The confirmed DMARC record; while no check of DNS has confirmed one, the tags that reports state of it; undefined when
+   * none do.
+   */
+  readonly record: RecordValue | undefined;
+  readonly openAlerts: readonly OpenAlert[];
+  /** undefined where nobody asked whose the mail is: then all of it counts as the owner's. */
+  readonly mail?: JudgedMail | undefined;
 }
 
-export interface JudgedSource extends Counts {
-  readonly mark: Mark | undefined;
-  /** undefined where nobody judged it. */
-  readonly verdict?: Verdict | undefined;
+/** Whose the mail of the 30 days is. */
+export interface JudgedMail {
+  readonly all: MailByStanding;
+  /** The part of it that names subdomains in the header From. */
+  readonly below: MailByStanding;
+  /** Senders whose messages fail and may be the owner's, and senders that pass mail on: most failures first. */
+  readonly failing: readonly FailingSender[];
+  readonly forwarders: readonly FailingSender[];
+  /** Whether no mail of the owner failed in QUIET_DAYS days. */
+  readonly isQuiet: boolean;
 }
 
-export interface MailOfStanding extends Counts {
-  /** Addresses. */
-  readonly sources: number;
+/** A sender (sources/sender.ts), as a sentence names it. */
+export interface FailingSender extends Counts {
+  readonly key: string;
+  readonly title: string;
+  readonly verdict: Verdict;
+  /** The domain's own signature that does not verify. */
+  readonly broken: Signature | undefined;
 }
 
-export type MailByStanding = Readonly<Record<Standing, MailOfStanding>>;
-
-/** What sources sent, by their standing. */
-export function sumByStanding(sources: Iterable<JudgedSource>): MailByStanding {
-  const sums = toSums();
-  for (const source of sources) addMail(sums[toStanding(source)], source, 1);
-  return sums;
-}
-
-function addMail(sum: ReturnType<typeof toSum>, counts: Counts, sources: number): void {
-  addTo(sum, counts);
-  sum.sources += sources;
-}
-
-const toSums = () => ({
-  passing: toSum(),
-  own: toSum(),
-  undecided: toSum(),
-  forwarded: toSum(),
-  stranger: toSum(),
-  foreign: toSum(),
-});
-
-/** All mail: what some sources sent and what the others did. The messages in `all` of no source pass, or are undecided. */
-export function judgeMail(parts: readonly MailByStanding[], all: Counts): MailByStanding {
-  const sums = toSums();
-  for (const part of parts)
-    for (const [standing, mail] of Object.entries(part))
-      addMail(sums[standing as Standing], mail, mail.sources);
-  // Counts of sources may be too small, and never too large.
-  const some = addUp(Object.values(sums));
-  const aligned = Math.max(0, all.aligned - some.aligned);
-  addTo(sums.passing, { messages: aligned, aligned });
-  const failed = Math.max(0, all.messages - some.messages - aligned);
-  addTo(sums.undecided, { messages: failed, aligned: 0 });
-  return sums;
-}
-
-const toSum = () => ({ messages: 0, aligned: 0, sources: 0 });
-
-/**
- * What a stronger policy can harm: all mail but what failed of others, which is marked as unknown, forwarded, or sent by
- * strangers. The next step and what keeps a domain from a stronger policy depend on the same counts.
- */
-export function toOwnCounts(
-  { messages, aligned }: Counts,
-  { foreign, forwarded, stranger }: MailByStanding,
-): Counts {
-  const others = failedOf(addUp([foreign, forwarded, stranger]));
-  return { messages: Math.max(aligned, messages - others), aligned };
-}
-
-/** What the next step has to know of strangers: nothing where nearly all mail passes with theirs. */
-export function findStrangers(all: Counts, { stranger }: MailByStanding): DomainFacts['strangers'] {
-  if (isGood(all) || failedOf(stranger) === 0) return undefined;
-  return { messages: failedOf(stranger), sources: stranger.sources };
+export interface OpenAlert {
+  readonly type: string;
+  /** The day that it is about. */
+  readonly day: Day | undefined;
+  /** The sentence that names who caused it. */
+  readonly cause?: string | undefined;
 }
 
 export type Obstacle =
   | { readonly kind: 'silent'; readonly newest: Day }
-  | { readonly kind: 'own' | 'undecided'; readonly mail: MailOfStanding }
-  | { readonly kind: 'few_data'; readonly dataDays: number; readonly messages: number };
+  | { readonly kind: 'own' | 'undecided' | 'forwarded'; readonly mail: MailOfStanding }
+  | { readonly kind: 'no_passing_mail' }
+  | FewData;
 
-/** What keeps a domain from a stronger policy, the most important reason first; empty when nothing does. */
-export function listObstacles(facts: DomainFacts, mail: MailByStanding): readonly Obstacle[] {
+interface FewData {
+  readonly kind: 'few_data';
+  readonly dataDays: number;
+  readonly messages: number;
+  /** How many days a domain with so little mail still needs; undefined for one with more. */
+  readonly daysToGo: number | undefined;
+}
+
+export interface Readiness {
+  /** `wait`: nothing is wrong, and more reports are needed to say so. */
+  readonly answer: 'reached' | 'yes' | 'not_yet' | 'wait';
+  /** The most important one first. */
+  readonly obstacles: readonly Obstacle[];
+  readonly strangers: MailOfStanding | undefined;
+  readonly forwarded: MailOfStanding | undefined;
+}
+
+const NO_MAIL: MailOfStanding = { messages: 0, aligned: 0, sources: 0 };
+
+/** Whether mail that fails is rejected, or can be. */
+export function assess(facts: DomainFacts): Readiness {
+  const { all: mail } = scopeOf(facts);
+  const obstacles = listObstacles(facts);
+  const isWaiting = obstacles.every(({ kind }) => kind === 'few_data' || kind === 'silent');
+  const answer = findWeakTag(facts) === undefined ? 'reached' : isWaiting ? 'wait' : 'not_yet';
+  return {
+    answer: answer === 'wait' && obstacles.length === 0 ? 'yes' : answer,
+    obstacles,
+    strangers: isFailing(mail?.stranger) ? mail?.stranger : undefined,
+    forwarded: isFailing(mail?.forwarded) ? mail?.forwarded : undefined,
+  };
+}
+
+/** What keeps a domain from a stronger policy; empty when nothing does. The owner's word that it sends no mail is enough. */
+export function listObstacles(facts: DomainFacts): readonly Obstacle[] {
+  if (facts.sendsNoMail) return [];
+  const { all: mail, counts } = scopeOf(facts);
   const silence = findSilence(facts);
   const few = findTooFewData(facts);
-  const failing = (['own', 'undecided'] as const)
-    .filter((kind) => mail[kind].messages > mail[kind].aligned)
-    .map((kind) => ({ kind, mail: mail[kind] }))
-    .sort((a, b) => failedOf(b.mail) - failedOf(a.mail));
+  const whose = mail ?? { own: NO_MAIL, undecided: { ...counts, sources: 0 } };
+  const failing = isGood(counts)
+    ? []
+    : (['own', 'undecided'] as const)
+        .map((kind) => ({ kind, mail: whose[kind] }))
+        .filter((one) => isFailing(one.mail))
+        .sort((a, b) => b.mail.messages - b.mail.aligned - (a.mail.messages - a.mail.aligned));
   return [
     ...(silence === undefined ? [] : [silence]),
-    ...(isGood(facts.counts) ? [] : failing),
-    ...(few === undefined ? [] : [{ ...few, kind: 'few_data' as const }]),
+    ...(hasNoPassingMail(facts) ? [{ kind: 'no_passing_mail' as const }] : failing),
+    ...(mail && isMuchForwarded(mail)
+      ? [{ kind: 'forwarded' as const, mail: mail.forwarded }]
+      : []),
+    ...(few === undefined ? [] : [few]),
   ];
+}
+
+const isFailing = (mail: MailOfStanding | undefined): boolean =>
+  mail !== undefined && mail.messages > mail.aligned;
+
+/**
+ * The mail that the next policy is for: where the policy of the domain itself is there already, that of subdomains alone.
+ * The counts are the owner's.
+ */
+export function scopeOf(facts: DomainFacts): { all: MailByStanding | undefined; counts: Counts } {
+  const { mail, counts } = facts;
+  if (mail === undefined) return { all: undefined, counts };
+  const tag = findWeakTag(facts);
+  if (tag !== 'sp' && tag !== 'np') return { all: mail.all, counts: toOwnCounts(counts, mail.all) };
+  const { passing, own, undecided } = mail.below;
+  const messages = passing.messages + own.messages + undecided.messages;
+  const aligned = passing.aligned + own.aligned + undecided.aligned;
+  return { all: mail.below, counts: { messages, aligned } };
+}
+
+/** The tag that keeps some mail that fails from being rejected; undefined when all of it is. */
+export function findWeakTag({ record }: Pick<DomainFacts, 'record'>): PolicyTag | undefined {
+  const policies = toPolicies(record ?? null);
+  if (policies.p !== 'reject' || findTestTags(record ?? null).length > 0) return 'p';
+  return (['sp', 'np'] as const).find((tag) => policies[tag] !== 'reject');
+}
+
+export function policyOf({ record }: DomainFacts, tag: PolicyTag): Policy | null {
+  return findPolicyTag(record ?? null, tag);
+}
+
+export function findSilence({ newest, today }: Pick<DomainFacts, 'newest' | 'today'>) {
+  const isSilent = newest !== null && daysBetween(newest, today) > SILENT_DAYS;
+  return isSilent ? { kind: 'silent' as const, newest } : undefined;
+}
+
+/** In a month nothing passed, and nothing shows that what failed is the owner's: the domain probably sends no mail. */
+export function hasNoPassingMail({ counts, mail, ...facts }: DomainFacts): boolean {
+  return (
+    mail !== undefined && hasMonth(facts) && counts.aligned === 0 && mail.all.own.messages === 0
+  );
+}
+
+function hasMonth({ oldest, newest }: Pick<DomainFacts, 'oldest' | 'newest'>): boolean {
+  return oldest !== null && newest !== null && oldest <= addDays(newest, 1 - WINDOW_DAYS);
+}
+
+/** A domain with little mail is judged by a longer time instead. */
+export function findTooFewData(facts: DomainFacts): FewData | undefined {
+  const { dataDays, oldest, newest, mail } = facts;
+  const { messages } = scopeOf(facts).counts;
+  if (hasMonth(facts) && dataDays >= MIN_DATA_DAYS && messages >= MANY_MESSAGES) return undefined;
+  const days = oldest === null || newest === null ? 0 : daysBetween(oldest, newest) + 1;
+  if (mail?.isQuiet && days >= QUIET_DAYS) return undefined;
+  const daysToGo = mail?.isQuiet && hasMonth(facts) ? QUIET_DAYS - days : undefined;
+  return { kind: 'few_data', dataDays, messages, daysToGo };
 }

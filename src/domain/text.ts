@@ -9,6 +9,7 @@ import { UNSAFE } from './unsafe-characters.ts';
 const formats = once(() => ({
   count: new Intl.NumberFormat('en'),
   day: new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }),
+  weekday: new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: 'UTC' }),
 }));
 
 /** “15 Mar 2026, 04:12:09 UTC”. */
@@ -19,6 +20,11 @@ export function formatTime(instant: Instant): string {
 /** “15 Mar 2026”, of an instant or a day, in UTC. */
 export function formatDay(instant: Instant): string {
   return formats().day.format(new Date(instant));
+}
+
+/** “Sun 15 Mar 2026”. */
+export function formatWeekday(instant: Instant): string {
+  return `${formats().weekday.format(new Date(instant))} ${formatDay(instant)}`;
 }
 
 export function formatCount(value: number): string {

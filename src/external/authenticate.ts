@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { hashApiKey, isApiKey } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
 import { Failure } from '../domain/failure.ts';
@@ -40,22 +39,10 @@ export function createAuthentication({ store, now, logError }: AuthenticationDep
   return { authenticate, flush };
 }
 
-/** Each connection's last key, with its hash: a kept connection checks and hashes it once, 1.2 µs less for a 304. */
-const known = new WeakMap<
-  Socket,
-  { readonly authorization: string; readonly sha256: Uint8Array }
->();
-
 /** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */
-function findHash({ headers, socket }: IncomingMessage): Uint8Array | undefined {
-  const { authorization = '' } = headers;
-  const last = known.get(socket);
-  if (last?.authorization === authorization) return last.sha256;
-  const key = BEARER.exec(authorization)?.[1];
-  if (key === undefined || !isApiKey(key)) return undefined;
-  const sha256 = hashApiKey(key);
-  known.set(socket, { authorization, sha256 });
-  return sha256;
+function findHash({ headers }: IncomingMessage): Uint8Array | undefined {
+  const key = BEARER.exec(headers.authorization ?? '')?.[1];
+  return key !== undefined && isApiKey(key) ? hashApiKey(key) : undefined;
 }
 
 /** Most keys do not expire, and need no clock. */

@@ -1,35 +1,40 @@
 import { toRecordName } from '../domain/dns/dns-record.ts';
+import { toDay, toInstant } from '../domain/instant.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
 import { toDnsFacts } from '../store/alerts/dns-records.ts';
+import { toLately } from '../store/days/believed.ts';
 import {
   type DomainOfAccountRow,
   domainOfAccount,
-  newestReport,
+  type NewestReport,
+  planNewestReport,
 } from '../store/domains/domain-of-account.ts';
-import type { RowOfQuery } from '../store/engine/prepared.ts';
-import { askAll } from '../store/engine/reader.ts';
+import { ask } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
 import type { Handler } from './operation.ts';
 
-export const getDomain = (({ accountId, path: { domain_id: domainId } }) => ({
-  missing: 'No such domain.',
-  findVersion: async (reader) => {
-    const [domain] = await reader.readAll(domainOfAccount({ accountId, domainId }));
-    return domain && toVersion(domain);
-  },
-  read: async (reader) => {
-    const [[domain], [report]] = await reader.readPlan(() =>
-      askAll(domainOfAccount({ accountId, domainId }), newestReport({ domainId })),
-    );
-    return domain && { version: toVersion(domain), data: toData(domain, report) };
-  },
-})) satisfies Handler<'getDomain'>;
-
-type NewestReport = RowOfQuery<typeof newestReport>;
+export const getDomain = (({ accountId, path: { domain_id: domainId } }, { now }) => {
+  const query = domainOfAccount({ accountId, domainId, ...toLately(toDay(toInstant(now()))) });
+  return {
+    missing: 'No such domain.',
+    findVersion: async (reader) => {
+      const [domain] = await reader.readAll(query);
+      return domain && toVersion(domain);
+    },
+    read: (reader) =>
+      reader.readPlan(function* () {
+        const [domain] = yield* ask(query);
+        if (domain === undefined) return undefined;
+        const report = yield* planNewestReport({ domainId, view: domain.reporters });
+        return { version: toVersion(domain), body: { data: toData(domain, report) } };
+      }),
+  };
+}) satisfies Handler<'getDomain'>;
 
 /** The reports' version is another one with each report. */
-function toVersion({ reports_version, status, dmarc_state }: DomainOfAccountRow): string {
-  return hashVersion([reports_version, status, toDmarcValue(dmarc_state)]);
+function toVersion(domain: DomainOfAccountRow): string {
+  const { reports_version, reporters, status, dmarc_state } = domain;
+  return hashVersion([reports_version, reporters, status, toDmarcValue(dmarc_state)]);
 }
 
 function toData(domain: DomainOfAccountRow, report: NewestReport | undefined) {

@@ -6,9 +6,9 @@ import { listDomains } from './list-domains.ts';
 import { listReportRecords } from './list-report-records.ts';
 import { listReports } from './list-reports.ts';
 import { listSources } from './list-sources.ts';
-import { withDeclaredFields } from './operation.ts';
+import type { Handlers } from './operation.ts';
 
-export const handlers = withDeclaredFields({
+export const handlers = {
   listDomains,
   getDomain,
   listSources,
@@ -17,4 +17,4 @@ export const handlers = withDeclaredFields({
   listAccountReports,
   listChanges,
   listAlerts,
-});
+} satisfies Handlers;

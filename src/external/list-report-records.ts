@@ -7,28 +7,22 @@ import {
   type ReportOfAccount,
   reportVersion,
 } from '../store/reports/report-of-account.ts';
-import type { ComputedPage, Handler } from './operation.ts';
-
-type ListedRecord = ReturnType<typeof toListed>;
+import type { Handler } from './operation.ts';
 
 export const listReportRecords = (({ accountId, path, query: page }) => {
   const scope = { accountId, domainId: path.domain_id, reportId: path.report_id };
   return {
-    list: {
-      missing: NO_SUCH_REPORT,
-      findVersion: async (reader) => (await reader.readAll(reportVersion(scope)))[0]?.version,
-      readPage: async (reader, page): Promise<ComputedPage<ListedRecord>> =>
-        toPage(await findReport(reader, scope), page),
-    },
-    page,
+    missing: NO_SUCH_REPORT,
+    findVersion: async (reader) => (await reader.readAll(reportVersion(scope)))[0]?.version,
+    read: async (reader) => toPage(await findReport(reader, scope), page),
   };
 }) satisfies Handler<'listReportRecords'>;
 
 /** A report's records are stored as one value, so a page of a large report costs as much as all of it. */
-function toPage(report: ReportOfAccount, { offset, limit }: Page): ComputedPage<ListedRecord> {
-  const { records } = unpackContent(report.content);
-  const items = records.slice(offset, offset + limit).map(toListed);
-  return { version: report.version, items, total: records.length };
+function toPage({ version, content }: ReportOfAccount, { offset, limit }: Page) {
+  const { records } = unpackContent(content);
+  const data = records.slice(offset, offset + limit).map(toListed);
+  return { version, body: { data, total: records.length } };
 }
 
 function toListed({ sourceIp, count, omitted, ...record }: KeptRecord) {

@@ -15,38 +15,34 @@ export const listSources = (({ accountId, path, query }, given) => {
   const { from, until, order, ...page } = query;
   const { domain_id: domainId } = path;
   const scope = { accountId, domainId };
-  const range = toRange(from, until ?? toDay(toInstant(now())));
-  const toVersion = async ({ version, marks }: SourcesState) => {
-    const marked = [...marks].map(([address, { mark }]) => [address, mark]);
+  const today = toDay(toInstant(now()));
+  const range = toRange(from, until ?? today);
+  const toVersion = async ({ version, reporters, marks }: SourcesState) => {
+    const marked = [...marks].map(([subject, { mark }]) => [subject, mark]);
     const names = [await services.findVersion(), networks?.findVersion()];
-    return hashVersion([version, range, order, marked, names]);
+    return hashVersion([version, reporters, range, order, marked, names]);
   };
   return {
-    list: {
-      missing: 'No such domain.',
-      findVersion: async (reader) => {
-        const state = await findSourcesState(reader, scope);
-        return state && (await toVersion(state));
-      },
-      readPage: async (_reader, page) => {
-        const wanted = { scope, range, order, failingOnly: false, withPatterns: true, ...page };
-        const found = await days.listSources(wanted);
-        const nameService = await services.loadNamer(found.domain);
-        const parse = remember(parsePattern);
-        return {
-          version: await toVersion(found),
-          items: found.sources.map((source) => ({
-            ...toItem(source),
-            ...toMail(source, { nameService, parse }),
-            mark: found.marks.get(source.address)?.mark ?? null,
-            network: networks?.find(source.address) ?? NO_NETWORK,
-          })),
-          total: found.total,
-          others: { unlisted_messages: found.unlisted },
-        };
-      },
+    missing: 'No such domain.',
+    findVersion: async (reader) => {
+      const state = await findSourcesState(reader, scope, today);
+      return state && (await toVersion(state));
     },
-    page,
+    read: async () => {
+      const found = await days.listSources({ scope, range, order, ...page });
+      const nameService = await services.loadNamer(found.domain);
+      const parse = remember(parsePattern);
+      const data = found.sources.map((source) => ({
+        ...toItem(source),
+        ...toMail(source, { nameService, parse }),
+        mark: found.marks.get(source.address)?.mark ?? null,
+        network: networks?.find(source.address) ?? NO_NETWORK,
+      }));
+      const { total, unlisted, reporters, aside } = found;
+      const shown = { data, total, unlisted_messages: unlisted, reporters };
+      const setAside = { set_aside_reports: aside.reports, set_aside_messages: aside.messages };
+      return { version: await toVersion(found), body: { ...shown, ...setAside } };
+    },
   };
 }) satisfies Handler<'listSources'>;
 

@@ -12,14 +12,7 @@ import {
 } from '../store/lists/page.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
 import { handlers } from './handlers.ts';
-import type {
-  ComputedList,
-  FeedRequest,
-  Given,
-  ListAfter,
-  PageRequest,
-  Resource,
-} from './operation.ts';
+import type { Computed, FeedRequest, Given, ListAfter, PageRequest } from './operation.ts';
 
 /** What a request asks for: a list at a page, or one thing. The version is enough to decide whether it has to be read. */
 export interface OpenAnswer {
@@ -48,14 +41,13 @@ export async function openAnswer(
   const handle = handlers[operation.operationId] as (
     call: object,
     given: Given,
-  ) => PageRequest<unknown> | FeedRequest<unknown> | Resource<unknown>;
+  ) => PageRequest<unknown> | FeedRequest<unknown> | Computed<unknown>;
   const request = handle({ accountId, ...parameters }, given);
   if ('feed' in request) return await openFeed(reader, request, operation);
-  if (!('list' in request)) return await openResource(reader, request);
+  if ('read' in request) return await openComputed(reader, request, !parameters.query['offset']);
   const { list, page } = request;
   if ('followed' in list) return await openAfter(reader, list, { page, operation });
-  if ('head' in list) return await openWhole(reader, list, page);
-  return await openComputed(reader, list, page);
+  return await openWhole(reader, list, page);
 }
 
 async function openWhole(
@@ -76,29 +68,15 @@ async function openWhole(
 
 async function openComputed(
   reader: Reader,
-  { missing, findVersion, readPage }: ComputedList<unknown>,
-  page: Page,
+  { missing, findVersion, read }: Computed<unknown>,
+  isFirst: boolean,
 ): Promise<OpenAnswer> {
   return {
     version: required(await findVersion(reader), missing),
-    isFirst: page.offset === 0,
+    isFirst,
     read: async () => {
-      const { version, items, total, others } = await readPage(reader, page);
-      return { version, text: JSON.stringify({ data: items, total, ...others }) };
-    },
-  };
-}
-
-async function openResource(
-  reader: Reader,
-  { missing, findVersion, read }: Resource<unknown>,
-): Promise<OpenAnswer> {
-  return {
-    version: required(await findVersion(reader), missing),
-    isFirst: true,
-    read: async () => {
-      const { version, data } = required(await read(reader), missing);
-      return { version, text: JSON.stringify({ data }) };
+      const { version, body } = required(await read(reader), missing);
+      return { version, text: JSON.stringify(body) };
     },
   };
 }

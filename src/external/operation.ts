@@ -42,34 +42,30 @@ export interface Given {
   readonly days: DaysReads;
 }
 
-/** Names the list that a request asks for, and the page; or the one thing that it asks for. */
+/** Names the list that a request asks for, and the page; or computes the answer. */
 export type Handler<O extends OperationId> = (
   call: Call<O>,
   given: Given,
 ) => BodyOf<O> extends { readonly total: number }
-  ? PageRequest<ItemOf<O>, PageOf<QueryOf<O>>>
+  ? PageRequest<ItemOf<O>, PageOf<QueryOf<O>>> | Computed<BodyOf<O>>
   : BodyOf<O> extends { readonly has_more: boolean }
     ? FeedRequest<ItemOf<O>>
-    : Resource<ItemOf<O>>;
+    : Computed<BodyOf<O>>;
 
-/** What no query can list as JSON. */
-interface Computed {
+/** What no query can list as JSON: one thing, or a page that is made of values. */
+export interface Computed<Body> {
   /** The message to a caller for whom it does not exist. */
   readonly missing: string;
   /** undefined when it does not exist for the caller. */
   readonly findVersion: (reader: Reader) => Promise<string | undefined>;
-}
-
-/** One thing, which is no list. */
-export interface Resource<Data> extends Computed {
-  /** Reads both from one snapshot. */
+  /** Reads both from one snapshot. Throws `not_found`, or is undefined. */
   readonly read: (
     reader: Reader,
-  ) => Promise<{ readonly version: string; readonly data: Data } | undefined>;
+  ) => Promise<{ readonly version: string; readonly body: Body } | undefined>;
 }
 
 export interface PageRequest<Item, P extends Page = Page> {
-  readonly list: PagedList<Item> | ListAfter<Item> | ComputedList<Item>;
+  readonly list: PagedList<Item> | ListAfter<Item>;
   readonly page: P;
 }
 
@@ -100,20 +96,6 @@ interface FeedPageOf<Item> {
   readonly cursor: Cursor;
 }
 
-export interface ComputedList<Item> extends Computed {
-  /** Throws `not_found`. */
-  readonly readPage: (reader: Reader, page: Page) => Promise<ComputedPage<Item>>;
-}
-
-/** A page that was read from one snapshot. */
-export interface ComputedPage<Item> {
-  readonly version: string;
-  readonly items: readonly Item[];
-  readonly total: number;
-  /** Fields of the envelope besides `data` and `total`. */
-  readonly others?: Readonly<Record<string, number>>;
-}
-
 /** What is left of a query when the list is named: no other parameter than `limit` and `offset`. */
 type PageOf<Query> = Page & {
   readonly [P in Exclude<keyof Query, keyof Page>]?: UnusedParameter;
@@ -123,32 +105,3 @@ type UnusedParameter =
 
 /** One handler per operationId: an operation in v1.yaml without a handler does not compile. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> };
-
-/** Rejects, when compiled, items with a field that the contract lacks: TypeScript alone would accept them. */
-export function withDeclaredFields<H extends Handlers>(handlers: H & DeclaredFields<H>): H {
-  return handlers;
-}
-
-type DeclaredFields<H extends Handlers> = {
-  readonly [O in OperationId]: [UndeclaredField<O, H[O]>] extends [never]
-    ? unknown
-    : { readonly 'v1.yaml has no such field': UndeclaredField<O, H[O]> };
-};
-type UndeclaredField<O extends OperationId, H extends Handlers[O]> = Exclude<
-  FieldOf<ReturnType<H>>,
-  keyof ItemOf<O>
->;
-type FieldOf<Request> =
-  Request extends FeedRequest<infer Item>
-    ? keyof Item
-    : Request extends Resource<infer Data>
-      ? keyof Data
-      : Request extends { readonly list: infer List }
-        ? FieldOfList<List>
-        : never;
-type FieldOfList<List> = List extends
-  | PagedList<infer Item>
-  | ListAfter<infer Item>
-  | ComputedList<infer Item>
-  ? keyof Item
-  : never;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ClientRateLimitInfo } from 'express-rate-limit';
 
@@ -31,14 +31,5 @@ const KEPT = /^[A-Za-z0-9_-]{1,64}$/;
 /** The id that every answer contains. A caller's own id is kept when it matches. */
 export function toRequestId({ headers }: IncomingMessage): string {
   const id = headers['x-request-id'];
-  return typeof id === 'string' && KEPT.test(id) ? id : newRequestId();
-}
-
-/** Random once for the process, then counted: random bytes for each request would cost a system call. */
-const PROCESS = randomBytes(6).toString('base64url');
-let count = 0;
-
-function newRequestId(): string {
-  count += 1;
-  return `${PROCESS}-${count.toString(36)}`;
+  return typeof id === 'string' && KEPT.test(id) ? id : randomUUID();
 }

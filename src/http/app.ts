@@ -10,7 +10,6 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
-import { toFirstKept } from '../domain/retention.ts';
 import { createExternalApi } from '../external/api.ts';
 import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
@@ -64,8 +63,7 @@ export async function createApp(deps: AppDeps) {
   const counters = await openCounters(deps);
   const createStore = counters && ((limit: string) => counters.createStore(limit));
   const networks = await openNetworks({ ...config, shippedNetworks: deps.shippedNetworks }, log);
-  const findFirst = () => toFirstKept(now(), config.kept?.sourcesDays);
-  const days = createDaysReads(store, { findFirst, logError });
+  const days = createDaysReads(store, { now, logError });
   const common = { ...config, store, now, logError, createStore, networks, days };
   const external = await createExternalApi({ ...common, services, document: deps.document });
   metrics?.watchPages(external.measurePages);

@@ -1,12 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/variable.ts';
-import { type IpDatabase, openIpDatabase } from '../settings/ip-database.ts';
-import { openShippedNetworks } from '../settings/shipped-networks.ts';
+import { type IpDatabase, openIpDatabase, openShippedNetworks } from '../settings/ip-database.ts';
 
 /** What `npm run networks` writes. */
 export const SHIPPED_NETWORKS = fileURLToPath(
-  new URL('../../generated/networks.bin', import.meta.url),
+  new URL('../../generated/networks.mmdb', import.meta.url),
 );
 
 /**
@@ -21,7 +20,7 @@ export async function openNetworks(
   log: Logger,
 ): Promise<IpDatabase | undefined> {
   if (ipDatabase === undefined)
-    return shippedNetworks === undefined ? undefined : openShippedNetworks(shippedNetworks);
+    return shippedNetworks === undefined ? undefined : await openShippedNetworks(shippedNetworks);
   const warn = (error: Error) =>
     log.warn({ err: error }, 'the database of networks stays the former');
   return await openIpDatabase(ipDatabase, { warn }).catch((error: Error) => {

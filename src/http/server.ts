@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { createApp } from './app.ts';
@@ -47,7 +47,8 @@ export async function startServer(config: Config, deps: ServerDeps) {
   server.on('connect', answerConnect);
   // Unknown expectations are ignored (RFC 9110, 10.1.1); node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  await listen(server, config);
+  server.listen({ host: config.host, port: config.port, reusePort: config.sharesPort });
+  await once(server, 'listening');
   if (config.sharesPort) warnOfSharing(config, deps.log);
   return {
     url: toUrl(server.address() as AddressInfo),
@@ -57,16 +58,6 @@ export async function startServer(config: Config, deps: ServerDeps) {
       await app.flush();
     },
   };
-}
-
-function listen(server: Server, { host, port, sharesPort }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port, reusePort: sharesPort }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function toUrl({ address, family, port }: AddressInfo): string {

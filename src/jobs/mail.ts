@@ -31,7 +31,7 @@ async function openMail(server: MailServer, deps: MailDeps) {
   const mailer = createMailer(server);
   const logError = (error: unknown) =>
     deps.log.error({ err: error }, 'the sources of days could not be stored');
-  const days = createDaysReads(store, { logError });
+  const days = createDaysReads(store, { now: () => new Date(), logError });
   return createMailChannel({
     store,
     mailer,
@@ -51,7 +51,7 @@ export async function listWork(
   accountId: string,
   limit: number,
 ) {
-  const { findAlertText } = await import('../domain/alerts/alert-texts.ts');
+  const { findAlertText, isUnconfirmed } = await import('../domain/alerts/alert-texts.ts');
   const { byRank, findWork, settleWork } = await import('../settings/pages/worklist.ts');
   const { describeStep } = await import('../settings/pages/next-step-texts.ts');
   const [address] = await listReportAddresses(store.db, accountId, addresses);
@@ -61,7 +61,8 @@ export async function listWork(
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
   const domains = settled.sort(byRank).map(({ id, name, step }) => {
     const { text, code = '' } = describeStep(step, { id, name, address });
-    const titles = open.get(id)?.map(({ type }) => findAlertText(type).title);
+    const told = open.get(id)?.filter(({ context }) => !isUnconfirmed(JSON.parse(context)));
+    const titles = told?.map(({ type }) => findAlertText(type).title);
     return { id, name, openAlerts: [...new Set(titles)], step: `${text} ${code}`.trim() };
   });
   return { domains, total: items.length };

@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createRequestCounts } from './request-counts.ts';
 
 /*
  * What a process counts. Labels are bounded: operations, doors by kind, channels, jobs; never paths, domains or accounts.
  * None is called `job` or `instance`, which Prometheus gives itself.
  */
 
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const DOCUMENT_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400];
 const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600];
 
@@ -41,7 +41,14 @@ export function createMetrics() {
     options: { readonly labelNames: readonly L[]; readonly buckets: number[] },
   ) => new Histogram<L>({ ...common, ...options, name, help });
 
-  const countRequest = createRequestCounts(registry);
+  const requests = counter('plumbline_http_requests_total', 'Answered requests.', [
+    'operation',
+    'status',
+  ]);
+  const answers = seconds('plumbline_http_request_duration_seconds', 'How long answers took.', {
+    labelNames: ['operation'],
+    buckets: REQUEST_SECONDS,
+  });
   const limited = counter('plumbline_http_rate_limited_total', 'Requests over a limit.', ['limit']);
   const documents = counter('plumbline_documents_total', 'Documents that came by a door.', [
     'door',
@@ -67,7 +74,8 @@ export function createMetrics() {
   return {
     registry,
     observeRequest: ({ operation, status, seconds, limit }: SeenRequest) => {
-      countRequest(operation, status, seconds);
+      requests.inc({ operation, status });
+      answers.observe({ operation }, seconds);
       if (limit !== undefined) limited.inc({ limit });
     },
     /** What is kept in memory, asked for at each scrape. */

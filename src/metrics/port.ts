@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
@@ -18,13 +19,8 @@ export async function openMetricsPort(
   const readAll = async () =>
     `${await metrics.registry.metrics()}\n${await readState(config, store.db)}`;
   const server = createServer(answer(readAll, log));
-  await new Promise<void>((resolve) => {
-    server.on('error', (err) => {
-      log.error({ err }, 'metrics are not served');
-      resolve();
-    });
-    server.listen(port, host, resolve);
-  });
+  server.listen(port, host);
+  await once(server, 'listening').catch((err) => log.error({ err }, 'metrics are not served'));
   return {
     metrics,
     close: () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { Reader, Response } from 'maxmind';
@@ -7,7 +8,7 @@ import { describeSystemError } from '../domain/system-error.ts';
 import { once } from '../domain/text.ts';
 
 export interface IpDatabase extends Networks {
-  /** Stops watching the file, or reading it. */
+  /** Stops watching the file. */
   readonly close: () => void;
 }
 
@@ -49,6 +50,25 @@ export async function openIpDatabase(
   };
 }
 
+/**
+ * The networks that Plumbline brings (`npm run networks`), which are read when one is asked for first. undefined without the
+ * file: it is made at pack time, and by `npm start`.
+ */
+export async function openShippedNetworks(file: string): Promise<IpDatabase | undefined> {
+  if (!existsSync(file)) return undefined;
+  const { Reader } = await import('maxmind');
+  const read = once(() => {
+    const bytes = readFileSync(file);
+    return toDatabase(new Reader(bytes), bytes);
+  });
+  return {
+    find: (address) => read().find(address),
+    findVersion: () => read().findVersion(),
+    isShipped: true,
+    close: () => {},
+  };
+}
+
 /** A lookup in the file takes ten times as long as one in the cache. */
 function remember(reader: Reader<Response>): Networks['find'] {
   const known = new LRUCache<string, { readonly network: Network | undefined }>({
@@ -68,18 +88,22 @@ function lookUp(reader: Reader<Response>, address: string): Network | undefined 
   }
 }
 
-/** The version is the same for the same content, on any machine. Only the API asks for it. */
-async function readDatabase(file: string): Promise<Pick<Networks, 'find' | 'findVersion'>> {
+async function readDatabase(file: string) {
   const bytes = await readBytes(file);
   // Without the marker, the library would search it through the whole file.
   if (!bytes.subarray(-METADATA_BYTES).includes(MARKER))
     throw new Error(`${file} is not an MMDB file, or not all of it.`);
   const { Reader } = await import('maxmind');
   try {
-    return { find: remember(new Reader(bytes)), findVersion: once(() => hash('sha256', bytes)) };
+    return toDatabase(new Reader(bytes), bytes);
   } catch (error) {
     throw new Error(`${file} is a broken MMDB file: ${(error as Error).message}`);
   }
+}
+
+/** The version is the same for the same content, on any machine. Only the API asks for it. */
+function toDatabase(reader: Reader<Response>, bytes: Buffer) {
+  return { find: remember(reader), findVersion: once(() => hash('sha256', bytes)) };
 }
 
 async function readBytes(file: string): Promise<Buffer> {

@@ -22,6 +22,8 @@ import * as reportList from './pages/reports/report-list.ts';
 import * as wholeReport from './pages/reports/whole-report.ts';
 import * as secondFactor from './pages/second-factor.ts';
 import * as security from './pages/security.ts';
+import { changeSendsNoMail } from './pages/sends-no-mail.ts';
+import * as marks from './pages/sources/marks.ts';
 import * as source from './pages/sources/source.ts';
 import * as sources from './pages/sources/sources.ts';
 import * as webhook from './pages/webhooks/webhook.ts';
@@ -90,7 +92,8 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id/sources', sources.showSources, 'source-pages'],
   ['get', '/domains/:id/sources/csv', sources.exportSources, 'exports'],
   ['get', '/domains/:id/sources/:address', source.showSource, 'source-pages'],
-  ['post', '/domains/:id/sources/:address/mark', source.markSource],
+  ['post', '/domains/:id/sources/mark', marks.markSource],
+  ['post', '/domains/:id/sends-no-mail', changeSendsNoMail],
   ['get', '/domains/:id/reports', reportList.showReports],
   ['get', '/domains/:id/reports/csv', reportList.exportReports, 'exports'],
   ['get', '/domains/:id/reports/:report', report.showReport, 'report-readings'],

@@ -29,7 +29,13 @@ const change = { former: 'v=DMARC1; p=reject', current: null, at: NOW };
 
 /** Facts that fire an alert of each type. */
 const REASONS: Readonly<Record<AlertType, Partial<Facts>>> = {
-  'alert.alignment_regression': { days: GOOD },
+  'alert.alignment_regression': {
+    days: GOOD,
+    cause: {
+      ...{ sender: 'Amazon SES', service: 'Amazon SES', source_ip: null },
+      ...{ message_count: 500, failed_count: 499, selector: 's2', signing_domain: 'example.com' },
+    },
+  },
   'alert.reports_missing': {
     lastReportAt: '2026-03-12T05:00:00Z',
     receipts: ['07', '08', '09', '10', '12'].map((day) => ({ day: `2026-03-${day}`, reports: 3 })),
@@ -37,7 +43,7 @@ const REASONS: Readonly<Record<AlertType, Partial<Facts>>> = {
   'alert.new_failing_source': {
     days: GOOD,
     failingSources: ['192.0.2.1', '2001:db8::1'].map((address) => ({
-      ...{ day: D, address, messages: 25, aligned: 1 },
+      ...{ day: D, address, service: null, messages: 25, aligned: 1 },
       ...{ absentDays: null, laterFailingDays: [] },
     })),
   },
@@ -64,7 +70,7 @@ test.each(Object.entries(REASONS))(
     expect(validate?.(context), JSON.stringify(validate?.errors)).toBe(true);
     // An open alert has no resolution yet, and these reports are files.
     const documented = Object.keys(schema.properties).filter(
-      (name) => name !== 'resolution' && name !== 'unauthenticated',
+      (name) => !['resolution', 'unauthenticated', 'unconfirmed'].includes(name),
     );
     expect(Object.keys(context).sort()).toEqual(documented.sort());
     expect(Object.keys(schema.example).sort()).toEqual(Object.keys(context).sort());

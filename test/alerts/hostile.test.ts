@@ -27,7 +27,13 @@ async function fill(
       sent.reduce((total, source) => total + source[i], 0),
     );
   const counts = [...days].map(([day, sent]) => ({
-    ...{ domain_id: domainId, day, reports: 1, sources: pack(sent) },
+    ...{
+      domain_id: domainId,
+      day,
+      belief: 'established' as const,
+      reports: 1,
+      sources: pack(sent),
+    },
     ...{ messages: sum(sent, 1), aligned: sum(sent, 2) },
   }));
   await db.write(async (tx) => {
@@ -98,6 +104,30 @@ describe('a domain with 20,000 days of data and 1,000 failing addresses on each 
     });
     // Two for each day that is read.
     expect(rows()).toBeLessThan(400);
+  });
+});
+
+describe('a domain with 200 days of 1,000 addresses each whose pass rate fell', () => {
+  it('is asked for who fails from a bounded number of days, and only then', async () => {
+    const store = await aStore();
+    const [fallen, healthy] = [await aWorld(store), await aWorld(store)];
+    const days = new Map<string, Sent[]>();
+    const good = flood(1_000).map(([address]): Sent => [address, 30, 30]);
+    for (let ago = 200; ago > 0; ago -= 1) days.set(addDays(TODAY, -ago), good);
+    days.set(TODAY, [['192.0.2.1', 900, 900]]);
+    await fill(store, healthy.id, days);
+    days.set(TODAY, [['192.0.2.1', 900, 180]]);
+    await fill(store, fallen.id, days);
+    const read = async (domainId: string) => {
+      const { reader, rows } = counting(store.reader);
+      const asked = { domainId, now: NOW, thresholds: DEFAULT_THRESHOLDS };
+      const { domain } = await findFacts(reader, asked);
+      return [domain?.views[0].cause?.sender, rows()] as const;
+    };
+    const [[nobody, few], [sender, rows]] = [await read(healthy.id), await read(fallen.id)];
+    expect([nobody, sender]).toEqual([undefined, '192.0.2.1']);
+    // Two for each of the 30 days before, and of the day itself.
+    expect(rows - few).toBe(62);
   });
 });
 

@@ -14,8 +14,11 @@ import {
   receive,
   recordsOf,
 } from '../support/builders.ts';
+import { aMailChannel } from '../support/mail-channel.ts';
+import { aReceiver } from '../support/outbox.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aStore } from '../support/store.ts';
+import { aPerson } from '../support/visitor.ts';
 
 /* What somebody can do who can only send mail. Each attack is one that worked, or could have. */
 
@@ -67,7 +70,7 @@ async function aWorld(unauthenticated: 'on' | 'off' = 'on') {
   };
   for (let number = 1; number < TODAY; number += 1) await say(GENUINE, number);
   return {
-    ...{ db, accountId, domainId, domain, say, alerts },
+    ...{ store, db, accountId, domainId, domain, say, alerts },
     setNow: (instant: string) => {
       now = instant;
     },
@@ -75,6 +78,18 @@ async function aWorld(unauthenticated: 'on' | 'off' = 'on') {
 }
 
 const REGRESSION = 'alignment_regression open';
+
+/** An owner whom a real mail server tells; gives the subjects that came since it was asked last. */
+async function withMail({ store, db, accountId }: Pick<World, 'store' | 'db' | 'accountId'>) {
+  const mail = await aMailChannel(store);
+  await aPerson({ db }, accountId, 'owner@example.com');
+  return async () => {
+    await mail.deliver();
+    return mail.takeSubjects('owner@example.com');
+  };
+}
+
+type World = Awaited<ReturnType<typeof aWorld>>;
 
 test('a forged report in the name of a reporter that authenticates fires nothing', async () => {
   const { say, alerts, db } = await aWorld();
@@ -291,4 +306,115 @@ test('who has an address at a big reporter’s is not that reporter', async () =
   expect(find(['newcomer.example'], 'newcomer.example', 'a@google.com')).toBeUndefined();
   expect(find(['dmarc.yahoo.com'], 'Yahoo', 'dmarc@yahooinc.com')).toBe('yahoo.com');
   expect(find(['newcomer.example'], 'Somebody', 'a@newcomer.example')).toBe('newcomer.example');
+});
+
+const MANY = { messages: 1_000, failed: 1_000, from: '192.0.2.1' };
+
+test('an alert that nobody established says is a webhook and no mail, neither when it fires nor when it resolves', async () => {
+  const world = await aWorld();
+  const { say, alerts, db, accountId, setNow } = world;
+  const mails = await withMail(world);
+  await aReceiver(db, accountId, { types: ['alert.fired', 'alert.resolved'] });
+  await say(GENUINE, TODAY);
+  await say(STRANGER, TODAY, MANY);
+  expect(await alerts()).toEqual([`${REGRESSION}, unauthenticated`]);
+  await say(GENUINE, TODAY + 1);
+  setNow(at(TODAY + 1, 23));
+  expect(await alerts()).toEqual(['alignment_regression resolved, unauthenticated']);
+  expect(await mails()).toEqual([]);
+  const events = await db.selectFrom('event').select('type').orderBy('seq').execute();
+  expect(events.map(({ type }) => type)).toEqual(['alert.fired', 'alert.resolved']);
+});
+
+test('a forged alert that came first does not take the mail of what established reporters say later, which comes once', async () => {
+  const world = await aWorld();
+  const { say, alerts, domain, setNow } = world;
+  const mails = await withMail(world);
+  await say(NEWCOMER, TODAY, { ...MANY, from: '198.51.100.7' });
+  await alerts();
+  expect(await mails()).toEqual([]);
+  await say(GENUINE, TODAY, { failed: 500, from: '198.51.100.7' });
+  const both = await Promise.all([alerts(), alerts()]);
+  expect(both[0]).toEqual([REGRESSION, 'new_failing_source open']);
+  const fell = `198.51.100.7 fails on ${domain}`;
+  expect((await mails()).sort()).toEqual([fell, `New failing source on ${domain}`]);
+  await say(STRANGER, TODAY, MANY);
+  await alerts();
+  expect(await mails()).toEqual([]);
+  await say(GENUINE, TODAY + 1);
+  setNow(at(TODAY + 1, 23));
+  await alerts();
+  expect(await mails()).toEqual([`Re: ${fell}`]);
+});
+
+test('a forged regression of an earlier day does not keep the genuine one from firing', async () => {
+  const world = await aWorld();
+  const { say, alerts, setNow } = world;
+  const mails = await withMail(world);
+  await say(GENUINE, TODAY);
+  await say(STRANGER, TODAY, MANY);
+  expect(await alerts()).toEqual([`${REGRESSION}, unauthenticated`]);
+  await say(GENUINE, TODAY + 1, { failed: 400 });
+  await say(STRANGER, TODAY + 1, MANY);
+  setNow(at(TODAY + 1, 23));
+  const wanted = ['alignment_regression resolved, unauthenticated', REGRESSION];
+  expect(await alerts()).toEqual(wanted);
+  expect(await alerts()).toEqual(wanted);
+  expect(await mails()).toHaveLength(1);
+});
+
+test('a domain without an established reporter is told of its alerts, and they say who reports them', async () => {
+  const world = await aWorld();
+  const { db, accountId, setNow } = world;
+  const mails = await withMail(world);
+  const { id, name } = await aDomain(db, accountId);
+  const begin = (number: number) => `${day(number)}T00:00:00Z`;
+  for (let number = 1; number <= TODAY; number += 1) {
+    const records = recordsOf('192.0.2.1', 500, number === TODAY ? 0 : 500);
+    await receive(
+      db,
+      [aReportOf(records, { domain: name, begin: begin(number) })],
+      at(number),
+      STRANGER,
+    );
+  }
+  setNow(at(TODAY, 23));
+  const now = () => new Date(at(TODAY, 23));
+  await evaluate({ store: world.store, thresholds: DEFAULT_THRESHOLDS, now }, [id]);
+  expect(await mails()).toHaveLength(1);
+  const rows = db.selectFrom('alert').select('context').where('domain_id', '=', id);
+  const { context } = await rows.executeTakeFirstOrThrow();
+  expect(JSON.parse(context)).toMatchObject({ unauthenticated: true });
+  expect(JSON.parse(context)).not.toHaveProperty('unconfirmed');
+});
+
+test('a backfill sends no mail of an alert that fires and resolves in one evaluation, and its webhooks', async () => {
+  const world = await aWorld();
+  const { say, alerts, db, accountId, setNow } = world;
+  const mails = await withMail(world);
+  await aReceiver(db, accountId, { types: ['alert.fired', 'alert.resolved'] });
+  await say(GENUINE, TODAY, { failed: 400 });
+  await say(GENUINE, TODAY + 1);
+  setNow(at(TODAY + 1, 23));
+  expect(await alerts()).toEqual(['alignment_regression resolved']);
+  expect(await mails()).toEqual([]);
+  const events = await db.selectFrom('event').select('type').orderBy('seq').execute();
+  expect(events.map(({ type }) => type)).toEqual(['alert.fired', 'alert.resolved']);
+});
+
+test('people who were told of an alert are told that it resolved, though strangers alone made it last', async () => {
+  const world = await aWorld();
+  const { say, alerts, domain, setNow } = world;
+  const mails = await withMail(world);
+  await say(GENUINE, TODAY, { failed: 400 });
+  await alerts();
+  await say(GENUINE, TODAY + 1);
+  await say(STRANGER, TODAY + 1, MANY);
+  setNow(at(TODAY + 1, 23));
+  expect(await alerts()).toEqual([`${REGRESSION}, unauthenticated`]);
+  await say(GENUINE, TODAY + 2);
+  setNow(at(TODAY + 2, 23));
+  expect(await alerts()).toEqual(['alignment_regression resolved, unauthenticated']);
+  const fell = `192.0.2.1 fails on ${domain}`;
+  expect(await mails()).toEqual([fell, `Re: ${fell}`]);
 });

@@ -20,6 +20,7 @@ const LONG = `${'long-'.repeat(11)}label.${'and-longer-'.repeat(5)}x.example.org
 const change = (given: Partial<AlertChange> = {}): AlertChange => ({
   ...{ eventId: 'e', isResolved: false, id: 'a', domain_id: 'd', domain: 'example.com' },
   ...{ type: 'alert.alignment_regression', fired_at: NOW, resolved_at: null },
+  ...{ told_as: 'Pass rate fell' },
   context: { drop_pct: 31.4, prev_pass_rate: 98.74, curr_pass_rate: 67.34 },
   ...given,
 });

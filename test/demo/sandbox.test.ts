@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ingestDemo, insertDemoAccount } from '../../src/demo/demo-data.ts';
 import { openSandbox } from '../../src/demo/sandbox.ts';
 import { isApiKey } from '../../src/domain/access/api-key.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { serveApi, startApi, walk } from '../support/api.ts';
 import { anAccount } from '../support/builders.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
@@ -83,6 +85,18 @@ describe('the sandbox', () => {
     ]);
   });
 
+  test('has a list, of which receivers say that they let it through', async () => {
+    const { body } = await get(`/domains/${EXAMPLE}/reports?limit=1`);
+    const { body: records } = await get(
+      `/domains/${EXAMPLE}/reports/${body.data[0].id}/records?limit=200`,
+    );
+    const listed = records.data.filter((record: unknown) =>
+      JSON.stringify(record).includes('"type":"mailing_list"'),
+    );
+    expect(JSON.stringify(listed)).toMatch(/203\.0\.113\.12".*"disposition":"none"/);
+    expect(listed).toHaveLength(1);
+  });
+
   test('has the same figures on every day of the week and at every hour', async () => {
     const seen = new Set<string>();
     // Each start takes seconds. The first three of these days are a Thursday to a Saturday.
@@ -92,6 +106,23 @@ describe('the sandbox', () => {
     }
     expect(seen.size).toBe(1);
   }, 120_000);
+});
+
+describe('the demo', () => {
+  test('has five domains, and one open alert, about the broken key', async () => {
+    const store = await openStore(':memory:');
+    onTestFinished(store.close);
+    const account = await insertDemoAccount(store.db, TODAY);
+    await ingestDemo(store, account, TODAY);
+    expect(account.domains.map(({ domain }) => domain)).toEqual([
+      ...['example.com', 'shop.example', 'parked.example', 'studio.example', 'garden.example'],
+    ]);
+    const alerts = await store.db.selectFrom('alert').selectAll().execute();
+    const open = alerts.filter(({ resolved_at: resolvedAt }) => resolvedAt === null);
+    expect(open.map(({ type, domain_id: id }) => [type, id])).toEqual([
+      ['alert.alignment_regression', account.domains[1]?.id],
+    ]);
+  });
 });
 
 /** Everything in a sandbox that is not a time or made from one. */

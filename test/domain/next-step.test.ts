@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { type DomainFacts, findNextStep } from '../../src/domain/next-step.ts';
+import { findNextStep } from '../../src/domain/next-step.ts';
+import type { MailByStanding } from '../../src/domain/own-mail.ts';
+import {
+  assess,
+  type DomainFacts,
+  type FailingSender,
+  type JudgedMail,
+} from '../../src/domain/readiness.ts';
 
 /** A domain with p=none for which all is good for long. */
 const GOOD: DomainFacts = {
   status: 'active',
+  sendsNoMail: false,
   today: '2026-03-15',
   oldest: '2025-01-01',
   newest: '2026-03-14',
@@ -15,6 +23,29 @@ const GOOD: DomainFacts = {
 };
 
 const FAILING = { messages: 10_000, aligned: 6_400 };
+
+const NONE = { messages: 0, aligned: 0, sources: 0 };
+
+function aMail(all: Partial<MailByStanding>, rest: Partial<JudgedMail> = {}): JudgedMail {
+  const empty = {
+    ...{ passing: NONE, own: NONE, undecided: NONE },
+    ...{ forwarded: NONE, stranger: NONE, foreign: NONE },
+  };
+  const below = { ...empty, ...rest.below };
+  return { failing: [], forwarders: [], isQuiet: false, ...rest, all: { ...empty, ...all }, below };
+}
+
+const failing = (messages: number, sources = 1) => ({ messages, aligned: 0, sources });
+const passing = (messages: number) => ({ messages, aligned: messages, sources: 1 });
+
+const SENDGRID: FailingSender = {
+  key: 'service SendGrid',
+  title: 'SendGrid',
+  verdict: 'needs_setup',
+  broken: { domain: 'example.com', selector: 's1', result: 'fail' },
+  messages: 3_600,
+  aligned: 0,
+};
 
 const step = (facts: Partial<DomainFacts>) => findNextStep({ ...GOOD, ...facts });
 
@@ -157,8 +188,161 @@ describe('the next step of a domain', () => {
       { counts: { messages: 0, aligned: 0 }, dataDays: 0 },
       { kind: 'wait', messages: 0 },
     ],
+    [
+      'p=reject, and mail of the owner is rejected',
+      {
+        record: 'v=DMARC1; p=reject',
+        counts: FAILING,
+        mail: aMail({ passing: passing(6_400), own: failing(3_600) }, { failing: [SENDGRID] }),
+      },
+      { kind: 'failing', isRejected: true, sender: SENDGRID },
+    ],
+    [
+      'p=reject, and mail of nobody that is known is rejected',
+      {
+        record: 'v=DMARC1; p=reject',
+        counts: FAILING,
+        mail: aMail({ passing: passing(6_400), undecided: failing(3_600) }),
+      },
+      { kind: 'nothing' },
+    ],
+    [
+      'p=reject, sp=none, and mail of a subdomain fails',
+      {
+        record: 'v=DMARC1; p=reject; sp=none',
+        counts: FAILING,
+        mail: aMail(
+          { passing: passing(6_400), own: failing(3_600) },
+          { below: { own: failing(3_600) } as never, failing: [SENDGRID] },
+        ),
+      },
+      { kind: 'failing', counts: { messages: 3_600, aligned: 0 }, isRejected: false },
+    ],
+    [
+      'p=reject, sp=none, and strangers forge subdomains',
+      {
+        record: 'v=DMARC1; p=reject; sp=none',
+        counts: FAILING,
+        mail: aMail(
+          { passing: passing(6_400), stranger: failing(3_600, 40) },
+          { below: { passing: passing(2_000), stranger: failing(3_600, 40) } as never },
+        ),
+      },
+      { kind: 'stronger', tag: 'sp', strangers: failing(3_600, 40) },
+    ],
+    [
+      'p=reject, sp=reject, np=none',
+      { record: 'v=DMARC1; p=reject; sp=reject; np=none' },
+      { kind: 'stronger', tag: 'np', from: 'none', to: 'reject' },
+    ],
+    [
+      'a sender leads, which is the one with most failures',
+      {
+        counts: FAILING,
+        mail: aMail({ passing: passing(6_400), own: failing(3_600) }, { failing: [SENDGRID] }),
+      },
+      { kind: 'failing', sender: SENDGRID },
+    ],
+    [
+      'more than a twentieth is passed on',
+      {
+        counts: { messages: 10_000, aligned: 9_400 },
+        mail: aMail({ passing: passing(9_400), forwarded: failing(600) }),
+      },
+      { kind: 'forwarded' },
+    ],
+    [
+      'a twentieth is passed on',
+      {
+        counts: { messages: 10_000, aligned: 9_500 },
+        mail: aMail({ passing: passing(9_500), forwarded: failing(500) }),
+      },
+      { kind: 'stronger' },
+    ],
+    [
+      'nothing passed for a month, and nothing is known to be the owner’s',
+      {
+        counts: { messages: 500, aligned: 0 },
+        dataDays: 10,
+        mail: aMail({ undecided: failing(500) }),
+      },
+      { kind: 'no_passing_mail' },
+    ],
+    [
+      'nothing passed for a month, and a server of the owner fails',
+      {
+        counts: { messages: 500, aligned: 0 },
+        mail: aMail({ own: failing(500) }, { failing: [SENDGRID] }),
+      },
+      { kind: 'failing' },
+    ],
+    [
+      'the owner says that no mail is sent, with p=none',
+      { sendsNoMail: true, counts: { messages: 500, aligned: 0 } },
+      { kind: 'lock' },
+    ],
+    [
+      'the owner says that no mail is sent, before the first report',
+      { sendsNoMail: true, oldest: null, newest: null, counts: { messages: 0, aligned: 0 } },
+      { kind: 'lock' },
+    ],
+    [
+      'the owner says that no mail is sent, with p=reject',
+      { sendsNoMail: true, record: 'v=DMARC1; p=reject', counts: { messages: 9, aligned: 0 } },
+      { kind: 'nothing' },
+    ],
+    [
+      'the owner says that no mail is sent, and some passes',
+      { sendsNoMail: true, counts: { messages: 500, aligned: 3 } },
+      { kind: 'sends_after_all', messages: 3 },
+    ],
+    [
+      'a small domain after 90 quiet days',
+      {
+        oldest: '2025-12-15',
+        counts: { messages: 60, aligned: 60 },
+        mail: aMail({ passing: passing(60) }, { isQuiet: true }),
+      },
+      { kind: 'stronger' },
+    ],
+    [
+      'a small domain after 89 quiet days',
+      {
+        oldest: '2025-12-16',
+        counts: { messages: 60, aligned: 60 },
+        mail: aMail({ passing: passing(60) }, { isQuiet: true }),
+      },
+      { kind: 'wait', daysToGo: 1 },
+    ],
+    [
+      'a small domain of which a message failed in 90 days',
+      {
+        counts: { messages: 60, aligned: 60 },
+        mail: aMail({ passing: passing(60) }),
+      },
+      { kind: 'wait', daysToGo: undefined },
+    ],
   ])('%s', (_, facts, wanted) => {
     expect(step(facts)).toMatchObject(wanted);
+    const { answer } = assess({ ...GOOD, ...facts });
+    const { kind } = step(facts);
+    // They never say something else.
+    if (kind === 'stronger' || kind === 'lock') expect(answer).toBe('yes');
+    if (kind === 'wait') expect(answer).toBe('wait');
+    if (kind === 'forwarded' || kind === 'no_passing_mail') expect(answer).toBe('not_yet');
+    if (answer === 'yes')
+      expect([
+        'resume',
+        'alert',
+        'one_record',
+        'publish_record',
+        'stronger',
+        'lock',
+        'enforce',
+        'policy_unknown',
+        'sends_after_all',
+        'first_reports',
+      ]).toContain(kind);
   });
 
   test('counts of any size are compared exactly', () => {

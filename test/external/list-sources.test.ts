@@ -45,10 +45,10 @@ async function serveDomain(wanted: Parameters<typeof serveApi>[0] = {}) {
   const read = (query = '', headers = {}) => get(`${pathOf(domain.id)}${query}`, { key, headers });
   const list = async (query = '') =>
     (await read(query)).body.data.map(({ source_ip }: { source_ip: string }) => source_ip);
-  const mark = (address: string, as: 'legitimate' | null) =>
+  const mark = (subject: string, as: 'legitimate' | null) =>
     updateMark(
       db,
-      { domainId: domain.id, address, mark: as },
+      { domainId: domain.id, subject, mark: as },
       { name: 'you@example.com', accountId, address: '192.0.2.8', at: NOW },
     );
   return { store, db, get, key, accountId, domain, send, read, list, mark };
@@ -100,6 +100,7 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
       ],
       total: 2,
       unlisted_messages: 3,
+      ...{ reporters: 'established', set_aside_reports: 0, set_aside_messages: 0 },
     });
   });
 
@@ -166,7 +167,7 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
     await send(TODAY, [aRecord({ sourceIp: OWN, count: 5, ...PASSED }), aRecord({ count: 2 })]);
     const range = { from: TODAY, to: TODAY };
     const scope = { accountId, domainId: domain.id };
-    const wanted = { scope, range, failingOnly: false, limit: 50, offset: 0 };
+    const wanted = { scope, range, today: TODAY, failingOnly: false, limit: 50, offset: 0 };
     const page = await listSources(store.reader, wanted);
     const { body } = await read(`?from=${TODAY}&until=${TODAY}`);
     expect(body.data).toMatchObject(
@@ -232,7 +233,14 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
 
   test.each(['1970-01-01', '9999-12-31'])('%s is a day: 200', async (day) => {
     const { body } = await (await serveDomain()).read(`?until=${day}`);
-    expect(body).toEqual({ data: [], total: 0, unlisted_messages: 0 });
+    expect(body).toEqual({
+      data: [],
+      total: 0,
+      unlisted_messages: 0,
+      reporters: 'all',
+      set_aside_reports: 0,
+      set_aside_messages: 0,
+    });
   });
 
   test('404 is the same for a domain that nobody has and for another account’s', async () => {

@@ -127,7 +127,7 @@ async function fillSources(
     { address: '2001:db8::1', name: null, expiresAt: NOW },
   ]);
   const by = { name: 'you@example.com', accountId, address: '192.0.2.1', at: NOW };
-  await updateMark(db, { domainId, address: '192.0.2.1', mark: 'unknown' }, by);
+  await updateMark(db, { domainId, subject: '192.0.2.1', mark: 'unknown' }, by);
 }
 
 /** An account whose alert the contract does not have. */

@@ -97,7 +97,7 @@ async function build(name: string, madeUp: MadeUp): Promise<string> {
   });
   await receive(api.db, reports);
   for (const { at, mark } of sources) {
-    const change = { domainId: id, address: toAddress(at), mark };
+    const change = { domainId: id, subject: toAddress(at), mark };
     await updateMark(api.db, change, { accountId, name: 'somebody', at: NOW, address: null });
   }
   if (madeUp.hasAlert) await anAlert(api.db, { accountId, domainId: id });

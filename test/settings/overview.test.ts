@@ -181,8 +181,8 @@ describe('the overview', () => {
       days.map((begin) => {
         const records = [
           ...recordsOf('192.0.2.1', passed, passed),
-          ...recordsOf('192.0.2.2', failed),
-        ];
+          refused('192.0.2.2', failed),
+        ].filter(({ count }) => count > 0);
         const wanted = { begin: `${begin}T00:00:00Z`, policy: { p } };
         return aReportOf(records, { ...wanted, domain: `${name}.example` });
       });
@@ -199,7 +199,7 @@ describe('the overview', () => {
     const ranked = ['alerted', 'forged', 'worst', 'better', 'dead', 'calm'];
     // The open alert names its domain too.
     expect(await listNames()).toEqual(['alerted', ...ranked]);
-    const change = { domainId: id, address: '192.0.2.2', mark: 'unknown' } as const;
+    const change = { domainId: id, subject: '192.0.2.2', mark: 'unknown' } as const;
     await updateMark(api.db, change, { accountId, name: 'somebody', at: NOW, address: null });
     expect((await listNames()).slice(1)).toEqual([
       'alerted',
@@ -241,10 +241,24 @@ describe('the overview', () => {
   });
 });
 
+/** What SPF refuses, and nothing signs. */
+const refused = (sourceIp: string, count: number) =>
+  aRecord({ sourceIp, count, spfDomain: 'example.com', spfResult: 'fail' });
+
+/** A signature of the owner's, as it was made and as a list leaves it. */
+const intact = aSignature({ domain: 'example.com', result: 'pass' });
+const broken = aSignature({ domain: 'example.com', result: 'fail' });
+const own = { spfDomain: 'example.com', spf: 'pass', dkim: 'pass' } as const;
+
+/** Addresses of as many networks. */
+const scattered = (networks: number, count: number) =>
+  Array.from({ length: networks }, (_, i) => refused(`198.18.${i}.7`, count));
+
 describe('a domain’s page', () => {
   test('of a domain that others forge says that it can go to p=reject', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
-    const records = [...recordsOf('192.0.2.1', 500, 500), ...recordsOf('203.0.113.9', 20)];
+    const strangers = [...scattered(40, 1), refused('203.0.113.9', 20)];
+    const records = [...recordsOf('192.0.2.1', 500, 500), ...strangers];
     const days = Array.from({ length: 40 }, (_, i) => addDays('2026-03-14', -i));
     const policy = { p: 'quarantine' };
     await receive(
@@ -255,21 +269,24 @@ describe('a domain’s page', () => {
     const before = await read(path);
     expect(before).toContain('Policy p=quarantine (by the reports of 14 Mar 2026)');
     expect(before).toContain(
-      'Yes, if these are not yours: 600 messages from 1 source that nothing shows to be yours.',
+      'Next step Do you know 203.0.113.9? All of its 600 messages fail. Say whose they are.',
     );
-    for (const [address, mark] of [
+    expect(before).toContain('40 scattered addresses, likely one botnet Forged 40 sources 1,200');
+    for (const [subject, mark] of [
       ['192.0.2.1', 'legitimate'],
       ['203.0.113.9', 'unknown'],
     ] as const) {
-      const change = { domainId: id, address, mark };
+      const change = { domainId: id, subject, mark };
       await updateMark(api.db, change, { accountId, name: 'somebody', at: NOW, address: null });
     }
     const after = await read(path);
-    expect(after).toContain('Can I go to p=reject? Yes. Nearly all mail of yours passes');
+    expect(after).toContain(
+      'Yes, if these are not yours: 1,200 messages from 40 sources that nothing shows to be yours.',
+    );
     expect(after).toContain('change p=quarantine in the DMARC record to p=reject');
-    expect(after).toContain('messages that failed: no action (600)');
+    expect(after).toContain('messages that failed: no action (1,800)');
     expect(after).toContain('Who reported failures');
-    expect(after).toContain('203.0.113.9 Forger 600');
+    expect(after).toContain('203.0.113.9 Forged 600');
   });
 
   test('says that a range ends before it begins', async () => {
@@ -280,15 +297,16 @@ describe('a domain’s page', () => {
     );
   });
 
-  test('has a verdict on each of the addresses that a forger uses, not on the first 500', async () => {
+  test('takes seven hundred addresses of a botnet for one sender', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     const forgers = Array.from({ length: 700 }, (_, i) =>
-      aRecord({ sourceIp: `198.18.${i >> 8}.${i & 255}`, count: 10, spfDomain: 'forger.example' }),
+      refused(`198.${18 + (i >> 8)}.${i & 255}.7`, 10),
     );
     await receive(api.db, [aReportOf([...recordsOf('192.0.2.1', 900, 900), ...forgers])]);
     const page = await read(`/settings/domains/${id}`);
-    expect(page).toMatch(/Not decided [^;]*; 0 sources 0 – 0 /);
+    expect(page).toMatch(/Not recognised [^;]*; 0 sources 0 – 0 /);
     expect(page).toMatch(/Probably not yours [^;]*; 700 sources 7,000 0\.00% 7,000 /);
+    expect(page).toContain('700 scattered addresses, likely one botnet Forged');
   });
 
   test('says how many failures are missing where addresses are not kept', async () => {
@@ -303,11 +321,10 @@ describe('a domain’s page', () => {
     expect(page).toMatch(/Who reported failures [^;]* 1,899 999 /);
   });
 
-  test('waits for no mark on what others forward, and says that it would be stopped', async () => {
+  test('waits for no mark on what others pass on, and says that it would be stopped', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
-    const broken = aSignature({ domain: 'example.com', result: 'fail' });
     const records = [
-      ...recordsOf('192.0.2.1', 500, 500),
+      aRecord({ ...own, count: 500, signatures: [intact] }),
       aRecord({
         ...{ sourceIp: '198.51.100.7', count: 20, spf: 'fail', dkim: 'fail' },
         ...{ signatures: [broken], spfDomain: 'list.example.net', spfResult: 'pass' },
@@ -320,7 +337,7 @@ describe('a domain’s page', () => {
     );
     const page = await read(`/settings/domains/${id}`);
     expect(page).toContain(
-      'Can I go to p=reject? Yes. 600 messages that others forwarded would be stopped, too;',
+      'Can I go to p=reject? Yes. 600 messages that others passed on would be stopped, too;',
     );
     expect(page).toContain('1 source 600 0.00% 600');
   });
@@ -330,17 +347,20 @@ describe('a domain’s page', () => {
     const signatures = [aSignature({ domain: 'sendgrid.net', result: 'pass' })];
     const failing = aRecord({ sourceIp: '203.0.113.9', count: 20, signatures });
     await receive(api.db, [aReportOf([failing], { begin: '2026-03-14T00:00:00Z' })]);
-    expect(await read(`/settings/domains/${id}`)).toContain('203.0.113.9 Twilio SendGrid 20 0 20');
+    const page = await read(`/settings/domains/${id}`);
+    expect(page).toContain('Sender Would be stopped Twilio SendGrid Needs set-up 20');
+    expect(page).toContain(
+      'Next step Twilio SendGrid sends for you and is not set up for the domain: all of its 20 messages fail.',
+    );
   });
 
-  test('tells forwarders, forgers and who is not known apart among those whose messages fail', async () => {
+  test('tells what is passed on and who is not recognised apart among those whose messages fail', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
     const failing = { spf: 'fail', dkim: 'fail' } as const;
-    const broken = aSignature({ domain: 'example.com', result: 'fail' });
     await receive(api.db, [
       aReportOf(
         [
-          ...recordsOf('192.0.2.1', 500, 500),
+          aRecord({ ...own, count: 500, signatures: [intact] }),
           aRecord({
             ...{ ...failing, sourceIp: '198.51.100.7', count: 30, signatures: [broken] },
             ...{ spfDomain: 'list.example.net', spfResult: 'pass' },
@@ -349,14 +369,14 @@ describe('a domain’s page', () => {
             ...{ ...failing, sourceIp: '203.0.113.9', count: 20, signatures: [] },
             ...{ spfDomain: 'forger.example', spfResult: 'pass' },
           }),
-          aRecord({ ...failing, sourceIp: '203.0.113.10', count: 5, signatures: [] }),
-          aRecord({ ...failing, sourceIp: '203.0.113.11', count: 4, signatures: [] }),
+          refused('203.0.113.10', 5),
+          refused('203.0.113.11', 4),
         ],
         { begin: '2026-03-14T00:00:00Z' },
       ),
     ]);
     expect(await read(`/settings/domains/${id}`)).toContain(
-      'Whose messages would be stopped Sender Would be stopped 198.51.100.7 Forwarder 30 203.0.113.9 Forger 20 Sources without a name Not enough to say 2 sources 9',
+      'Whose messages would be stopped Sender Would be stopped example.net Passed on 30 forger.example Not recognised 20 203.0.113.10 Not recognised 5 203.0.113.11 Not recognised 4',
     );
   });
 
@@ -366,7 +386,7 @@ describe('a domain’s page', () => {
     const { text } = await browser.get(`/settings/domains/${id}`);
     expect(toReadable(text)).toContain('50% of 150 messages passed DMARC');
     expect(toReadable(text)).toContain(
-      'Day Messages Failed Pass rate 14 Mar 2026 100 75 25.00% 13 Mar 2026 50 0 100.00%',
+      'Day Messages Failed Pass rate Sat 14 Mar 2026 100 75 25.00% Fri 13 Mar 2026 50 0 100.00%',
     );
     // Thirty columns end on the 14th; the line goes from all passed to a quarter.
     expect(text).toContain('d="M28.5,0L29.5,75"');
@@ -415,10 +435,42 @@ describe('a domain’s page', () => {
     });
     const { text } = await browser.get(`/settings/domains/${id}`);
     expect(toReadable(text)).toContain(
-      'Pass rate fell : about 10 Mar 2026, fired 11 Mar 2026, resolved 14 Mar 2026',
+      'Pass rate fell : about Tue 10 Mar 2026, fired Wed 11 Mar 2026, resolved Sat 14 Mar 2026',
     );
     expect(text).toContain('<circle class="mark fired" cx="85%" cy="0%" r="0.55em"/>');
     expect(text).toContain('<circle class="mark resolved" cx="98.33%" cy="100%" r="0.55em"/>');
+  });
+
+  test('marks where the policy changed, and says by what it is known', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'steps.example' });
+    const send = (day: string, p: string) => {
+      const begin = `2026-03-${day}T00:00:00Z`;
+      return receive(api.db, [aReportOf([], { domain: 'steps.example', begin, policy: { p } })]);
+    };
+    for (const day of ['01', '02', '03', '09']) await send(day, 'none');
+    for (const day of ['06', '07', '08', '10', '11', '12', '13', '14'])
+      await send(day, 'quarantine');
+    const values = {
+      previous_value: 'v=DMARC1; p=quarantine',
+      current_value: 'v=DMARC1; p=reject',
+    };
+    const context = { record_type: 'dmarc', ...values };
+    const firedAt = '2026-03-14T10:00:00Z';
+    await anAlert(
+      api.db,
+      { accountId, domainId: id },
+      { type: 'alert.dns_record_changed', firedAt, context },
+    );
+    const [reported, seen] = [
+      'Policy: p=none → p=quarantine, Fri 6 Mar 2026 (seen in reports)',
+      'Policy: p=quarantine → p=reject, Sat 14 Mar 2026 (seen in DNS)',
+    ];
+    const { text } = await browser.get(`/settings/domains/${id}`);
+    expect(toReadable(text)).toContain(` ${reported} ${seen} Show these numbers`);
+    expect(text.split(`<title>${reported}</title>`)).toHaveLength(3);
+    const later = await read(`/settings/domains/${id}?days=7`);
+    expect(later).not.toContain(reported);
+    expect(later).toContain(seen);
   });
 
   test('shows an open alert, however many have fired and resolved since', async () => {
@@ -455,12 +507,12 @@ describe('a domain’s page', () => {
     await fired('2025-06-02T04:00:00Z', '2026-03-01T04:00:00Z');
     await fired('2025-07-03T04:00:00Z');
     const list = async (days: number) =>
-      (await read(`/settings/domains/${id}?days=${days}`)).match(/: fired \d+ \w+ \d+/g);
-    expect(await list(30)).toEqual([': fired 2 Jun 2025', ': fired 3 Jul 2025']);
+      (await read(`/settings/domains/${id}?days=${days}`)).match(/: fired \w+ \d+ \w+ \d+/g);
+    expect(await list(30)).toEqual([': fired Mon 2 Jun 2025', ': fired Thu 3 Jul 2025']);
     expect(await list(365)).toEqual([
-      ': fired 1 May 2025',
-      ': fired 2 Jun 2025',
-      ': fired 3 Jul 2025',
+      ': fired Thu 1 May 2025',
+      ': fired Mon 2 Jun 2025',
+      ': fired Thu 3 Jul 2025',
     ]);
   });
 

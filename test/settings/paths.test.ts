@@ -3,6 +3,9 @@ import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, aDomain, UNKNOWN_ID } from '../support/builders.ts';
 import { aSignedIn, type Browser } from '../support/visitor.ts';
 
+/** What forms about sources and domains need; others leave it out of account. */
+const FORM = { subject: 'scattered', mark: 'unknown', sends_no_mail: 'yes' };
+
 let api: Api;
 let browser: Browser;
 let domainId: string;
@@ -28,13 +31,13 @@ describe.each(['x', UNKNOWN_ID, `${UNKNOWN_ID}0`, `{${UNKNOWN_ID}}`, '%00', '%F0
     });
 
     test.each([
-      ...[`domains/${id}/check`, `domains/${id}/sources/192.0.2.1/mark`],
+      ...[`domains/${id}/check`, `domains/${id}/sources/mark`, `domains/${id}/sends-no-mail`],
       ...[`integrations/api-keys/${id}/enable`, `integrations/api-keys/${id}/delete`],
       ...[`integrations/webhooks/${id}/test`, `integrations/webhooks/${id}/delete`],
       ...[`people/${id}/link`, `people/${id}/withdraw`, `people/${id}/enable`],
       ...[`people/${id}/disable`, `people/${id}/sign-out`, `security/sessions/${id}`],
     ])('POST %s', async (path) => {
-      expect((await browser.post(`/settings/${path}`, { mark: 'unknown' })).status).toBe(404);
+      expect((await browser.post(`/settings/${path}`, FORM)).status).toBe(404);
     });
 
     test('as that of a report', async () => {

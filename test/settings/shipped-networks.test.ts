@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Line, parseLine, toTable } from '../../scripts/networks/table.ts';
-import { openShippedNetworks } from '../../src/settings/shipped-networks.ts';
+import { openShippedNetworks } from '../../src/settings/ip-database.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, aRecord, aReportOf, receive } from '../support/builders.ts';
 import { aDatabasePath } from '../support/store.ts';
@@ -19,7 +19,7 @@ const V6 = [
 ]; // 2001:db8::/32
 
 function aFile(bytes: Buffer): string {
-  const file = join(dirname(aDatabasePath()), 'networks.bin');
+  const file = join(dirname(aDatabasePath()), 'networks.mmdb');
   writeFileSync(file, bytes);
   return file;
 }
@@ -27,19 +27,15 @@ function aFile(bytes: Buffer): string {
 const aTable = (version = '1.0.0') =>
   toTable(version, { v4: V4.flatMap(parseLine), v6: V6.flatMap(parseLine) });
 
-function open(bytes: Buffer) {
-  const networks = openShippedNetworks(aFile(bytes));
-  if (networks !== undefined) onTestFinished(networks.close);
-  return networks;
-}
+const open = (bytes: Buffer) => openShippedNetworks(aFile(bytes));
 
 const toText = (key: number) =>
   [24, 16, 8, 0].map((bits) => Math.floor(key / 2 ** bits) % 256).join('.');
 
 describe('the networks that come with Plumbline', () => {
-  test('have the number and name of an address of either kind, by the first line of a number', () => {
+  test('have the number and name of an address of either kind, by the first line of a number', async () => {
     const own = { asn: 64500, organisation: 'Example "Own" Networks, Inc.', country: null };
-    const networks = open(aTable());
+    const networks = await open(aTable());
     const find = (address: string) => networks?.find(address);
     expect(find('192.0.2.0')).toEqual(own);
     expect(find('192.0.2.127')).toEqual(own);
@@ -49,8 +45,8 @@ describe('the networks that come with Plumbline', () => {
     expect(find('2001:db8:ffff:ffff:ffff:ffff:ffff:ffff')?.asn).toBe(64502);
   });
 
-  test('do not know what is before, between and behind their ranges', () => {
-    const networks = open(aTable());
+  test('do not know what is before, between and behind their ranges', async () => {
+    const networks = await open(aTable());
     for (const address of [
       '0.0.0.0',
       '192.0.1.255',
@@ -63,14 +59,14 @@ describe('the networks that come with Plumbline', () => {
       expect(networks?.find(address)).toBeUndefined();
   });
 
-  test('find for any address what a search through all lines finds', () => {
+  test('find for any address what a search through all lines finds', async () => {
     const line = fc.record({
       first: fc.nat(400),
       length: fc.nat(20),
       asn: fc.integer({ min: 1, max: 5 }),
     });
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 30 }), (given) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 30 }), async (given) => {
         const lines: Line[] = given
           .toSorted((a, b) => a.first - b.first)
           .map(({ first, length, asn }) => ({
@@ -81,27 +77,24 @@ describe('the networks that come with Plumbline', () => {
         const counted: Line[] = [];
         for (const line of lines)
           if (line.first > (counted.at(-1)?.last ?? -1n)) counted.push(line);
-        const networks = openShippedNetworks(aFile(toTable('1', { v4: lines, v6: [] })));
+        const networks = await open(toTable('1', { v4: lines, v6: [] }));
         for (let key = 0; key < 430; key += 1) {
           const wanted = counted.find(({ first, last }) => first <= key && key <= last)?.asn;
           expect(networks?.find(toText(key))?.asn).toBe(wanted);
         }
-        networks?.close();
       }),
       { numRuns: 50 },
     );
   });
 
-  test('cut a name that is too long between two characters', () => {
+  test('cut a name that is too long between two characters', async () => {
     const v4 = [{ first: 0n, last: 9n, asn: 64500, name: '\u{1f4ee}'.repeat(100) }];
-    const name = open(toTable('1', { v4, v6: [] }))?.find('0.0.0.1')?.organisation;
-    expect(name).toBe('\u{1f4ee}'.repeat(63));
+    const networks = await open(toTable('1', { v4, v6: [] }));
+    expect(networks?.find('0.0.0.1')?.organisation).toBe('\u{1f4ee}'.repeat(63));
   });
 
-  test('are none without their file, and when it has another format', () => {
-    expect(openShippedNetworks(join(dirname(aDatabasePath()), 'none.bin'))).toBeUndefined();
-    expect(open(Buffer.from('{"format":"plumbline-networks-0"}'.padEnd(200)))).toBeUndefined();
-    expect(open(Buffer.alloc(0))).toBeUndefined();
+  test('are none without their file', async () => {
+    expect(await openShippedNetworks(join(dirname(aDatabasePath()), 'none.mmdb'))).toBeUndefined();
   });
 });
 

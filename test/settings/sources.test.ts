@@ -201,9 +201,9 @@ describe('the sources of a domain', () => {
       'At Twilio SendGrid this is called domain authentication .',
     );
     expect(service.text).toContain('<a href="https://www.twilio.com/docs/sendgrid/');
-    await browser.post(`${place}/${MAILER}/mark`, { mark: 'unknown' });
+    await browser.post(`${place}/mark`, { subject: MAILER, mark: 'unknown' });
     expect(await read(`${place}/${MAILER}`)).not.toContain('is called domain authentication');
-    await browser.post(`${place}/${MAILER}/mark`, { mark: 'none' });
+    await browser.post(`${place}/mark`, { subject: MAILER, mark: 'none' });
     // The next page would have the notice.
     await read(place);
   });
@@ -295,7 +295,7 @@ describe('the sources of a domain', () => {
   test('of another account’s domain are not found', async () => {
     const { browser: other } = await aVisitor(api, await aBareAccount(api.db));
     for (const place of [path, `${path}/${OWN}`]) expect((await other.get(place)).status).toBe(404);
-    expect((await other.post(`${path}/${OWN}/mark`, { mark: 'unknown' })).status).toBe(404);
+    expect((await other.post(`${path}/mark`, { subject: OWN, mark: 'unknown' })).status).toBe(404);
     expect((await browser.get('/settings/domains/none/sources')).status).toBe(404);
   });
 });
@@ -391,14 +391,15 @@ describe('the page of a source', () => {
     ];
     await receive(api.db, [aReportOf(records, { domain })]);
     for (const address of [spf, dkim]) {
-      const place = `/settings/domains/${id}/sources/${address}`;
+      const sources = `/settings/domains/${id}/sources`;
+      const place = `${sources}/${address}`;
       await read(place);
-      await browser.post(`${place}/mark`, { mark: 'legitimate' });
+      await browser.post(`${sources}/mark`, { subject: address, mark: 'legitimate' });
       const page = await read(place);
       expect(page).toMatch(/Fails (SPF|DKIM) passes for another domain/);
       expect(page).not.toMatch(/without your permission|if you use this service/);
       expect(page).toContain('it counts as Yours, failing');
-      await browser.post(`${place}/mark`, { mark: 'none' });
+      await browser.post(`${sources}/mark`, { subject: address, mark: 'none' });
       // The next page would have the notice.
       await read(place);
     }
@@ -488,14 +489,13 @@ describe('a mark', () => {
     const place = `${path}/${MAILER}`;
     expect(await read(place)).toContain('Nobody has marked it yet.');
     const mark = async (choice: string) => {
-      const { status, headers } = await browser.post(`${place}/mark`, { mark: choice });
+      const form = { subject: MAILER, mark: choice, return: place };
+      const { status, headers } = await browser.post(`${path}/mark`, form);
       expect([status, headers['location']]).toEqual([303, place]);
       return await read(place);
     };
-    const inRange = await browser.post(`${place}/mark?days=90&x=y`, { mark: 'none' });
-    expect(inRange.headers['location']).toBe(`${place}?days=90`);
     expect((await browser.get(`${place}?days=90`)).text).toContain(
-      `action="${place}/mark?days=90"`,
+      `name="return" value="${place}?days=90"`,
     );
     const marked = await mark('legitimate');
     expect(marked).toContain(`${MAILER} is marked as legitimate.`);
@@ -512,16 +512,43 @@ describe('a mark', () => {
     expect(await read(`${path}?mark=unknown`)).toContain('There is no such address in this range.');
   });
 
+  test('of a sender leads back to the page that it was set on, in the range of the form', async () => {
+    const subject = 'service Twilio SendGrid';
+    const mark = async (fields: Record<string, string>) =>
+      (await browser.post(`${path}/mark`, { subject, ...fields })).headers['location'];
+    await browser.get(path);
+    const page = `${path}?group=service&days=7`;
+    expect(await mark({ mark: 'legitimate', return: page, days: '90' })).toBe(
+      `${path}?group=service&days=90`,
+    );
+    expect(await read(page)).toContain('Twilio SendGrid is marked as legitimate.');
+    expect(await mark({ mark: 'none', return: path.replace('/sources', '') })).toBe(
+      path.replace('/sources', ''),
+    );
+    expect(await read(page)).toContain('Twilio SendGrid has no mark any more.');
+  });
+
+  test.each([
+    ...['', '/settings/overview', 'https://elsewhere.example/', '//elsewhere.example/', 'x'],
+    ...['/settings/domains/../account', '/settings/domains/00000000-0000-4000-8000-000000000000'],
+  ])('leads to the list of sources where the form names the page %j', async (page) => {
+    const form = { subject: MAILER, mark: 'none', return: page };
+    expect((await browser.post(`${path}/mark`, form)).headers['location']).toBe(path);
+    await browser.get(path);
+  });
+
   test('is refused without the form’s token, from another site, and when there is no such mark', async () => {
-    const place = `${path}/${MAILER}/mark`;
+    const place = `${path}/mark`;
+    const unknown = { subject: MAILER, mark: 'unknown' };
     await browser.get(path.replace('/sources', ''));
     await browser.get(`${path}/${MAILER}`);
     const foreign = { 'Sec-Fetch-Site': 'cross-site' };
-    expect((await browser.post(place, { mark: 'unknown', form_token: '' })).status).toBe(403);
-    expect((await browser.post(place, { mark: 'unknown' }, foreign)).status).toBe(403);
+    expect((await browser.post(place, { ...unknown, form_token: '' })).status).toBe(403);
+    expect((await browser.post(place, unknown, foreign)).status).toBe(403);
     for (const mark of ['', 'toString', 'x'])
-      expect((await browser.post(place, { mark })).status).toBe(422);
-    expect((await browser.post(`${path}/x/mark`, { mark: 'unknown' })).status).toBe(404);
+      expect((await browser.post(place, { ...unknown, mark })).status).toBe(422);
+    for (const subject of ['', 'x', 'service ', 'scattered addresses', '192.0.2.0/24'])
+      expect((await browser.post(place, { ...unknown, subject })).status).toBe(422);
     expect(await api.db.selectFrom('source_mark').selectAll().execute()).toEqual([]);
   });
 });

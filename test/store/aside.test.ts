@@ -23,8 +23,11 @@ describe('the thread of long reads', () => {
     const records = [aRecord({ sourceIp: '192.0.2.1', count: 5 })];
     await receive(store.db, [aReportOf(records, { domain: name, begin: '2026-03-10T00:00:00Z' })]);
     const scope = { accountId, domainId };
-    const days = createDaysReads(store, { logError: (error) => expect.fail(String(error)) });
-    const asked = { scope, range: RANGE, failingOnly: false, limit: 5, offset: 0 };
+    const days = createDaysReads(store, {
+      now: () => new Date('2026-03-15'),
+      logError: (error) => expect.fail(String(error)),
+    });
+    const asked = { scope, range: RANGE, limit: 5, offset: 0 };
     const found = await days.listSources(asked);
     expect(found.sources).toMatchObject([{ address: '192.0.2.1', messages: 5 }]);
     const isKept = async () => {

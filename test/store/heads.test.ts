@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
+import { BELIEF } from '../../src/store/days/believed.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -165,9 +166,9 @@ async function holdCounts(db: Store['db']): Promise<void> {
       join domain on domain.id = domain_id and account_id is not null and status = 'active'`;
   const pairs = [
     [
-      sql`select domain_id, day, reports, messages, aligned from domain_day`,
-      sql`select domain_id, date(begin_date), count(*), sum(total_messages),
-        sum(aligned_messages) from report group by 1, 2`,
+      sql`select domain_id, day, belief, reports, messages, aligned from domain_day`,
+      sql`select domain_id, date(begin_date), ${BELIEF}, count(*), sum(total_messages),
+        sum(aligned_messages) from report group by 1, 2, 3`,
     ],
     [
       sql`select cast(list_id as text), day, items from list_day`,

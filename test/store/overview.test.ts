@@ -10,7 +10,7 @@ import { aStore, IS_POSTGRES } from '../support/store.ts';
 const WANTED = { accountId: 'a', today: '2026-03-15', days: 30 };
 const RANGE = { from: '2026-02-13', to: '2026-03-14' };
 
-const OF_DOMAINS = { ids: '["d"]', ...RANGE };
+const OF_DOMAINS = { ids: '["d"]', all: '["d"]', ...RANGE };
 
 /** What a read asks, without answers. */
 async function findQueries(read: (reader: Reader) => Promise<unknown>) {
@@ -41,10 +41,12 @@ test.skipIf(IS_POSTGRES)(
       ...(await findQueries((asked) =>
         asked.readAll(sumsOfDomains({ ...OF_DOMAINS, before: '2026-01-14' })),
       )),
-      ...(await findQueries((asked) => readDomain(asked, scope, { ...RANGE, window: RANGE }))),
-      ...(await findQueries((asked) => findDataDays(asked, scope))),
+      ...(await findQueries((asked) =>
+        readDomain(asked, scope, { today: WANTED.today, ...RANGE, window: RANGE }),
+      )),
+      ...(await findQueries((asked) => findDataDays(asked, scope, WANTED.today))),
     ];
-    expect(queries).toHaveLength(15);
+    expect(queries).toHaveLength(17);
     for (const query of queries) {
       const explained: BoundQuery<{ detail: string }> = (db) => {
         const { sql, parameters } = query(db);
@@ -62,16 +64,16 @@ test('the first and the newest day are those of one domain of the account', asyn
   const accountId = await aBareAccount(db);
   const { id: domainId } = await aDomain(db, accountId, { name: 'example.com' });
   const none = { oldest: null, newest: null };
-  expect(await findDataDays(reader, { accountId, domainId })).toEqual(none);
+  expect(await findDataDays(reader, { accountId, domainId }, WANTED.today)).toEqual(none);
   const days = ['2026-03-14', '2024-06-12', '2026-01-01'];
   await receive(
     db,
     days.map((day) => aReport({ begin: `${day}T00:00:00Z` })),
   );
   const known = { oldest: '2024-06-12', newest: '2026-03-14' };
-  expect(await findDataDays(reader, { accountId, domainId })).toEqual(known);
+  expect(await findDataDays(reader, { accountId, domainId }, WANTED.today)).toEqual(known);
   const other = await aBareAccount(db);
-  expect(await findDataDays(reader, { accountId: other, domainId })).toEqual(none);
+  expect(await findDataDays(reader, { accountId: other, domainId }, WANTED.today)).toEqual(none);
   const { states, range } = await readWorklist(reader, { ...WANTED, accountId });
   expect(states).toMatchObject([{ id: domainId, ...known }]);
   expect(range).toEqual(RANGE);
@@ -96,6 +98,7 @@ test('a worklist adds up the days of each domain, and those before', async () =>
   const byDomain = new Map(sums.map(({ domain_id, ...sum }) => [domain_id, sum]));
   expect(byDomain.get(id)).toEqual({
     ...{ messages: 30, aligned: 2, messagesBefore: 120, alignedBefore: 2, dataDays: 2 },
+    ...{ asideReports: 0, asideMessages: 0, asideAligned: 0 },
   });
   expect(byDomain.get(other)).toMatchObject({ messages: max, aligned: 2, messagesBefore: 0 });
   expect(byDomain.size).toBe(2);

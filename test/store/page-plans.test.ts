@@ -136,7 +136,13 @@ async function fill(db: Db) {
       : { account_id: null, number: 0 }),
     ...{ reports_version: newVersion(), alerts_version: newVersion() },
   }));
-  const counts = { reports: OF_DAY, messages: 1, aligned: 1, sources: randomBytes(300) };
+  const counts = {
+    belief: 'established',
+    reports: OF_DAY,
+    messages: 1,
+    aligned: 1,
+    sources: randomBytes(300),
+  };
   await insertAll(db, 'domain_day', DAYS, (day) => ({ domain_id: domainId, day, ...counts }));
   for (const list_id of [alertList(domainId), alertList(accountId), accountReportList(accountId)])
     await insertAll(db, 'list_day', DAYS, (day) => ({ list_id, day, items: OF_DAY }));
@@ -177,7 +183,7 @@ async function insertItems(db: Db, owner: Owner): Promise<void> {
 }
 
 const COLUMNS = {
-  domain_day: ['domain_id', 'day, reports, messages, aligned, sources'],
+  domain_day: ['domain_id', 'day, belief, reports, messages, aligned, sources'],
   list_day: ['list_id', 'day, items'],
 } as const;
 

@@ -3,7 +3,12 @@ import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
-import { domainsOf, updateDomainStatus } from '../../src/store/domains/domains.ts';
+import {
+  domainsOf,
+  updateDomainStatus,
+  updateSendsNoMail,
+} from '../../src/store/domains/domains.ts';
+import { findDomain } from '../../src/store/domains/overview.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { listAudit } from '../../src/store/events/audit.ts';
@@ -47,7 +52,8 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
   const kept = await aDomain(db, mine, { name: 'kept.example' });
   await receive(db, [aReport()]);
   const by = { name: 'you@example.com', accountId: mine, address: null, at: NOW };
-  await updateMark(db, { domainId, address: '192.0.2.1', mark: 'unknown' }, by);
+  await updateMark(db, { domainId, subject: 'scattered', mark: 'unknown' }, by);
+  await updateSendsNoMail(db, { domainId, sendsNoMail: true }, by);
   await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });
   await anAlert(db, { accountId: mine, domainId });
   const list = alertsOf({ accountId: mine, domainId: undefined });
@@ -85,6 +91,7 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
 
   await aDomain(db, theirs, { name: 'example.com' });
   const scope = { accountId: theirs, domainId };
+  expect((await findDomain(reader, scope)).sends_no_mail).toBe(0);
   expect((await readPage(reader, reportsOf(scope), WHOLE)).total).toBe(1);
   expect((await readPage(reader, alertsOf(scope), WHOLE)).items).toEqual([]);
   await anAlert(db, scope);
@@ -174,7 +181,14 @@ test('a day that has lost its reports does not stop it', async () => {
   const { db } = await aStore();
   const { id } = await aDomain(db, await aBareAccount(db), { name: 'example.com' });
   await receive(db, [aReport()]);
-  const day = { domain_id: id, day: '2020-01-01', reports: 1, messages: 1, aligned: 1 };
+  const day = {
+    domain_id: id,
+    day: '2020-01-01',
+    belief: 'other' as const,
+    reports: 1,
+    messages: 1,
+    aligned: 1,
+  };
   await db.write((tx) => tx.insertInto('domain_day').values(day).execute());
   await removeDomain(db, id, { deletesReports: true });
   expect(await db.selectFrom('domain').select('id').execute()).toEqual([]);

@@ -11,8 +11,8 @@ async function aMarkedDomain() {
   const accountId = await aBareAccount(db);
   const { id: domainId } = await aDomain(db, accountId, { name: 'example.com' });
   const by = { name: 'you@example.com', accountId, address: '192.0.2.8', at: NOW };
-  const mark = (address: string, one: 'legitimate' | 'unknown' | null, actor = by) =>
-    updateMark(db, { domainId, address, mark: one }, actor);
+  const mark = (subject: string, one: 'legitimate' | 'unknown' | null, actor = by) =>
+    updateMark(db, { domainId, subject, mark: one }, actor);
   const marks = async () => Object.fromEntries(await readMarks(reader, domainId));
   const audit = async () =>
     (await listAudit(db, accountId, { limit: 50, kind: 'source' }))
@@ -42,6 +42,22 @@ describe('marks of sources', () => {
     ]);
   });
 
+  test('hold for senders by their keys, too, and tell what was there before', async () => {
+    const { mark, marks, audit } = await aMarkedDomain();
+    const senders = ['domain list.example.net', 'network AS64500', 'scattered', 'service SendGrid'];
+    for (const sender of senders) expect(await mark(sender, 'unknown')).toBe(null);
+    expect(await mark('scattered', 'legitimate')).toBe('unknown');
+    expect(Object.entries(await marks()).map(([subject, { mark: one }]) => [subject, one])).toEqual(
+      [
+        ['domain list.example.net', 'unknown'],
+        ['network AS64500', 'unknown'],
+        ['scattered', 'legitimate'],
+        ['service SendGrid', 'unknown'],
+      ],
+    );
+    expect((await audit()).map(([, subject]) => subject)).toEqual([...senders, 'scattered']);
+  });
+
   test('that change nothing leave no trace', async () => {
     const { by, mark, marks, audit } = await aMarkedDomain();
     await mark('192.0.2.1', null);
@@ -63,7 +79,7 @@ describe('marks of sources', () => {
   test('are a thousand at most in a domain, also when several are set at once', async () => {
     const { store, domainId, mark, marks } = await aMarkedDomain();
     const rows = Array.from({ length: 998 }, (_, i) => ({
-      ...{ domain_id: domainId, address: `198.51.${i >> 8}.${i & 255}` },
+      ...{ domain_id: domainId, subject: `198.51.${i >> 8}.${i & 255}` },
       ...{ mark: 'unknown' as const, marked_at: NOW, marked_by: 'you@example.com' },
     }));
     await store.db.write(async (tx) => {

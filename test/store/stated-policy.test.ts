@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toPolicyTags } from '../../src/domain/dns/dns-record.ts';
+import type { Belief } from '../../src/domain/reports/authentication.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import { preferAuthenticated } from '../../src/store/reports/authenticated.ts';
@@ -13,11 +14,11 @@ const BY_STRANGER = { authenticated: '' };
 async function aDomainWithout() {
   const store = await aStore();
   await aDomain(store.db, await aBareAccount(store.db), { name: 'example.com' });
-  /** Of each day; a recount agrees. */
-  const policies = async () => {
+  /** What established reporters state of each day, or others; a recount agrees. */
+  const policies = async (belief: Belief = 'established') => {
     expect(await Array.fromAsync(verify(store))).toEqual([]);
-    const rows = await store.db.selectFrom('domain_day').select('policy').orderBy('day').execute();
-    return rows.map(({ policy }) => policy);
+    const rows = store.db.selectFrom('domain_day').select('policy').where('belief', '=', belief);
+    return (await rows.orderBy('day').execute()).map(({ policy }) => policy);
   };
   return { store, db: store.db, policies };
 }
@@ -47,6 +48,7 @@ test('a day has the policy that its last report stated, unless its mail was not 
   expect(await policies()).toEqual(['p=quarantine; sp=none; pct=20']);
   await receive(db, [aReport({ policy: { p: 'reject' } })], NOW, BY_STRANGER);
   expect(await policies()).toEqual(['p=quarantine; sp=none; pct=20']);
+  expect(await policies('other')).toEqual(['p=reject']);
 });
 
 describe('a day does not state what only a report said', () => {
@@ -105,6 +107,6 @@ test.each([
   [{ p: 'reject', testing: 'y', pct: 100 }, 'p=reject; t=y'],
   [{ p: 'reject', sp: 'x'.repeat(500), pct: -5 }, 'p=reject'],
 ])('%j', (stated, wanted) => {
-  const policy = { sp: null, pct: null, testing: null, ...stated };
+  const policy = { sp: null, np: null, pct: null, testing: null, ...stated };
   expect(toPolicyTags(policy)).toBe(wanted);
 });

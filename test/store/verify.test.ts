@@ -60,14 +60,21 @@ const IN_DOMAIN: readonly (readonly [string, string, string | null, string])[] =
     (figure) =>
       [
         `update domain_day set ${figure} = ${figure} + 1 where day = '2026-03-10'`,
-        ...(['domain_day', '2026-03-10', figure] as const),
+        ...(['domain_day', '2026-03-10 established', figure] as const),
       ] as const,
   ),
   [
     `update domain_day set policy = 'p=reject' where day = '2026-03-10'`,
-    ...(['domain_day', '2026-03-10', 'policy'] as const),
+    ...(['domain_day', '2026-03-10 established', 'policy'] as const),
   ],
-  [`delete from domain_day where day = '2026-03-11'`, 'domain_day', '2026-03-11', 'reports'],
+  [
+    `delete from domain_day where day = '2026-03-11' and belief = 'other'`,
+    ...(['domain_day', '2026-03-11 other', 'reports'] as const),
+  ],
+  [
+    `update domain_day set belief = 'disputed' where belief = 'other'`,
+    ...(['domain_day', '2026-03-11 disputed', 'reports'] as const),
+  ],
   [`update list_day set items = 5`, 'list_day of alerts', '2026-03-15', 'items'],
   [
     `update list_day set day = '2026-03-16' where day = '2026-03-15'`,
@@ -140,8 +147,10 @@ describe('verify', () => {
     await store.db.write((tx) =>
       tx.updateTable('domain_day').set(cache).where('day', '=', '2026-03-11').execute(),
     );
-    const place = { table: 'domain_day', of: NAME, at: '2026-03-11', figure: 'sources' };
-    expect(await mend(store)).toMatchObject([place]);
+    const places = ['established', 'other'].map((belief) => ({
+      ...{ table: 'domain_day', of: NAME, at: `2026-03-11 ${belief}`, figure: 'sources' },
+    }));
+    expect(await mend(store)).toMatchObject(places);
   });
 
   test('finds reports that an account’s list lacks or has too many, and the listing goes on with them', async () => {
@@ -189,8 +198,10 @@ describe('verify', () => {
     );
     const [added, missing] = ['2026-03-12', '2026-03-11'];
     expect(days.map(({ at, stored, right }) => [at, stored, right])).toEqual([
-      [added, 2, null],
-      [missing, null, 2],
+      [`${added} established`, 1, null],
+      [`${added} other`, 1, null],
+      [`${missing} established`, null, 1],
+      [`${missing} other`, null, 1],
     ]);
     await Array.fromAsync(repair(store));
     expect(await list(store)).toEqual([]);

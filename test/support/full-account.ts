@@ -75,7 +75,7 @@ export async function aFullAccount(db: Db): Promise<string> {
   await anAlert(db, { accountId, domainId }, { type: 'alert.volume_drop', resolvedAt: NOW });
   await tellReceivers(db);
   const address = '192.0.2.1';
-  await updateMark(db, { domainId, address, mark: 'unknown' }, { ...by, accountId });
+  await updateMark(db, { domainId, subject: address, mark: 'unknown' }, { ...by, accountId });
   await updateRouteCheck(db, domainId, { checkedAt: NOW, findings: [] });
   await deliverMail(db, { accountId });
   await db.write(async (tx) => {

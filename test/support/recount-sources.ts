@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { addToTally, passesDmarc } from '../../src/domain/reports/alignment.ts';
+import { toBelief } from '../../src/domain/reports/authentication.ts';
 import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toPattern } from '../../src/domain/reports/source-pattern.ts';
 import type { DaySource } from '../../src/domain/sources/day-sources.ts';
@@ -18,7 +19,8 @@ export async function holdSources(db: Db): Promise<void> {
     const totals = records.reduce(addToTally, others);
     const { record_count, total_messages, aligned_messages } = report;
     expect(Object.values(totals)).toEqual([record_count, total_messages, aligned_messages]);
-    const day = `${report.domain_id} ${report.begin_date.slice(0, 10)}`;
+    const belief = toBelief(report.authenticated);
+    const day = `${report.domain_id} ${report.begin_date.slice(0, 10)} ${belief}`;
     const reporter = report.reporter_org ?? (report.reporter_email?.replace(/^.*@/, '') || null);
     for (const record of records) addRecord(right, record, { day, reporter });
   }
@@ -49,9 +51,9 @@ function add(counts: Counts, what: string, by: number): void {
 
 async function countStored(db: Db, which: 'sources' | 'counted'): Promise<Counts> {
   const stored: Counts = new Map();
-  for (const { domain_id, day, [which]: sources } of await listDays(db))
+  for (const { domain_id, day, belief, [which]: sources } of await listDays(db))
     for (const { address, patterns, reporters, ...counts } of sources as readonly DaySource[]) {
-      const of = `${domain_id} ${day} ${address}`;
+      const of = `${domain_id} ${day} ${belief} ${address}`;
       for (const [name, count] of Object.entries(counts)) stored.set(`${of}: ${name}`, count);
       for (const [text, messages] of patterns) stored.set(`${of}: pattern ${text}`, messages);
       for (const [name, { messages, aligned }] of reporters) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
 import { Failure } from '../failure.ts';
 
 const MIN_LENGTH = 12;
@@ -60,23 +61,13 @@ function normalise(password: string): string {
  * @internal A test gives it other limits.
  */
 export function createQueue(maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING) {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (running < maxRunning) running += 1;
-    else if (waiting.length >= maxWaiting)
+  const limit = pLimit(maxRunning);
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (limit.activeCount + limit.pendingCount >= maxRunning + maxWaiting)
       throw new Failure(
         'unavailable',
         'Too many people are signing in right now. Please try again in a few seconds.',
       );
-    // A task that finishes passes its place to the first one that waits.
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
+    return await limit(work);
   };
 }

@@ -6,11 +6,10 @@ import {
   pluralize,
   toSafeText,
 } from '../text.ts';
+import { type Context, describeCause, findSender, listSources } from './alert-senders.ts';
 import { type AlertType, isAlertType } from './registry.ts';
 
 /* What pages and mails say of an alert. */
-
-export type Context = Readonly<Record<string, unknown>>;
 
 interface AlertText {
   readonly title: string;
@@ -54,6 +53,20 @@ export function findAlertText(type: string): AlertText {
   return { ...text, describe: (context) => `${text.describe(context)}${describeDoubt(context)}` };
 }
 
+/** The subject of mails about an alert, before the name of its domain. */
+export function toHeadline(type: string, context: Context): string {
+  const sender = findSender(context);
+  return sender === undefined ? findAlertText(type).title : `${sender} fails`;
+}
+
+/**
+ * Whether nobody says so but reports that are not believed, of a domain that has an established reporter: no person is told,
+ * it is no next step, and pages show it apart.
+ */
+export function isUnconfirmed({ unconfirmed }: Context): boolean {
+  return unconfirmed === true;
+}
+
 /** A firing or a resolution in one sentence. `domain` is a name as people read it. */
 export function describeChange(
   { type, context, isResolved }: { type: string; context: Context; isResolved: boolean },
@@ -70,8 +83,10 @@ function toUnknownText(type: string): AlertText {
   return { title, describe: describeContext, advice: 'An alert is open: look at it.' };
 }
 
-function describeDoubt({ unauthenticated }: Context): string {
-  return unauthenticated === true
+function describeDoubt(context: Context): string {
+  if (isUnconfirmed(context))
+    return ' Nobody who is established reports it, and anybody can send such a report: no mail tells of it.';
+  return context['unauthenticated'] === true
     ? ' Only reports say so whose senders are not authenticated, or new: anybody can send such a mail.'
     : '';
 }
@@ -83,9 +98,10 @@ function describeRegression(context: Context): string {
     formatRate(context[name]),
   );
   const fall = `The pass rate fell by ${drop} points, from ${prev} to ${curr}.`;
-  if (typeof messages !== 'number' || typeof failed !== 'number') return fall;
+  const told = [describeCause(context), fall].filter(Boolean).join(' ');
+  if (typeof messages !== 'number' || typeof failed !== 'number') return told;
   const when = typeof day === 'string' ? ` on ${formatDay(day)}` : '';
-  return `${fall} ${formatCount(failed)} of ${pluralize(messages, 'message')} failed${when}.`;
+  return `${told} ${formatCount(failed)} of ${pluralize(messages, 'message')} failed${when}.`;
 }
 
 function describeMissing(context: Context): string {
@@ -102,12 +118,9 @@ function describeSource(context: Context): string {
     ({ ip, failed_count }) => `${ip} (${formatNumber(failed_count)} failed)`,
   );
   if (more > 0) list.push(`${formatCount(more)} more`);
+  const cause = describeCause(context);
+  if (cause !== undefined) return `${cause} Sources: ${list.join(', ')}.`;
   return `${formatNumber(context['failed_count'])} of ${formatNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
-}
-
-/** The sources in the context of a new failing source. */
-export function listSources({ sources }: Context): readonly Context[] {
-  return Array.isArray(sources) ? (sources as Context[]) : [];
 }
 
 function describeRecord(context: Context): string {

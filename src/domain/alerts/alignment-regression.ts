@@ -10,14 +10,21 @@ const TYPE = 'alert.alignment_regression';
 /** The pass rate of a day fell far below that of the days before it. */
 export const alignmentRegression: AlertRule<typeof TYPE> = {
   type: TYPE,
-  findOccurrences: (facts, thresholds) => replay(facts, thresholds).map(toOccurrence),
+  findOccurrences: (facts, thresholds) =>
+    replay(facts, thresholds).map((found) => toOccurrence(found, facts)),
   explain: (facts, thresholds) => {
-    const last = replay(facts, thresholds).at(-1);
-    return last !== undefined && last.ending === null
-      ? explainOpen(last, facts, thresholds)
-      : explainLatest(facts, thresholds);
+    const last = findLasting(facts, thresholds);
+    return last === undefined
+      ? explainLatest(facts, thresholds)
+      : explainOpen(last, facts, thresholds);
   },
 };
+
+/** The regression that is open, or would be. */
+export function findLasting(facts: Facts, thresholds: Thresholds): Regression | undefined {
+  const last = replay(facts, thresholds).at(-1);
+  return last?.ending === null ? last : undefined;
+}
 
 interface Regression {
   readonly index: number;
@@ -72,7 +79,7 @@ function findEnding(
   return index - since >= t.regressionDays ? 'new_normal' : null;
 }
 
-function toOccurrence({ day, before, ending }: Regression): Occurrence {
+function toOccurrence({ day, before, ending }: Regression, { cause }: Facts): Occurrence {
   const context = {
     drop_pct: toDrop(before, day),
     prev_pass_rate: toPassRate(before),
@@ -80,6 +87,7 @@ function toOccurrence({ day, before, ending }: Regression): Occurrence {
     day: day.day,
     message_count: day.messages,
     failed_count: day.messages - day.aligned,
+    ...(ending === null && cause && { cause }),
   };
   return { subject: '', ending, context };
 }

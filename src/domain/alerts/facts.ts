@@ -1,6 +1,7 @@
 import type { RecordType } from '../dns/dns-record.ts';
 import type { DnsRecordState } from '../dns/dns-watch.ts';
 import type { Day, Instant } from '../instant.ts';
+import type { FailureCause } from '../sources/failure-cause.ts';
 import type { Counts } from './rate.ts';
 
 /** All that is known of one domain at one moment. The rules read nothing else. */
@@ -17,6 +18,8 @@ export interface Facts {
   readonly receipts: readonly { readonly day: Day; readonly reports: number }[];
   /** Addresses that failed more than the thresholds allow, on days that may still fire or have fired. */
   readonly failingSources: readonly FailingSource[];
+  /** Who sends most of what fails since the pass rate fell; only while it lasts. */
+  readonly cause?: FailureCause | undefined;
   readonly dns: Readonly<Partial<Record<RecordType, DnsRecordState>>>;
   readonly alerts: readonly KnownAlert[];
 }
@@ -29,6 +32,8 @@ export interface DataDay extends Counts {
 export interface FailingSource extends Counts {
   readonly day: Day;
   readonly address: string;
+  /** The service that sent; null when no evidence names one, or the address is not new. */
+  readonly service: string | null;
   /** Data days between its last message and this day, both excluded, up to what rules need; null if it sent none before. */
   readonly absentDays: number | null;
   /** Later days on which a new source sent too many failing messages. */

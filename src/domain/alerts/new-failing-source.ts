@@ -34,9 +34,11 @@ function findDays(facts: Facts, thresholds: Thresholds): Day[] {
 }
 
 function newSources({ failingSources }: Facts, { newSourceDays }: Thresholds): FailingSource[] {
-  return failingSources.filter(
-    ({ absentDays }) => absentDays === null || absentDays >= newSourceDays,
-  );
+  return failingSources.filter((source) => isNew(source, newSourceDays));
+}
+
+export function isNew({ absentDays }: Pick<FailingSource, 'absentDays'>, newSourceDays: number) {
+  return absentDays === null || absentDays >= newSourceDays;
 }
 
 /** Every source would be new on a domain's first day with messages. */
@@ -78,8 +80,8 @@ function isOver(
   return false;
 }
 
-function toListedSource({ address, messages, aligned }: FailingSource) {
-  return { ip: address, message_count: messages, failed_count: messages - aligned };
+function toListedSource({ address, service, messages, aligned }: FailingSource) {
+  return { ip: address, message_count: messages, failed_count: messages - aligned, service };
 }
 
 function explainOpen({ subject, context }: Occurrence): string {

@@ -1,5 +1,7 @@
+import { addDays, toDay } from '../instant.ts';
+import { DAYS_SILENT } from '../reports/authentication.ts';
 import type { Facts } from './facts.ts';
-import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
+import type { AlertRule, Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** One domain as alerts look at it: in one way, or with reports of anybody, and with those of established reporters only. */
@@ -7,7 +9,8 @@ export type Views = readonly [Facts, ...Facts[]];
 
 /**
  * The occurrences that any of the views has: an alert fires when one says so, and lasts until all have come to its end. The
- * context tells when no established reporter says so.
+ * context tells when no established reporter says so, and whether the domain has one. What established reporters say comes
+ * first: strangers' reports take neither the place of an alert nor the mail about it.
  */
 export function findOccurrences(
   rule: AlertRule,
@@ -17,11 +20,20 @@ export function findOccurrences(
   const [all, established] = views;
   if (established === undefined) return rule.findOccurrences(all, thresholds);
   const sure = rule.findOccurrences(established, thresholds);
+  const doubt = { unauthenticated: true, ...(isHeard(established) && { unconfirmed: true }) };
+  const lasting = sure.filter(isLasting);
+  const isTaken = ({ subject }: Occurrence) =>
+    lasting.some((one) => rule.isSingle || one.subject === subject);
   const doubtful = rule
     .findOccurrences(all, thresholds)
-    .map(({ context, ...rest }) => ({ ...rest, context: { ...context, unauthenticated: true } }));
-  const merged = merge(sure, rule.isSingle && sure.some(isLasting) ? [] : doubtful);
-  return dropSecondOpen(merged, rule.type, all);
+    .filter((one) => !isLasting(one) || !isTaken(one))
+    .map(({ context, ...rest }) => ({ ...rest, context: { ...context, ...doubt } }));
+  return merge(sure, doubtful);
+}
+
+function isHeard({ days, now }: Facts): boolean {
+  const newest = days.at(-1)?.day;
+  return newest !== undefined && newest >= addDays(toDay(now), -DAYS_SILENT);
 }
 
 /** What both have is as sure as the established reporters, unless only the other one lasts. */
@@ -32,21 +44,6 @@ function merge(sure: readonly Occurrence[], doubtful: readonly Occurrence[]): Oc
   });
   const others = doubtful.filter((one) => !sure.some((occurrence) => isSame(one, occurrence)));
   return [...merged, ...others];
-}
-
-/** Only one alert of a subject can be open: that which is, else the surest. */
-function dropSecondOpen(
-  occurrences: readonly Occurrence[],
-  type: string,
-  facts: Facts,
-): readonly Occurrence[] {
-  const kept = new Map<string, Occurrence>();
-  for (const one of occurrences.filter(isLasting)) {
-    const open = findOpen(facts, type, one.subject);
-    const isOpen = open !== undefined && open.context['day'] === one.context['day'];
-    if (isOpen || !kept.has(one.subject)) kept.set(one.subject, one);
-  }
-  return occurrences.filter((one) => !isLasting(one) || kept.get(one.subject) === one);
 }
 
 const isLasting = ({ ending }: Occurrence): boolean => ending === null;

@@ -32,9 +32,11 @@ export function toPassRate(counts: Counts): number {
   return toHundredthsOfRate(counts) / 100;
 }
 
-/** How many points the pass rate is below the one before: the difference of the two as they are rounded. */
+/** How many points the pass rate is below the one before, rounded to two decimals once: after the difference. */
 export function toDrop(before: Counts, after: Counts): number {
-  return (toHundredthsOfRate(before) - toHundredthsOfRate(after)) / 100;
+  const { over, under } = difference(before, after);
+  const size = roundHalfUp((over < 0n ? -over : over) * 10_000n, under);
+  return Number(over < 0n ? -size : size) / 100;
 }
 
 /** Whether the rate fell by at least `points`, in whole numbers: in floating point, ten could become 9.999…. */
@@ -61,8 +63,11 @@ function toHundredthsOfPoints(points: number): bigint {
 }
 
 function toHundredthsOfRate({ messages, aligned }: Counts): number {
-  const [over, under] = [BigInt(aligned) * 10_000n, BigInt(messages)];
-  const rounded = Number((over * 2n + under) / (under * 2n));
+  const rounded = Number(roundHalfUp(BigInt(aligned) * 10_000n, BigInt(messages)));
   if (rounded === 10_000 && aligned < messages) return 9_999;
   return rounded === 0 && aligned > 0 ? 1 : rounded;
+}
+
+function roundHalfUp(over: bigint, under: bigint): bigint {
+  return (over * 2n + under) / (under * 2n);
 }

@@ -69,19 +69,23 @@ function toCanonicalSpf(line: string): string {
   return line.toLowerCase().split(/\s+/).filter(Boolean).sort().join(' ');
 }
 
+/** The tags of a policy: of the domain, of its subdomains, and of subdomains that do not exist. */
+export type PolicyTag = 'p' | 'sp' | 'np';
+
 /**
- * The policies that a DMARC record requests for the domain and for its subdomains. Several records count as
- * none. A record whose `p` is missing or unknown requests no policy (RFC 9989).
+ * The policies that a DMARC record requests for the domain, for its subdomains, and for those that do not exist. Several
+ * records count as none. A record whose `p` is missing or unknown requests no policy (RFC 9989).
  */
-export function toPolicies(value: RecordValue): { readonly p: Policy; readonly sp: Policy } {
+export function toPolicies(value: RecordValue): Readonly<Record<PolicyTag, Policy>> {
   const tags = toTags(value);
-  if (tags === undefined) return { p: 'absent', sp: 'absent' };
+  if (tags === undefined) return { p: 'absent', sp: 'absent', np: 'absent' };
   const p = toPolicy(tags.get('p'));
-  return { p, sp: tags.has('sp') ? toPolicy(tags.get('sp')) : p };
+  const sp = tags.has('sp') ? toPolicy(tags.get('sp')) : p;
+  return { p, sp, np: tags.has('np') ? toPolicy(tags.get('np')) : sp };
 }
 
 /** The policy of a DMARC record's tag; null when the record has no such tag, or none that receivers know. */
-export function findPolicyTag(value: RecordValue, tag: 'p' | 'sp'): Policy | null {
+export function findPolicyTag(value: RecordValue, tag: PolicyTag): Policy | null {
   const [, text] = parseTags(value ?? '').find(([name]) => name === tag) ?? [];
   return toKnownPolicy(text) ?? null;
 }
@@ -93,19 +97,36 @@ export function findPolicyTag(value: RecordValue, tag: 'p' | 'sp'): Policy | nul
 export function toPolicyTags({
   p,
   sp,
+  np,
   pct,
   testing,
-}: Pick<PolicyPublished, 'p' | 'sp' | 'pct' | 'testing'>): string | null {
+}: Pick<PolicyPublished, PolicyTag | 'pct' | 'testing'>): string | null {
   const policy = toKnownPolicy(p ?? '');
   if (policy === undefined) return null;
-  const ofSubdomains = toKnownPolicy(sp ?? '');
+  const ofSubdomains = Object.entries({ sp, np }).flatMap(([tag, text]) => {
+    const known = toKnownPolicy(text ?? '');
+    return known === undefined ? [] : [`${tag}=${known}`];
+  });
   const tags = [
     `p=${policy}`,
-    ...(ofSubdomains === undefined ? [] : [`sp=${ofSubdomains}`]),
+    ...ofSubdomains,
     ...(pct !== null && pct >= 0 && pct < 100 ? [`pct=${Math.trunc(pct)}`] : []),
     ...(testing?.toLowerCase() === 'y' ? ['t=y'] : []),
   ];
   return tags.join('; ');
+}
+
+/** The value of a DMARC record's tag. */
+export function findTag(value: RecordValue, tag: string): string | undefined {
+  return toTags(value)?.get(tag);
+}
+
+/** The policy of a record as such tags; null when there is none, or several. */
+export function toPolicyTagsOf(value: RecordValue): string | null {
+  const { p, sp, np } = toPolicies(value);
+  if (p === 'absent') return null;
+  const others = [...(sp === p ? [] : [`sp=${sp}`]), ...(np === sp ? [] : [`np=${np}`])];
+  return [`p=${p}`, ...others, ...findTestTags(value)].join('; ');
 }
 
 /** The first tag of each name. undefined when there is no record, or more than one. */

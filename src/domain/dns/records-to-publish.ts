@@ -1,3 +1,4 @@
+import { findTag, type RecordValue } from './dns-record.ts';
 import { toHost } from './report-addresses.ts';
 
 /** What has to be in DNS for reports about a domain to come, as a person publishes it. */
@@ -41,6 +42,12 @@ export function listRecordsToPublish({
 
 /** The whole record of a domain that has none: it asks for reports and changes nothing else. */
 export const toFirstRecord = (address: string): string => `v=DMARC1; p=none; ${toRuaTag(address)}`;
+
+/** The record of a domain that sends no mail. Reports go where the former record has them go. */
+export function toRejectRecord(former: RecordValue, address: string | undefined): string {
+  const rua = findTag(former, 'rua') ?? (address && `mailto:${address}`);
+  return `v=DMARC1; p=reject; sp=reject${rua ? `; rua=${rua}` : ''}`;
+}
 
 export const toRuaTag = (address: string): string => `rua=mailto:${address}`;
 

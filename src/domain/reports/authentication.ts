@@ -15,12 +15,25 @@ export const NEW = 'new ';
  */
 export const DAYS_NEW = 14;
 
+/** How many days established reporters of a domain may be silent, before all but disputed reports are believed. */
+export const DAYS_SILENT = 30;
+
 /**
- * Alerts look at a domain in two ways: without what is disputed, and with nothing but reports of established reporters and
- * files. So nobody who only sends mail hides what other reports say.
+ * How far a report is believed: its reporter is established, or it is a file; nobody authenticated it, or its reporter is new;
+ * or it is disputed. Days are counted by it.
  */
-export const VIEWS = ['undisputed', 'established'] as const;
-export type View = (typeof VIEWS)[number];
+export type Belief = 'established' | 'other' | 'disputed';
+
+export function toBelief(authenticated: string | null): Belief {
+  if (authenticated === DISPUTED) return 'disputed';
+  return toTrust(authenticated) === 2 ? 'established' : 'other';
+}
+
+/**
+ * Whose reports count: all but disputed ones, or only those of established reporters and files. A domain has one of the
+ * views (store/days/believed.ts). Alerts look at it in both, so that nobody who only sends mail hides what other reports say.
+ */
+export type View = 'all' | 'established';
 
 /**
  * How well a report's sender is known: 0 when nobody authenticated it, 1 for a new reporter, 2 for one that is established,
@@ -33,5 +46,6 @@ export function toTrust(authenticated: string | null): 0 | 1 | 2 {
 
 /** Whether a view counts a report. */
 export function isInView(view: View, authenticated: string | null): boolean {
-  return view === 'established' ? toTrust(authenticated) === 2 : authenticated !== DISPUTED;
+  const belief = toBelief(authenticated);
+  return belief === 'established' || (belief === 'other' && view === 'all');
 }

@@ -30,7 +30,7 @@ interface SourceSum extends Writable<SourceCounts> {
 }
 
 /** How many addresses are kept of a day: those with most messages. */
-const MAX_SOURCES = 1_000;
+export const MAX_SOURCES = 1_000;
 /** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
 const MAX_TEXT_CHARS = 200_000;

@@ -60,6 +60,8 @@ export interface Facts extends SeenMail {
   readonly ownSignature: Signature | undefined;
   /** What passed for `from` itself and was not counted by the receiver. */
   readonly uncounted: 'SPF' | 'DKIM' | undefined;
+  /** All signatures of the own organisation. */
+  readonly ownSignatures: readonly Signature[];
   /** A signature of the own organisation that did not pass. */
   readonly brokenSignature: Signature | undefined;
 }
@@ -76,6 +78,7 @@ export function toFacts(
   const passed = isDkimAligned ? [] : dkim.filter(({ result }) => result === 'pass');
   const passedSpf = spf.result === 'pass' && !spf.isAligned ? spf.domain : null;
   const isSigned = passed.some((one) => one.domain === from);
+  const ownSignatures = dkim.filter((one) => isOwn(one.domain) && one.result !== 'none');
   return {
     ...seen,
     from,
@@ -85,8 +88,7 @@ export function toFacts(
     foreignSignature: passed.find((one) => !!one.domain && !isOwn(one.domain)),
     ownSignature: passed.find((one) => isOwn(one.domain) && one.domain !== from),
     uncounted: isSigned ? 'DKIM' : passedSpf === from ? 'SPF' : undefined,
-    brokenSignature: dkim.find(
-      ({ domain: signer, result }) => isOwn(signer) && result !== 'pass' && result !== 'none',
-    ),
+    ownSignatures,
+    brokenSignature: ownSignatures.find(({ result }) => result !== 'pass'),
   };
 }

@@ -2,7 +2,7 @@ import type { Facts } from './evidence.ts';
 import { type Phrase, phrase } from './phrase.ts';
 import { isRecordProblem, tellKeyProblem, tellSelector, tellSpfProblem } from './record-problem.ts';
 import type { AdviceContext, Rule } from './rule.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './sender.ts';
 
 /** What to do about messages that fail DMARC. The first rule that applies counts. */
 export const FAILING_RULES: readonly Rule[] = [
@@ -63,9 +63,7 @@ export const FAILING_RULES: readonly Rule[] = [
       ...phrase`DKIM passes for ${foreignSignature?.domain ?? ''}`,
       ...tellSelector(foreignSignature),
       ...phrase`, which is not aligned with ${from}: have the service sign as ${from} with a key of its own.`,
-      ...(mark === 'legitimate'
-        ? []
-        : [' If you do not know this service, it sends without your permission.']),
+      ...(mark === 'legitimate' ? [] : [' If you do not know this service, ask who uses it.']),
     ],
   },
   {
@@ -90,17 +88,17 @@ export const FAILING_RULES: readonly Rule[] = [
 
 /** What to do about messages that fail and are not the owner's to mend, whatever their results. */
 export const STRANGER_RULES: Readonly<Partial<Record<Verdict, readonly Rule[]>>> = {
-  forger: [
+  forged: [
     {
       title: 'Somebody else sends as the domain',
       applies: () => true,
       tell: ({ from }) =>
-        phrase`This looks like somebody who forges ${from}. A policy of quarantine or reject keeps such messages from readers: the page of the domain says how far you are. There is nothing else to do. If you know who sends here, mark the source as legitimate to see how to set it up.`,
+        phrase`Somebody forges ${from}. A policy of quarantine or reject keeps such messages from readers: the page of the domain says how far you are. There is nothing else to do.`,
     },
   ],
-  forwarder: [
+  passed_on: [
     {
-      title: 'Forwarded mail',
+      title: 'Mail that is passed on',
       applies: () => true,
       tell: ({ from }) =>
         phrase`Somebody received these messages of ${from} and sent them on, and they were changed on the way, as mailing lists do. There is nothing to do.`,
@@ -119,7 +117,7 @@ function tellRemedies(from: string, { modes, mark }: AdviceContext): Phrase {
     ...(isKnown ? [] : ['if you use this service, ']),
     ...place,
     ...phrase`, or sign with DKIM as ${from}.`,
-    ...(isKnown ? [] : [' If you do not know it, it sends without your permission.']),
+    ...(isKnown ? [] : [' If you do not know it, ask who uses it.']),
   ];
 }
 
@@ -137,35 +135,31 @@ function tellStrict({ ownSpf, ownSignature, from }: Facts, { modes }: AdviceCont
   ];
 }
 
-/** SPF of another domain shows who sent the message on. */
-function tellBroken(
-  { brokenSignature: broken, foreignSpf }: Facts,
-  { verdict }: AdviceContext,
-): Phrase {
-  const isOwn = verdict === 'yours' || verdict === 'service';
-  const cause = isOwn
-    ? phrase`this is a sender of yours, so the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.`
-    : foreignSpf === undefined
-      ? phrase`either the messages are forwarded and changed on the way, as mailing lists do, or the key in DNS is not the one that signs. If this is a server of yours, compare the key.`
-      : phrase`SPF passes for ${foreignSpf}, so the messages are probably forwarded there and changed on the way, as mailing lists do. If ${foreignSpf} sends for you, compare the key in DNS with the one that signs.`;
+function tellBroken({ brokenSignature: broken }: Facts, { verdict }: AdviceContext): Phrase {
   return [
     ...phrase`Messages are signed as ${broken?.domain ?? ''}`,
     ...tellSelector(broken),
     ...phrase`, but the signature does not verify (${broken?.result ?? 'no result'}): `,
-    ...cause,
+    verdict === 'not_recognised'
+      ? `${ASKED} If you do, compare the key in DNS with the one that signs. If not, somebody may pass these messages on and change them, as mailing lists do.`
+      : 'the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.',
   ];
 }
 
-function tellUnknown({ from, spfDomain }: Facts, { modes, mark }: AdviceContext): Phrase {
+const ASKED = 'do you know this sender?';
+
+function tellUnknown({ from, spfDomain }: Facts, { modes, mark, verdict }: AdviceContext): Phrase {
   // The SPF record of the domain of MAIL FROM helps when it can be aligned.
   const domain = modes.spf === 'r' || spfDomain === from ? spfDomain : undefined;
-  if (mark === 'legitimate')
-    return domain === undefined
-      ? phrase`You marked it as legitimate: sign its messages with DKIM as ${from}.`
-      : phrase`You marked it as legitimate: add the address to the SPF record of ${domain}, and sign its messages with DKIM as ${from}.`;
+  const remedy = [
+    ...(domain === undefined ? [] : phrase`add the address to the SPF record of ${domain}, and `),
+    ...phrase`sign its messages with DKIM as ${from}.`,
+  ];
+  if (mark === 'legitimate') return ['You marked it as legitimate: ', ...remedy];
+  if (verdict !== 'not_recognised') return ['It is a sender of yours: ', ...remedy];
   return [
-    ...phrase`Either somebody forges ${from}, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then `,
-    ...(domain === undefined ? [] : phrase`add it to the SPF record of ${domain} and `),
-    ...phrase`sign with DKIM as ${from}.`,
+    'Do you know this sender? If it is a forgotten system of yours, ',
+    ...remedy,
+    ' If not, a policy of quarantine or reject keeps these messages from readers.',
   ];
 }

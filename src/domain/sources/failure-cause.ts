@@ -3,11 +3,10 @@ import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { remember } from '../remember.ts';
 import { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { GroupName } from './groups.ts';
 
 interface SourceOfDays extends Counts {
   readonly address: string;
-  readonly patterns: ReadonlyMap<string, number>;
+  readonly patterns: Iterable<readonly [pattern: string, messages: number]>;
 }
 
 interface MailOfSomeDays {
@@ -16,27 +15,25 @@ interface MailOfSomeDays {
   readonly days: number;
 }
 
+/** A part of an alert's context, as the API has it. */
 export interface FailureCause {
-  readonly group: GroupName;
-  /** The addresses whose messages failed since, most first. */
-  readonly addresses: readonly string[];
-  readonly before: Counts;
-  readonly since: Counts;
-  /** A signature of the domain that was valid before, and is missing or invalid since. `aligned` has the messages with it. */
-  readonly signature?: SignatureChange;
-}
-
-export interface SignatureChange {
-  readonly domain: string;
+  /** The service's name, else the address. */
+  readonly sender: string;
+  readonly service: string | null;
+  /** The address whose messages failed since; null when there are several. */
+  readonly source_ip: string | null;
+  readonly message_count: number;
+  readonly failed_count: number;
+  /** A signature of the domain's owner that was valid before, and is missing or invalid since; null when there is none. */
   readonly selector: string | null;
-  readonly before: Counts;
-  readonly since: Counts;
+  readonly signing_domain: string | null;
 }
 
 interface CauseContext {
   /** The monitored domain. */
   readonly domain: string;
-  readonly toGroup: (address: string) => GroupName;
+  /** The name of the service that sends from an address. */
+  readonly toService: (address: string) => string | undefined;
   readonly toOrganizationalDomain: ToOrganizationalDomain;
 }
 
@@ -53,48 +50,54 @@ export function findCause(
   context: CauseContext,
 ): FailureCause | undefined {
   if (before.days === 0) return undefined;
+  const toSender = remember((address: string) => context.toService(address) ?? address);
   const toSenders = ({ sources }: MailOfSomeDays) =>
-    Map.groupBy(sources, ({ address }) => context.toGroup(address).key);
+    Map.groupBy(sources, ({ address }) => toSender(address));
   const former = toSenders(before);
-  const senders = [...toSenders(since)].map(([key, sources]) => {
-    const known = former.get(key) ?? [];
+  const senders = [...toSenders(since)].map(([sender, sources]) => {
+    const known = former.get(sender) ?? [];
     const [was, is] = [addUp(known), addUp(sources)];
     const more = failedOf(is) - (failedOf(was) * since.days) / before.days;
-    return { known, sources, was, is, more: Math.max(0, more) };
+    return { sender, known, sources, was, is, more: Math.max(0, more) };
   });
   const [most] = senders.sort((a, b) => b.more - a.more);
   const all = senders.reduce((sum, { more }) => sum + more, 0);
   if (most === undefined || most.more === 0 || most.more < all / 2) return undefined;
-  const { known, sources, was, is } = most;
+  const { sender, known, sources, was, is } = most;
   if (2 * failedOf(is) < is.messages && !hasDropped(was, is)) return undefined;
-  const addresses = sources
-    .filter((source) => failedOf(source) > 0)
-    .sort((a, b) => failedOf(b) - failedOf(a))
-    .map(({ address }) => address);
-  const group = context.toGroup(addresses[0] ?? '');
-  return { group, addresses, before: was, since: is, ...findSignature(known, sources, context) };
+  const [failing, another] = sources.filter((source) => failedOf(source) > 0);
+  return {
+    sender,
+    service: context.toService(failing?.address ?? '') ?? null,
+    source_ip: another === undefined ? (failing?.address ?? null) : null,
+    message_count: is.messages,
+    failed_count: failedOf(is),
+    ...findSignature(known, sources, context),
+  };
 }
 
 function hasDropped(was: Counts, is: Counts): boolean {
   return was.messages > 0 && is.messages > 0 && isDrop(was, is, DROP);
 }
 
+const NO_SIGNATURE = { selector: null, signing_domain: null };
+
 /** The signature that most messages had before, if at least half of the failures are because it is missing. */
 function findSignature(
   known: readonly SourceOfDays[],
   sources: readonly SourceOfDays[],
   context: CauseContext,
-): Pick<FailureCause, 'signature'> {
+): Pick<FailureCause, 'selector' | 'signing_domain'> {
   const [former, latter] = [addUpSigned(known, context), addUpSigned(sources, context)];
   const [most] = [...former.signed].sort(([, a], [, b]) => b - a);
-  if (most === undefined) return {};
+  if (most === undefined) return NO_SIGNATURE;
   const [key, aligned] = most;
   const before = { messages: former.messages, aligned };
   const since = { messages: latter.messages, aligned: latter.signed.get(key) ?? 0 };
   const missing = (aligned / before.messages) * since.messages - since.aligned;
-  if (!hasDropped(before, since) || missing < failedOf(addUp(sources)) / 2) return {};
-  const [domain, selector] = JSON.parse(key);
-  return { signature: { domain, selector, before, since } };
+  if (!hasDropped(before, since) || missing < failedOf(addUp(sources)) / 2) return NO_SIGNATURE;
+  const [signing_domain, selector] = JSON.parse(key);
+  return { selector, signing_domain };
 }
 
 /** Messages whose pattern is known, and how many of them each signature of the domain's owner was valid for. */

@@ -1,7 +1,7 @@
 import type { EvidenceContext, Facts } from './evidence.ts';
 import type { Phrase } from './phrase.ts';
+import type { Verdict } from './sender.ts';
 import type { Mark } from './source.ts';
-import type { Verdict } from './verdict.ts';
 
 export interface AdviceContext extends EvidenceContext {
   readonly mark: Mark | null;

@@ -1,10 +1,13 @@
 import type { components } from '../../../generated/v1.d.ts';
+import { describeCause } from '../../domain/alerts/alert-senders.ts';
 import { describeChange, findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { formatDomainName, formatTime, pluralize } from '../../domain/text.ts';
 import type { Letter } from './letter.ts';
 
-/** The data of an event. */
-export type Alert = components['schemas']['Alert'];
+/** The data of an event for people. */
+export interface Alert extends Readonly<components['schemas']['Alert']> {
+  readonly told_as: string;
+}
 
 /** A firing or a resolution. */
 export interface AlertChange extends Alert {
@@ -25,9 +28,9 @@ const MAX_LISTED = 50;
 
 /** A resolution has its firing's subject, so that both stand in one thread. */
 export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
-  const { title, describe, advice } = findAlertText(change.type);
-  const { isResolved, domain, context, fired_at, resolved_at } = change;
-  const subject = `${title} on ${formatDomainName(domain)}`;
+  const { describe, advice } = findAlertText(change.type);
+  const { isResolved, domain, context, fired_at, resolved_at, told_as } = change;
+  const subject = `${told_as} on ${formatDomainName(domain)}`;
   const page = `${frame.baseUrl}/settings/domains/${change.domain_id}`;
   const times = resolved_at === null ? '' : ` Resolved on ${formatTime(resolved_at)}.`;
   return {
@@ -35,7 +38,7 @@ export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
     blocks: [
       ...(isResolved ? ['This alert is resolved.'] : []),
       describe(context),
-      ...(isResolved ? [] : [advice]),
+      ...(isResolved || describeCause(context) !== undefined ? [] : [advice]),
       `Fired on ${formatTime(fired_at)}.${times}`,
       { link: `${page}#alerts`, text: 'Open the domain’s page' },
       ...(frame.isLastToday ? [LAST] : []),

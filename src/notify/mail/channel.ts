@@ -69,7 +69,7 @@ class MailBatch {
     const leftOut = new Set(domains.map(({ id }) => id));
     const groups = Object.groupBy(this.#batch.deliveries, (due) => {
       if (due.at < oldest) return 'old';
-      if (due.type !== 'alert.fired' && due.type !== 'alert.resolved') return 'others';
+      if (due.type !== 'mail.alert_fired' && due.type !== 'mail.alert_resolved') return 'others';
       if (alerts === 'none' || leftOut.has(parse(due).domain_id)) return 'unwanted';
       return due.at < daily ? 'alerts' : 'early';
     });
@@ -124,7 +124,7 @@ class MailBatch {
     const { accountId } = this.#person;
     const found = { domainId: alert.domain_id, accountId };
     const domain = await findDomainName(this.#deps.store.db, found);
-    const isResolved = due.type === 'alert.resolved';
+    const isResolved = due.type === 'mail.alert_resolved';
     return { ...alert, eventId: due.id, isResolved, domain: domain ?? 'a domain that was removed' };
   }
 

@@ -17,7 +17,7 @@ interface CsvFile {
   /** How many rows there are at most; who asks for too many chooses fewer days. */
   readonly count: number;
   /** Is asked for the next row when the client has taken those before it. */
-  readonly rows: AsyncIterable<readonly Cell[]>;
+  readonly rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>;
 }
 
 /** More are refused, not cut (decision 126). */

@@ -16,15 +16,16 @@ export function renderTokenIfAny(res: Response): Html | '' {
 
 interface Action {
   readonly path: string;
+  readonly fields?: Readonly<Record<string, string>>;
   readonly text: string;
   readonly look?: 'secondary' | 'quiet';
   /** Says to screen readers what the button is about. */
   readonly label?: string;
 }
 
-export function renderAction(visitor: Visitor, { path, text, look, label }: Action): Html {
+export function renderAction(visitor: Visitor, { path, fields, text, look, label }: Action): Html {
   return html`<form method="post" action="${path}">
-    ${renderFormToken(visitor)}<button ${look ? html`class="${look}"` : ''} ${label ? html`aria-label="${label}"` : ''}>${text}</button>
+    ${renderFormToken(visitor)}${renderHiddenFields(fields ?? {})}<button ${look ? html`class="${look}"` : ''} ${label ? html`aria-label="${label}"` : ''}>${text}</button>
   </form>`;
 }
 

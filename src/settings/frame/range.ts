@@ -65,7 +65,9 @@ export async function readDomainRange(
   { scope, longest = TEN_YEARS }: { scope: DomainOfAccount; longest?: typeof TEN_YEARS },
 ) {
   const domain = await findDomain(reader, scope);
-  const range = readRange(req, await findDataDays(reader, scope), now(), longest);
+  const at = now();
+  const dataDays = await findDataDays(reader, scope, toDay(toInstant(at)));
+  const range = readRange(req, dataDays, at, longest);
   return { domain, range };
 }
 

@@ -7,6 +7,7 @@ import {
   formatDay,
   formatPassRate,
   formatTime,
+  formatWeekday,
   MAX_NAME,
   once,
   pluralize,
@@ -57,9 +58,9 @@ export function formatAxisDays(days: readonly Day[]): string[] {
   return days.map((day) => format.format(new Date(day)));
 }
 
-/** “9 – 15 Mar 2026”, or one day. `formatRange` takes 50 times as long, and a chart has up to 120 periods. */
+/** “9 – 15 Mar 2026”, or one day with its weekday. `formatRange` takes 50 times as long, and a chart has up to 120 periods. */
 export function formatPeriod({ from, to }: { readonly from: Day; readonly to: Day }): string {
-  if (from === to) return formatDay(to);
+  if (from === to) return formatWeekday(to);
   const isSame = (part: string) => from.slice(0, part.length) === to.slice(0, part.length);
   if (isSame('2026-03')) return `${Number(from.slice(8))} – ${formatDay(to)}`;
   const begin = isSame('2026') ? formats().dayOnly.format(new Date(from)) : formatDay(from);

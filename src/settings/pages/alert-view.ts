@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
-import { findAlertText, listSources } from '../../domain/alerts/alert-texts.ts';
-import { addDays, type Day, isDay, toDay, toInstant } from '../../domain/instant.ts';
+import { toAlertDays } from '../../domain/alerts/alert-days.ts';
+import { listSources } from '../../domain/alerts/alert-senders.ts';
+import { findAlertText, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
+import { isDay, toDay, toInstant } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import { formatDay } from '../../domain/text.ts';
 import type { ListedAlert } from '../../store/alerts/alert-list.ts';
-import { type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
-import type { Senders } from './sources/service-groups.ts';
+import { renderDomainName, renderText, renderTime } from '../frame/text.ts';
 import { toSourcePath } from './sources/source-labels.ts';
 
 /** Ten addresses fit in, and two long records. */
@@ -16,68 +17,44 @@ type ShownAlert = Pick<
   'type' | 'domain_id' | 'fired_at' | 'resolved_at' | 'context'
 > & { readonly domain?: string };
 
-/** A page knows it when it has read the mail of the alert's days. */
-export interface KnownMail {
-  readonly cause?: Html | '';
-  readonly toGroup?: Senders['toGroup'] | undefined;
+export function renderAlert(alert: ShownAlert, now: Date) {
+  const { type, domain, domain_id, fired_at, resolved_at, context } = alert;
+  const { title, describe } = findAlertText(type);
+  const head = html`${renderState(alert)} ${title}
+    ${domain === undefined ? '' : html`on <a href="/settings/domains/${domain_id}">${renderDomainName(domain)}</a>`}`;
+  const body = html`<p>${renderText(describe(context), MAX_TEXT)}</p>
+    ${renderLinks(alert, now)}
+    <p class="when">Fired ${renderTime(fired_at, now)}${resolved_at === null ? '' : html`, resolved ${renderTime(resolved_at, now)}; its figures are as known then`}</p>`;
+  return isUnconfirmed(context)
+    ? html`<li class="alert"><details><summary>${head}</summary>${body}</details></li>`
+    : html`<li class="alert ${resolved_at === null ? 'open' : 'resolved'}"><h3>${head}</h3>${body}</li>`;
 }
 
-export function renderAlert(alert: ShownAlert, now: Date, { cause = '', toGroup }: KnownMail = {}) {
-  const { title, describe } = findAlertText(alert.type);
-  const isOpen = alert.resolved_at === null;
-  return html`<li class="alert ${isOpen ? 'open' : 'resolved'}">
-    <h3>
-      <span class="badge ${isOpen ? 'warn' : ''}">${isOpen ? 'Open' : 'Resolved'}</span>
-      ${title}
-      ${alert.domain !== undefined ? html`on <a href="/settings/domains/${alert.domain_id}">${renderDomainName(alert.domain)}</a>` : ''}
-    </h3>
-    <p>${renderText(describe(alert.context), MAX_TEXT)}</p>
-    ${alert.type === 'alert.alignment_regression' ? cause : ''}
-    ${renderLinks(alert, now, toGroup)}
-    <p class="when">Fired ${renderTime(alert.fired_at, now)}${
-      alert.resolved_at === null
-        ? ''
-        : html`, resolved ${renderTime(alert.resolved_at, now)}; its figures are as known then`
-    }</p>
-  </li>`;
+export function renderState({ resolved_at, context }: Pick<ShownAlert, 'resolved_at' | 'context'>) {
+  const state = resolved_at === null ? 'Open' : 'Resolved';
+  const isApart = isUnconfirmed(context);
+  return html`<span class="badge ${resolved_at === null && !isApart ? 'warn' : ''}">${state}${isApart ? ', reported by nobody who is established' : ''}</span>`;
 }
 
 /** Links to the sources that caused an alert, in its own days. */
-export function renderLinks(alert: ShownAlert, now: Date, toGroup?: KnownMail['toGroup']) {
-  if (alert.type === 'alert.new_failing_source') return renderSourceLinks(alert, toGroup);
-  return alert.type === 'alert.alignment_regression' ? renderDaysLink(alert, now) : '';
+export function renderLinks(alert: ShownAlert, now: Date) {
+  const { type, resolved_at, context } = alert;
+  const { day } = context;
+  if (typeof day !== 'string' || !isDay(day)) return '';
+  const end = toDay(resolved_at ?? toInstant(now));
+  const days = new URLSearchParams({ ...toAlertDays({ type, day, end }) });
+  if (type === 'alert.new_failing_source') return renderSourceLinks(alert, days);
+  if (type !== 'alert.alignment_regression') return '';
+  return html`<p><a href="${toSourcePath(alert.domain_id)}?failing=1&${days}">See who failed from ${formatDay(day)} on</a></p>`;
 }
 
-/** Links to the sources that failed from the alert's day until it resolved: the names of sources are of a month. */
-function renderDaysLink({ domain_id, resolved_at, context }: ShownAlert, now: Date) {
-  const day = findDay(context);
-  if (day === undefined) return '';
-  const [first, last] = [toDay(resolved_at ?? toInstant(now)), addDays(day, LINKED_DAYS - 1)];
-  const query = new URLSearchParams({ failing: '1', from: day, to: first < last ? first : last });
-  return html`<p><a href="${toSourcePath(domain_id)}?${query}">See who failed from ${formatDay(day)} on</a></p>`;
-}
-
-function findDay({ day }: ShownAlert['context']): Day | undefined {
-  return typeof day === 'string' && isDay(day) ? day : undefined;
-}
-
-/** The days that a link from an alert shows at most. */
-const LINKED_DAYS = 30;
-
-/** The sources that an alert names. */
-export function listAddresses(context: ShownAlert['context']): string[] {
-  const addresses = listSources(context).map(({ ip }) => parseIpAddress(String(ip)));
-  return addresses.filter((address) => address !== undefined);
-}
-
-function renderSourceLinks({ domain_id, context }: ShownAlert, toGroup: KnownMail['toGroup']) {
-  const day = findDay(context);
-  const range = day === undefined ? '' : `?from=${addDays(day, 1 - LINKED_DAYS)}&to=${day}`;
-  const addresses = listAddresses(context);
-  if (addresses.length === 0) return '';
-  const links = addresses.map((address, i) => {
-    const service = toGroup?.(address).service?.name;
-    return html`${i === 0 ? '' : ', '}<a href="${toSourcePath(domain_id, address)}${range}">${address}</a>${service === undefined ? '' : ` (${service})`}`;
+function renderSourceLinks({ domain_id, context }: ShownAlert, days: URLSearchParams) {
+  const links = listSources(context).flatMap(({ ip, service }) => {
+    const address = parseIpAddress(String(ip));
+    if (address === undefined) return [];
+    const name = typeof service === 'string' ? ` (${service})` : '';
+    return html`<a href="${toSourcePath(domain_id, address)}?${days}">${address}</a>${name}`;
   });
-  return html`<p>Look at ${links}.</p>`;
+  if (links.length === 0) return '';
+  return html`<p>Look at ${links.map((link, i) => html`${i === 0 ? '' : ', '}${link}`)}.</p>`;
 }

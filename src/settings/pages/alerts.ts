@@ -21,7 +21,7 @@ import { readPeriod, renderPeriod, toInstants } from '../frame/period.ts';
 import { type Html, renderDomainName, renderText, renderTime } from '../frame/text.ts';
 import { readPageNumber, readQuery, readSearch, readSort, toSortParameters } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
-import { renderLinks } from './alert-view.ts';
+import { renderLinks, renderState } from './alert-view.ts';
 
 const PATH = '/settings/alerts';
 const PER_PAGE = 50;
@@ -126,7 +126,7 @@ function renderRow(alert: AlertOfAccount, now: Date): Html {
     <th role="rowheader" scope="row">${title}<div class="muted"><p>${renderText(describe(told), MAX_TEXT)}</p>${renderLinks({ ...alert, context: told }, now)}</div></th>
     <td role="cell" data-label="Domain" class="name"><a href="/settings/domains/${domain_id}">${renderDomainName(domain)}</a></td>
     <td role="cell" data-label="Fired">${renderTime(fired_at, now)}</td>
-    <td role="cell" data-label="Resolved">${resolved_at === null ? html`<span class="badge warn">Open</span>` : renderTime(resolved_at, now)}</td>
+    <td role="cell" data-label="Resolved">${resolved_at === null ? renderState({ resolved_at, context: told }) : renderTime(resolved_at, now)}</td>
   </tr>`;
 }
 

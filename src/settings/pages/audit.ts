@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import { type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
+import { AUDIT_VERBS, type AuditKind, isAuditKind } from '../../domain/access/audit-actions.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { formatTime, toSafeText } from '../../domain/text.ts';
 import { type AuditEntry, findSearchEnd, listAudit } from '../../store/events/audit.ts';
@@ -74,7 +74,7 @@ export const exportAudit: PageHandler = async ({ store: { db } }, req, res) => {
 };
 
 function toRow({ at, actor, action, subject, detail, address }: AuditEntry) {
-  return [at, labelOf(ACTORS, actor), VERBS[action], subject, detail, address];
+  return [at, labelOf(ACTORS, actor), AUDIT_VERBS[action], subject, detail, address];
 }
 
 type AuditForm = ReturnType<typeof readForm>;
@@ -111,59 +111,6 @@ const KIND_LABELS = {
 
 const PLANS: Readonly<Record<string, string>> = { pro: 'Pro', free: 'Free' };
 
-const VERBS = {
-  key_created: 'created the key',
-  key_enabled: 'turned on the key',
-  key_disabled: 'turned off the key',
-  key_disabled_by_plan: 'turned off, by leaving Pro, the key',
-  key_deleted: 'deleted the key',
-  person_added: 'added',
-  person_invited: 'invited',
-  person_deleted: 'deleted',
-  person_link_made: 'made a sign-in link for',
-  person_enabled: 'enabled',
-  person_disabled: 'disabled',
-  person_role_changed: 'changed the role of',
-  person_sessions_ended: 'ended all sessions of',
-  password_changed: 'changed the password of',
-  single_sign_on_bound: 'signed in at the OpenID provider for the first time as',
-  second_factor_on: 'turned on the second factor of',
-  second_factor_off: 'turned off the second factor of',
-  second_factor_reset: 'reset the second factor of',
-  recovery_codes_renewed: 'made new recovery codes for',
-  recovery_code_used: 'used a recovery code of',
-  account_created: 'created the account',
-  account_renamed: 'renamed the account to',
-  plan_changed: 'changed the plan of',
-  address_renewed: 'made a new address for reports of',
-  second_factor_required: 'required a second factor of everybody in',
-  second_factor_optional: 'made the second factor optional in',
-  account_exported: 'downloaded all data of',
-  deletion_asked: 'asked for the deletion of',
-  deletion_taken_back: 'took back the deletion of',
-  domain_added: 'added the domain',
-  domain_claimed: 'gave this account the domain',
-  domain_ignored: 'ignored the proposed domain',
-  domain_paused: 'paused the domain',
-  domain_resumed: 'resumed the domain',
-  domain_removed: 'removed the domain',
-  alert_fired: 'fired an alert of',
-  alert_resolved: 'resolved an alert of',
-  source_marked: 'marked the source',
-  report_replaced: 'preferred, because its mail was authenticated, another report of',
-  report_authenticated: 'took as authenticated, because it came again, a report of',
-  webhook_created: 'made the webhook to',
-  webhook_enabled: 'turned on the webhook to',
-  webhook_disabled: 'turned off the webhook to',
-  webhook_disabled_by_plan: 'turned off, by leaving Pro, the webhook to',
-  webhook_disabled_as_gone: 'turned off, because it answered 410, the webhook to',
-  webhook_disabled_as_failing: 'turned off, because it failed for five days, the webhook to',
-  webhook_rotated: 'made a new secret for the webhook to',
-  webhook_deleted: 'deleted the webhook to',
-  webhook_tested: 'sent a test to',
-  delivery_resent: 'sent an event again to',
-} as const satisfies Record<AuditEntry['action'], string>;
-
 const ACTORS: Readonly<Record<string, string>> = {
   operator: 'The operator',
   plumbline: 'Plumbline',
@@ -189,7 +136,7 @@ function renderEntry(entry: AuditEntry): Html {
   const { at, actor, action, subject, address } = entry;
   return html`<tr role="row">
     <td role="cell" class="at"><time datetime="${at}">${formatTime(at)}</time></td>
-    <td role="cell" class="what"><strong>${labelOf(ACTORS, actor)}</strong> ${VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(entry)}</td>
+    <td role="cell" class="what"><strong>${labelOf(ACTORS, actor)}</strong> ${AUDIT_VERBS[action]} <strong><bdi>“${toSafeText(subject)}”</bdi></strong>${renderDetail(entry)}</td>
     <td role="cell" class="from">${describeOrigin(actor, address)}</td>
   </tr>`;
 }

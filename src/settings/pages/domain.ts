@@ -1,12 +1,13 @@
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { addUp } from '../../domain/alerts/rate.ts';
-import { addDays, toDay, toInstant } from '../../domain/instant.ts';
-import { findNextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
-import { listObstacles } from '../../domain/readiness.ts';
+import { addUp, failedOf } from '../../domain/alerts/rate.ts';
+import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
+import { findNextStep } from '../../domain/next-step.ts';
+import { type DomainFacts, WINDOW_DAYS } from '../../domain/readiness.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
+import { readOwnMail } from '../../store/days/judged.ts';
 import { findDataDays } from '../../store/domains/domain-reports.ts';
 import type { DomainRow } from '../../store/domains/domains.ts';
 import { findDay, readDomain } from '../../store/domains/overview.ts';
@@ -27,15 +28,14 @@ import {
 } from '../frame/range.ts';
 import { type Html, renderDomainName, renderPassed, renderTime } from '../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
-import { renderCause } from './alert-cause.ts';
-import { type KnownMail, listAddresses, renderAlert } from './alert-view.ts';
+import { renderAlert } from './alert-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
 import { renderNextStep } from './next-step-texts.ts';
-import { countWindow, readOwnMail, toOwnFacts, toStepWindow } from './own-mail.ts';
+import { countWindow, toJudgeDeps, toStepWindow } from './own-mail.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
-import { renderFailingSources } from './sources/failing-sources.ts';
+import { renderSendsNoMail } from './sends-no-mail.ts';
 import { renderStoppedSenders } from './sources/stopped-senders.ts';
 import { renderWords } from './words.ts';
 
@@ -49,48 +49,54 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const at = deps.now();
   const visitor = visitorOf(res);
   const scope = domainScopeOf(req, res);
-  const range = readRange(req, await findDataDays(reader, scope), at);
   const today = toDay(toInstant(at));
+  const range = readRange(req, await findDataDays(reader, scope, today), at);
   const window = toStepWindow(range.newest ?? today);
   const compared = { ...window, from: addDays(window.from, -WINDOW_DAYS) };
-  const read = await readDomain(reader, scope, { ...range, window: compared });
-  const { domain, record, openAlerts } = read;
-  const { oldest, newest } = range;
-  const known = { status: domain.status, today, oldest, newest, record, openAlerts };
-  const all = { ...known, ...countWindow(read.latest, window) };
-  const query = { scope, name: domain.name, window, all: all.counts, more: listAlerted(read) };
-  const { stopped, toGroup, mail } = await readOwnMail(deps, query);
-  const facts = toOwnFacts(all, mail);
+  const read = await readDomain(reader, scope, { today, ...range, window: compared });
+  const { domain } = read;
+  const known = toFacts(read, { today, range, window });
+  const query = { scope, name: domain.name, range: window, oldest: range.oldest ?? today };
+  const judged = await readOwnMail(toJudgeDeps(deps), { ...query, all: known.counts });
+  const facts = { ...known, mail: judged.mail };
   const results = await deps.days.readResults({ domainId: domain.id, range: window });
-  const failed = all.counts.messages - all.counts.aligned;
+  const failed = failedOf(known.counts);
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
-  const senders = toGroup === undefined ? '' : renderStoppedSenders(stopped, toGroup, domain.id);
-  const cause = await renderCause(deps, scope, read, window);
-  const obstacles = listObstacles(facts, mail);
+  const step = findNextStep(facts);
+  const senders = renderStoppedSenders(judged.senders, domain.id);
+  const view = { ...read, ...results, facts, failed, senders, mail: judged.mail };
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
+  const isInOrder = step.kind === 'nothing' && read.open.length === 0;
+  const readiness = renderReadiness({ ...view, domainId: domain.id });
+  const failures = renderFailures(results, failed);
   const main = html`${renderHead(read, at)}
     ${renderTabs(domain.id, 'Summary', range)}
-    <section class="card step" aria-labelledby="next">
-      <h2 id="next">Next step</h2>
-      <p>${renderNextStep(findNextStep(facts), { ...domain, address })}</p>
+    <section class="card step${isInOrder ? ' calm' : ''}" aria-labelledby="next">
+      <h2 id="next">${isInOrder ? 'In order' : 'Next step'}</h2>
+      <p>${renderNextStep(step, { ...domain, ...read, address })}</p>
     </section>
-    ${renderAlerts(read, { total: alerts.total, now: at, cause, toGroup })}
+    ${isInOrder ? '' : renderAlerts(read, alerts.total, at)}
+    ${isInOrder ? '' : readiness}
     ${renderTraffic(read, range)}
-    ${renderReadiness({ ...read, ...results, failed, mail, obstacles, senders, domainId: domain.id })}
-    ${await renderFailingSources(deps, scope, { range, days: read.days, toGroup })}
-    ${renderFailures(results, failed)}
+    ${isInOrder ? html`<details class="card"><summary>Who sent, and what was stopped</summary>${readiness}${failures}</details>` : failures}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
     ${await renderRoute(deps, domain, visitor)}
+    ${renderSendsNoMail(domain, visitor, { isProposed: step.kind === 'no_passing_mail' })}
     ${renderWords()}`;
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
 
-function listAlerted({ open }: Read): string[] {
-  const named = open.filter(({ type }) => type === 'alert.new_failing_source');
-  return named.flatMap(({ context }) => listAddresses(JSON.parse(context)));
+function toFacts(
+  { domain, record, openAlerts, latest }: Read,
+  { today, range, window }: { today: Day; range: DomainRange; window: DayRange },
+): DomainFacts {
+  const { status, sends_no_mail } = domain;
+  const { oldest, newest } = range;
+  const known = { status, sendsNoMail: Boolean(sends_no_mail), today, oldest, newest };
+  return { ...known, record, openAlerts, ...countWindow(latest, window) };
 }
 
 function renderHead(read: Read, now: Date): Html {
@@ -104,15 +110,10 @@ function renderHead(read: Read, now: Date): Html {
     }</p>`;
 }
 
-interface ShownAlerts extends KnownMail {
-  readonly total: number;
-  readonly now: Date;
-}
-
 /** All of them, however long ago they fired. */
-function renderAlerts({ open, domain: { id } }: Read, { total, now, ...known }: ShownAlerts): Html {
+function renderAlerts({ open, domain: { id } }: Read, total: number, now: Date): Html {
   const shown = open.map((alert) =>
-    renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now, known),
+    renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now),
   );
   return html`<section class="card" aria-labelledby="alerts">
     <h2 id="alerts">Open alerts</h2>
@@ -142,10 +143,10 @@ function renderTraffic(read: Read, range: DomainRange): Html {
 }
 
 function renderCharts(
-  { days, past, isPastCut }: Read,
+  { days, past, isPastCut, steps }: Read,
   { path, ...range }: DomainRange & { readonly path: string },
 ): Html {
-  const columns = toColumns(days, range);
+  const columns = { ...toColumns(days, range), steps };
   const fired = past.map(({ type, context, ...times }) => ({
     ...times,
     title: findAlertText(type).title,

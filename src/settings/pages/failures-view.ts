@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { addUp, type Counts, failedOf } from '../../domain/alerts/rate.ts';
-import { WINDOW_DAYS } from '../../domain/next-step.ts';
+import { WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { MailResults, SignatureResults } from '../../domain/sources/mail-results.ts';
 import { formatCount, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';

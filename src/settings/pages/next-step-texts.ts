@@ -1,11 +1,21 @@
 import { html } from 'hono/html';
+import { toAlertDays } from '../../domain/alerts/alert-days.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
+import { type Counts, failedOf } from '../../domain/alerts/rate.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
-import { toFirstRecord } from '../../domain/dns/records-to-publish.ts';
-import { addDays } from '../../domain/instant.ts';
-import { type DomainFacts, type NextStep, WINDOW_DAYS } from '../../domain/next-step.ts';
-import { formatCount, formatDay, formatPassRate, pluralize } from '../../domain/text.ts';
+import { toFirstRecord, toRejectRecord } from '../../domain/dns/records-to-publish.ts';
+import type { AlertStep, NextStep } from '../../domain/next-step.ts';
+import type { MailOfStanding } from '../../domain/own-mail.ts';
+import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from '../../domain/readiness.ts';
+import {
+  formatCount,
+  formatDay,
+  formatPassRate,
+  pluralize,
+  toSafeText,
+} from '../../domain/text.ts';
 import type { Html } from '../frame/text.ts';
+import { toSendersQuery } from './sources/source-labels.ts';
 
 interface StepText {
   readonly text: string;
@@ -20,6 +30,8 @@ export interface StepDomain {
   readonly name: string;
   /** The address for reports that the domain's record should name. */
   readonly address: string | undefined;
+  /** The DMARC record, where it is known. */
+  readonly record?: string | null | undefined;
 }
 
 export function renderNextStep(step: NextStep, domain: StepDomain): Html {
@@ -32,24 +44,17 @@ export function renderNextStep(step: NextStep, domain: StepDomain): Html {
 }
 
 const GOOD = `More than 99% of your mail passed for ${WINDOW_DAYS} days`;
-
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
+const ROUTE = ['#route', 'What DNS needs'] as const;
 
-/** The link shows the alert's own day, or a month from it where the pass rate fell: who fails since. */
-function toSources({
-  type,
-  day,
-  newest,
-}: Extract<NextStep, { kind: 'alert' }>): NonNullable<StepText['link']> {
+/** The days of the link are those of the alert's own links. */
+function toSources({ type, day, today }: AlertStep): NonNullable<StepText['link']> {
   if (day === undefined) return SOURCES;
-  const isSince = type === 'alert.alignment_regression' && newest !== null && newest > day;
-  const last = addDays(day, WINDOW_DAYS - 1);
-  const to = !isSince ? day : newest < last ? newest : last;
-  const when = isSince ? `from ${formatDay(day)} on` : `on ${formatDay(day)}`;
-  return [`/sources?failing=1&from=${day}&to=${to}`, `See who failed ${when}`];
+  const { from, to } = toAlertDays({ type, day, end: today });
+  const when = from === to ? `on ${formatDay(day)}` : `from ${formatDay(day)} on`;
+  return [`/sources?failing=1&from=${from}&to=${to}`, `See who failed ${when}`];
 }
 
-const ROUTE = ['#route', 'What DNS needs'] as const;
 /** An alert of another type is looked into where it is shown. */
 const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
   'alert.new_failing_source': SOURCES,
@@ -57,7 +62,8 @@ const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
   'alert.reports_missing': ROUTE,
 } satisfies Partial<Record<AlertType, StepText['link']>>;
 
-export function describeStep(step: NextStep, { name, address }: StepDomain): StepText {
+export function describeStep(step: NextStep, domain: StepDomain): StepText {
+  const { name, address } = domain;
   switch (step.kind) {
     case 'resume':
       return { text: 'The domain is paused: the operator of this Plumbline can resume it.' };
@@ -78,11 +84,23 @@ export function describeStep(step: NextStep, { name, address }: StepDomain): Ste
         link: ROUTE,
       };
     case 'wait':
+      return { text: describeWait(step) };
+    case 'no_passing_mail':
       return {
-        text: `Wait for more reports: ${pluralize(step.dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(step.messages, 'message')}.`,
+        text: `No mail of the domain passed for ${WINDOW_DAYS} days. If it sends no mail, say so: then p=reject is right at once.`,
+        link: ['#sends-no-mail', 'Say it'],
+      };
+    case 'lock':
+      return describeLock(domain);
+    case 'sends_after_all':
+      return {
+        text: `The domain is said to send no mail, and ${pluralize(step.messages, 'message')} passed in ${WINDOW_DAYS} days: see who sent them, or take the word back.`,
+        link: ['/sources', 'See who sent'],
       };
     case 'failing':
       return describeFailing(step);
+    case 'forwarded':
+      return describeForwarded(step.senders);
     case 'enforce':
       return describeIf(
         step.strangers,
@@ -97,10 +115,11 @@ export function describeStep(step: NextStep, { name, address }: StepDomain): Ste
   }
 }
 
-function describeAlert(step: Extract<NextStep, { kind: 'alert' }>): StepText {
-  const { type } = step;
+function describeAlert(step: AlertStep): StepText {
+  const { type, cause } = step;
   const link = ALERT_LINKS[type] ?? (['#alerts', 'See it'] as const);
-  return { text: findAlertText(type).advice, link: link === SOURCES ? toSources(step) : link };
+  const text = cause ?? findAlertText(type).advice;
+  return { text, link: link === SOURCES ? toSources(step) : link };
 }
 
 function describeFirstReports(address: string | undefined, name: string): StepText {
@@ -115,25 +134,87 @@ function describeMissingRecord(address: string | undefined, name: string): StepT
   return { text, code: address === undefined ? 'v=DMARC1; p=none' : toFirstRecord(address) };
 }
 
+export function describeWait({
+  dataDays,
+  messages,
+  daysToGo,
+}: Omit<Extract<NextStep, { kind: 'wait' }>, 'kind'>): string {
+  if (daysToGo !== undefined)
+    return `With so little mail (${pluralize(messages, 'message')} in ${WINDOW_DAYS} days), ${QUIET_DAYS} days without mail of yours that fails are enough: ${formatCount(daysToGo)} to go.`;
+  return `Wait for more reports: ${pluralize(dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(messages, 'message')}.`;
+}
+
+function describeLock({ name, address, record }: StepDomain): StepText {
+  const text = `The domain sends no mail, so all mail in its name can be rejected. Publish at _dmarc.${name}:`;
+  return { text, code: toRejectRecord(record ?? null, address) };
+}
+
 const SINCE = {
   first_report: 'from the first report on',
   before: `in the ${WINDOW_DAYS} days before, too`,
 } as const;
 
-function describeFailing({ counts, since }: Extract<NextStep, { kind: 'failing' }>): StepText {
-  const failed = formatCount(counts.messages - counts.aligned);
+function describeFailing({
+  counts,
+  since,
+  sender,
+  isRejected,
+}: Extract<NextStep, { kind: 'failing' }>): StepText {
+  const failed = formatCount(failedOf(counts));
+  const all = `${failed} of ${pluralize(counts.messages, 'message')} that may be yours failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed)`;
   const why = since === undefined ? '' : ` It was so ${SINCE[since]}, and alerts tell of changes.`;
+  const what = isRejected ? ' The policy has them rejected.' : '';
+  if (sender === undefined) return { text: `${all}: find out who sent them.${why}`, link: SOURCES };
   return {
-    text: `${failed} of ${pluralize(counts.messages, 'message')} that may be yours failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed): find out who sent them.${why}`,
-    link: SOURCES,
+    text: `${describeSender(sender)}${what} In all, ${all}.${why}`,
+    link: [`/sources?${toSendersQuery({ within: sender.key })}`, 'See them'],
   };
 }
 
+/** The sender's name comes from reports and DNS. */
+const MAX_TITLE = 80;
+
+/** What to do about a sender, by its name. */
+export function describeSender({ title, verdict, broken, ...counts }: FailingSender): string {
+  const who = toSafeText(title, MAX_TITLE);
+  const failed = describeFailed(counts);
+  if (broken !== undefined && verdict !== 'not_recognised') {
+    const selector = broken.selector ? ` (selector ${toSafeText(broken.selector, MAX_TITLE)})` : '';
+    return `${who} signs as ${toSafeText(broken.domain ?? '', MAX_TITLE)}${selector}, and the signature does not verify: compare its key. ${toSentence(failed)}`;
+  }
+  if (verdict === 'not_recognised')
+    return `Do you know ${who}? ${toSentence(failed)} Say whose they are.`;
+  if (verdict === 'needs_setup')
+    return `${who} sends for you and is not set up for the domain: ${failed}.`;
+  return `${who} is yours, and ${failed}: find out why.`;
+}
+
+const toSentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+
+function describeFailed(counts: Counts): string {
+  const failed = failedOf(counts);
+  if (failed === counts.messages) return `all of its ${pluralize(failed, 'message')} fail`;
+  return `${formatCount(failed)} of its ${pluralize(counts.messages, 'message')} fail`;
+}
+
+function describeForwarded(senders: readonly FailingSender[]): StepText {
+  const names = senders.slice(0, 3).map(({ title }) => toSafeText(title, MAX_TITLE));
+  const more = senders.length > 3 ? ` and ${pluralize(senders.length - 3, 'more sender')}` : '';
+  return {
+    text: `Much of your mail is passed on by others, and would be stopped: look at ${names.join(', ')}${more} first. Mark as unknown what may be stopped.`,
+    link: [`/sources?${toSendersQuery({ standing: 'forwarded' })}`, 'Look at them'],
+  };
+}
+
+const NAMES = { sp: 'Subdomains', np: 'Subdomains that do not exist' } as const;
+
 function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepText {
   const { tag, from, to, strangers } = step;
-  const now = from === null ? 'the value of sp is not valid' : `${tag}=${from}`;
-  if (tag === 'sp')
-    return { text: `Subdomains are not protected (${now}): publish sp=${to}, or no sp at all.` };
+  if (tag !== 'p') {
+    const now = from === null ? `the value of ${tag} is not valid` : `${tag}=${from}`;
+    const text = `${NAMES[tag]} are not protected (${now}): publish ${tag}=${to}, or no ${tag} at all`;
+    return describeIf(strangers, text);
+  }
   const change =
     from === null
       ? `the DMARC record has no valid p tag, which counts as p=none. Publish p=${to} in it, directly after v=DMARC1`
@@ -142,11 +223,11 @@ function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepTe
 }
 
 /** What strangers send is stopped as well: the owner looks at it before. */
-function describeIf(strangers: DomainFacts['strangers'], text: string): StepText {
+function describeIf(strangers: MailOfStanding | undefined, text: string): StepText {
   if (strangers === undefined) return { text: `${text}.` };
-  const whose = `${pluralize(strangers.messages, 'message')} from ${pluralize(strangers.sources, 'source')}`;
+  const whose = `${pluralize(failedOf(strangers), 'message')} from ${pluralize(strangers.sources, 'source')}`;
   return {
     text: `${text}, if ${whose} that failed are not yours.`,
-    link: ['/sources?failing=1&standing=stranger', 'Look at them'],
+    link: [`/sources?${toSendersQuery({ standing: 'stranger' })}`, 'Look at them'],
   };
 }

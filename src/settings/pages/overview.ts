@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
+import { isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
 import { addUp } from '../../domain/alerts/rate.ts';
 import type { DayRange } from '../../domain/instant.ts';
-import { WINDOW_DAYS } from '../../domain/next-step.ts';
+import { WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { formatCount, formatDay, formatPassRate, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -103,14 +104,17 @@ function renderBand({ items, range }: Work): Html | '' {
   </section>`;
 }
 
-function renderAlerts({ alerts }: Work, now: Date): Html {
+function renderAlerts({ alerts: open }: Work, now: Date): Html {
+  const alerts = open
+    .map(({ context, ...alert }) => ({ ...alert, context: JSON.parse(context) }))
+    .filter(({ context }) => !isUnconfirmed(context));
   if (alerts.length === 0) {
     return html`<section class="card calm"><p>No alert is open. Those that have resolved are on the pages of their domains.</p></section>`;
   }
   const shown = alerts.slice(0, MAX_ALERTS);
   return html`<section class="card" aria-labelledby="alerts">
     <h2 id="alerts">${pluralize(alerts.length, 'open alert')}${shown.length < alerts.length ? `, the latest ${MAX_ALERTS}` : ''}</h2>
-    <ul class="alerts">${shown.map((alert) => renderAlert({ ...alert, context: JSON.parse(alert.context) }, now))}</ul>
+    <ul class="alerts">${shown.map((alert) => renderAlert(alert, now))}</ul>
   </section>`;
 }
 

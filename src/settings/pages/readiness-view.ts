@@ -1,12 +1,24 @@
 import { html } from 'hono/html';
+import { addUp, failedOf } from '../../domain/alerts/rate.ts';
 import { findPolicyTag, findTestTags, toPolicies } from '../../domain/dns/dns-record.ts';
 import type { Day } from '../../domain/instant.ts';
-import { WINDOW_DAYS } from '../../domain/next-step.ts';
-import type { MailByStanding, MailOfStanding, Obstacle, Standing } from '../../domain/readiness.ts';
+import type { MailOfStanding, Standing } from '../../domain/own-mail.ts';
+import {
+  assess,
+  type DomainFacts,
+  findWeakTag,
+  type JudgedMail,
+  type Obstacle,
+  policyOf,
+  type Readiness,
+  WINDOW_DAYS,
+} from '../../domain/readiness.ts';
 import { formatCount, formatDay, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';
 import { describeDisposition, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
 import { renderMissing } from './failures-view.ts';
+import { describeWait } from './next-step-texts.ts';
+import { toSendersQuery, toSourcePath } from './sources/source-labels.ts';
 
 interface Known {
   readonly record: string | null | undefined;
@@ -29,10 +41,10 @@ export function toPolicyText(record: string): string {
   return p === sp || p === 'absent' ? `p=${p}` : `p=${p}, sp=${sp}`;
 }
 
-interface Readiness extends Known {
+interface ReadinessView extends Known {
   readonly domainId: string;
-  readonly mail: MailByStanding;
-  readonly obstacles: readonly Obstacle[];
+  readonly facts: DomainFacts;
+  readonly mail: JudgedMail;
   /** What receivers did with messages that failed, of which there are `failed` in all. */
   readonly applied: ReadonlyMap<string | null, number>;
   readonly failed: number;
@@ -43,75 +55,98 @@ interface Readiness extends Known {
 const NUMBERS = ['Messages', 'Passed', 'Would be stopped'];
 const HEADS = [`Mail of ${WINDOW_DAYS} days`, ...NUMBERS.map((text) => [text, 'number'] as const)];
 
-export function renderReadiness(readiness: Readiness): Html {
-  const { mail, senders } = readiness;
-  const standings = STANDING_NAMES.filter((one) => !OPTIONAL.has(one) || mail[one].messages > 0);
-  const rows = standings.map((standing) => renderMail(standing, mail[standing]));
+export function renderReadiness(view: ReadinessView): Html {
+  const { all } = view.mail;
+  const standings = STANDING_NAMES.filter((one) => !OPTIONAL.has(one) || all[one].messages > 0);
+  const rows = standings.map((standing) => renderMail(standing, all[standing]));
+  const isEmpty = Object.values(all).every(({ messages }) => messages === 0);
   return html`<section class="card" aria-labelledby="readiness">
     <h2 id="readiness">Can I go to p=reject?</h2>
-    <p>${renderAnswer(readiness)}</p>
-    ${renderTable('cards readiness', HEADS, rows)}
-    <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject.</p>
-    ${senders}
-    ${renderApplied(readiness)}
+    <p>${renderAnswer(view)}</p>
+    ${
+      isEmpty
+        ? ''
+        : html`${renderTable('cards readiness', HEADS, rows)}
+    <p class="muted">Would be stopped: held back as spam with p=quarantine, refused with p=reject, where the policy is for the name that the message has.</p>
+    ${view.senders}
+    ${renderApplied(view)}`
+    }
   </section>`;
 }
 
-function renderAnswer({ record, obstacles, domainId, mail }: Readiness): Html {
-  const policy = record === undefined ? undefined : toPolicies(record).p;
-  if (policy === 'reject' && findTestTags(record ?? null).length === 0)
-    return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, so a forger gets nothing through. Keep an eye on your own mail below.`;
-  if (obstacles.length === 0)
-    return html`${renderYes(mail, domainId)} ${describeWay(policy, record)}`;
-  return html`<b>Not yet.</b> ${obstacles.map((one, i) => html`${i === 0 ? '' : ' '}${renderObstacle(one, domainId)}`)}`;
+function renderAnswer({ facts, mail, domainId }: ReadinessView): Html {
+  const { answer, obstacles, strangers, forwarded } = assess(facts);
+  const why = obstacles.map((one) => html` ${renderObstacle(one, domainId)}`);
+  if (answer === 'reached') {
+    const own = obstacles.filter(({ kind }) => kind === 'own');
+    return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, of the domain and of its subdomains.${own.map((one) => html` ${renderObstacle(one, domainId)}`)}`;
+  }
+  const below = renderBelow(facts, mail);
+  if (answer !== 'yes') return html`${below}<b>Not yet.</b>${why}`;
+  return html`${below}${renderYes({ strangers, forwarded }, domainId)} ${describeWay(facts)}`;
+}
+
+/** The policy of the domain itself is there, and subdomains have a weaker one. */
+function renderBelow(facts: DomainFacts, { below }: JudgedMail): Html | '' {
+  const tag = findWeakTag(facts);
+  if (tag !== 'sp' && tag !== 'np') return '';
+  const failed = failedOf(addUp(Object.values(below)));
+  return html`<b>For the domain itself, not for its subdomains</b> (${tag}=${policyOf(facts, tag) ?? 'not valid'}): ${failed === 0 ? 'no mail that names one failed.' : `${pluralize(failed, 'message')} that ${failed === 1 ? 'names' : 'name'} one failed, and the policy does not stop ${failed === 1 ? 'it' : 'them'}.`} `;
 }
 
 /** What nobody marked is stopped, too: the owner looks at it before. */
-function renderYes({ stranger, forwarded }: MailByStanding, domainId: string): Html {
-  const [failed, sent] = [stranger, forwarded].map((one) => one.messages - one.aligned);
-  const more = sent
-    ? ` ${pluralize(sent, 'message')} that others forwarded would be stopped, too; the domain’s owner cannot mend that.`
+function renderYes(
+  { strangers, forwarded }: Pick<Readiness, 'strangers' | 'forwarded'>,
+  domainId: string,
+): Html {
+  const more = forwarded
+    ? ` ${pluralize(failedOf(forwarded), 'message')} that others passed on would be stopped, too; the domain’s owner cannot mend that.`
     : '';
-  return failed
-    ? html`<b>Yes, if these are not yours:</b> ${pluralize(failed, 'message')} from ${pluralize(stranger.sources, 'source')} that nothing shows to be yours. <a href="${toFailingPath(domainId, 'stranger')}">Look at them</a>, and mark as legitimate those that are.${more}`
+  return strangers
+    ? html`<b>Yes, if these are not yours:</b> ${pluralize(failedOf(strangers), 'message')} from ${pluralize(strangers.sources, 'source')} that nothing shows to be yours. <a href="${toFailingPath(domainId, 'stranger')}">Look at them</a>, and mark as legitimate those that are.${more}`
     : html`<b>Yes.</b>${more}`;
 }
 
 /** The sources of a row of the table, and no others. */
 function toFailingPath(domainId: string, standing: Standing): string {
-  return `/settings/domains/${domainId}/sources?days=${WINDOW_DAYS}&failing=1&standing=${standing}`;
+  return `${toSourcePath(domainId)}?${toSendersQuery({ standing })}`;
 }
 
-function describeWay(
-  policy: ReturnType<typeof toPolicies>['p'] | undefined,
-  record: Known['record'],
-): string {
+function describeWay(facts: DomainFacts): string {
+  const { record, sendsNoMail } = facts;
   const tags = findTestTags(record ?? null);
-  if (policy === undefined)
-    return 'Nearly all mail of yours passes, but no report says which policy is published: look it up in DNS.';
+  const { p } = toPolicies(record ?? null);
+  const good = sendsNoMail ? 'The domain sends no mail' : 'Nearly all mail of yours passes';
+  if (sendsNoMail) return `${good}: publish p=reject and sp=reject.`;
+  if (record === undefined)
+    return `${good}, but no report says which policy is published: look it up in DNS.`;
   if (record?.includes('\n'))
-    return 'Nearly all mail of yours passes. DNS has several DMARC records, which count as none: publish only one first.';
-  if (policy === 'absent')
-    return 'Nearly all mail of yours passes. Publish a DMARC record with p=none first, so that reports go on.';
-  if (policy !== 'none' && tags.length > 0)
-    return `Nearly all mail of yours passes. Remove ${tags.join(' and ')} from the DMARC record first.`;
-  if (policy === 'quarantine') return 'Nearly all mail of yours passes: publish p=reject.';
-  return 'Nearly all mail of yours passes. Publish p=quarantine now, and p=reject when it stays so for a month.';
+    return `${good}. DNS has several DMARC records, which count as none: publish only one first.`;
+  if (p === 'absent')
+    return `${good}. Publish a DMARC record with p=none first, so that reports go on.`;
+  if (p !== 'none' && tags.length > 0)
+    return `${good}. Remove ${tags.join(' and ')} from the DMARC record first.`;
+  const tag = findWeakTag(facts);
+  if (tag !== 'p') return `${good}: publish ${tag}=reject, or no ${tag} at all.`;
+  if (p === 'quarantine') return `${good}: publish p=reject.`;
+  return `${good}. Publish p=quarantine now, and p=reject when it stays so for a month.`;
 }
 
 function renderObstacle(obstacle: Obstacle, domainId: string): Html {
   if (obstacle.kind === 'silent')
     return html`No report covers a day after ${formatDay(obstacle.newest)}, so nobody knows what fails now.`;
-  if (obstacle.kind === 'few_data')
-    return html`There are too few reports to say so: ${pluralize(obstacle.dataDays, 'day')} of ${WINDOW_DAYS}, with ${pluralize(obstacle.messages, 'message')}.`;
+  if (obstacle.kind === 'few_data') return html`${describeWait(obstacle)}`;
+  if (obstacle.kind === 'no_passing_mail')
+    return html`No mail of the domain passed for ${WINDOW_DAYS} days. <a href="#sends-no-mail">If it sends no mail, say so</a>: then it can have p=reject at once.`;
   const { kind, mail } = obstacle;
-  const failed = pluralize(mail.messages - mail.aligned, 'message');
-  if (mail.sources === 0) return html`${failed} failed from addresses that were not kept.`;
+  const failed = pluralize(failedOf(mail), 'message');
   const sources = pluralize(mail.sources, 'source');
   const [it, they] = mail.sources === 1 ? ['it', 'it is'] : ['them', 'they are'];
   const path = toFailingPath(domainId, kind);
-  return kind === 'own'
-    ? html`${failed} from ${sources} of yours failed: <a href="${path}">set ${it} up</a>.`
+  if (kind === 'own')
+    return html`${failed} from ${sources} of yours failed: <a href="${path}">set ${it} up</a>.`;
+  return kind === 'forwarded'
+    ? html`${failed} from ${sources} that pass your mail on would be stopped: <a href="${path}">look at ${it} first</a>, and mark as unknown what may be stopped.`
     : html`${failed} from ${sources} failed, and nobody has said whether ${they} yours: <a href="${path}">say it</a>.`;
 }
 
@@ -119,15 +154,15 @@ function renderObstacle(obstacle: Obstacle, domainId: string): Html {
 const OPTIONAL: ReadonlySet<Standing> = new Set(['forwarded', 'stranger']);
 export const STANDINGS: Readonly<Record<Standing, readonly [label: string, meaning: string]>> = {
   passing: ['Passing', 'all of it passes, whoever sent it'],
-  own: ['Yours, failing', 'some of it passes, its name is yours, or you marked it as legitimate'],
-  undecided: [
-    'Not decided',
-    'a service that may be yours, or nothing shows whose it is, and nobody marked it',
+  own: [
+    'Yours, failing',
+    'some of it passes, it is yours to set up, or you marked it as legitimate',
   ],
-  forwarded: ['Forwarded', 'somebody else sent it on: the owner cannot mend that'],
+  undecided: ['Not recognised', 'nothing shows whose it is, and nobody marked it'],
+  forwarded: ['Passed on', 'somebody else sent it on: the owner cannot mend that'],
   stranger: [
     'Probably not yours',
-    'authenticated as somebody else who is no known service, refused by SPF (fail), or a few messages of which none passes',
+    'scattered addresses with a few messages each, of which none passes, or what the SPF record refuses from many networks',
   ],
   foreign: ['Not yours', 'you marked it as unknown: the policy is there to stop it'],
 };
@@ -150,7 +185,7 @@ function renderMail(standing: Standing, { messages, aligned, sources }: MailOfSt
 const MAX_DONE = 200;
 
 /** Receivers may do other than the policy asks: for forwarded mail, or by rules of their own. */
-function renderApplied({ applied, failed, record }: Readiness): Html | '' {
+function renderApplied({ applied, failed, record }: ReadinessView): Html | '' {
   const total = [...applied.values()].reduce((sum, messages) => sum + messages, 0);
   if (total === 0) return '';
   const sums = new Map<string, number>();

@@ -20,11 +20,20 @@ const WORDS: readonly (readonly [word: string, meaning: string])[] = [
     'Source, sender',
     'A source is an address that sent mail in the domain’s name. A sender is all sources of one service, or of one network.',
   ],
+  ['Yours', 'A sender of the domain’s owner: mail of it passes, or you marked it as legitimate.'],
   [
-    'Forwarder',
-    'Somebody who got mail of the domain and sent it on, as mailing lists and redirected mailboxes do.',
+    'Needs set-up',
+    'A sender of the owner that does not pass yet: a service, a server, or a signature whose key does not verify.',
   ],
-  ['Forger', 'Somebody who sends in the domain’s name without its owner.'],
+  [
+    'Passed on',
+    'Mail of the owner that somebody got and sent on, as mailing lists and redirected mailboxes do.',
+  ],
+  ['Not recognised', 'Nothing shows whose it is. If you know the sender, mark it.'],
+  [
+    'Forged',
+    'Sent in the domain’s name without its owner: you marked it as unknown, or many scattered addresses sent what SPF refuses.',
+  ],
   ['Report', 'What a mailbox provider counted on one day: who sent, and what passed.'],
 ];
 

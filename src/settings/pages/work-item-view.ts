@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import type { DomainFacts } from '../../domain/next-step.ts';
+import type { DomainFacts } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
 import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
 import { renderBar } from '../frame/charts/volume.ts';
@@ -33,7 +33,7 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
     <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
     <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>
     <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
-    <td role="cell" class="step">${renderNextStep(step, { id, name, address })}</td>
+    <td role="cell" class="step">${renderNextStep(step, { id, name, address, record: facts.record })}</td>
   </tr>`;
 }
 

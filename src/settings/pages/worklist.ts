@@ -1,27 +1,24 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
-import { failedOf, toPassRate } from '../../domain/alerts/rate.ts';
+import { failedOf, toDrop, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import {
-  type DomainFacts,
-  findNextStep,
-  findSilence,
-  type NextStep,
-  rankOf,
-  WINDOW_DAYS,
-} from '../../domain/next-step.ts';
+import { findNextStep, type NextStep, rankOf } from '../../domain/next-step.ts';
+import { type DomainFacts, findSilence, WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
-import { findDay } from '../../store/domains/overview.ts';
-import { daysOfDomains, readWorklist, type Worklist } from '../../store/domains/worklist.ts';
+import { readOwnMail } from '../../store/days/judged.ts';
+import { toOpenAlerts } from '../../store/domains/overview.ts';
+import {
+  daysOfDomains,
+  listOf,
+  readWorklist,
+  type Worklist,
+} from '../../store/domains/worklist.ts';
 import type { Reader } from '../../store/engine/reader.ts';
 import type { ChartDay } from '../frame/charts/columns.ts';
-import { countWindow, type OwnDeps, readOwnMail, toOwnFacts, toStepWindow } from './own-mail.ts';
+import { countWindow, type OwnDeps, toJudgeDeps, toStepWindow } from './own-mail.ts';
 
-export interface WorkItem {
-  readonly id: string;
-  readonly name: string;
+export interface WorkItem extends Pick<Worklist['states'][number], 'id' | 'name' | 'reporters'> {
   readonly lastReportAt: string | null;
   /** They count all mail of the range: whose it is, is asked for domains that are shown. */
   readonly facts: DomainFacts;
@@ -46,9 +43,9 @@ export async function findWork(
   const read = await readWorklist(reader, { accountId, today, days: WINDOW_DAYS });
   const toFacts = createFacts(read, today);
   const items = read.states.map((state) => {
-    const { id, name, last_report_at: lastReportAt } = state;
+    const { id, name, reporters, last_report_at: lastReportAt } = state;
     const facts = toFacts(state);
-    return { id, name, lastReportAt, facts, step: findNextStep(facts) };
+    return { id, name, reporters, lastReportAt, facts, step: findNextStep(facts) };
   });
   return { ...read, items: items.sort(byRank) };
 }
@@ -59,13 +56,14 @@ function createFacts({ sums, records, alerts }: Worklist, today: Day) {
     records.map(({ domain_id, state }) => [domain_id, JSON.parse(state).confirmed?.value]),
   );
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
-  return ({ id, status, oldest, newest, policy }: Worklist['states'][number]): DomainFacts => {
+  return (state: Worklist['states'][number]): DomainFacts => {
+    const { id, status, sends_no_mail, oldest, newest, policy } = state;
     const sum = sumsById.get(id);
     const { messagesBefore: messages = 0, alignedBefore: aligned = 0, dataDays = 0 } = sum ?? {};
     const found = confirmed.get(id);
-    const openAlerts = open.get(id) ?? [];
     return {
       status,
+      sendsNoMail: Boolean(sends_no_mail),
       today,
       oldest,
       newest,
@@ -73,7 +71,7 @@ function createFacts({ sums, records, alerts }: Worklist, today: Day) {
       counts: { messages: sum?.messages ?? 0, aligned: sum?.aligned ?? 0 },
       before: { messages, aligned },
       record: found === undefined ? (policy ?? undefined) : found,
-      openAlerts: openAlerts.map(({ type, context }) => ({ type, day: findDay(context) })),
+      openAlerts: toOpenAlerts(open.get(id) ?? []),
     };
   };
 }
@@ -103,29 +101,35 @@ async function readDays(reader: Reader, { range, items }: Omit<WorkOfPage, 'acco
     facts.newest === null || findSilence(facts) !== undefined ? [] : [facts.newest],
   );
   const firsts = lasts.map((last) => addDays(toStepWindow(last).from, -WINDOW_DAYS));
-  const ids = JSON.stringify(items.map(({ id }) => id));
   const [from = range.from] = [range.from, ...firsts].sort();
   const to = [range.to, ...lasts].sort().at(-1) ?? range.to;
-  const days = await reader.readAll(daysOfDomains({ ids, from, to }));
+  const days = await reader.readAll(daysOfDomains({ ...listOf(items), from, to }));
   return Map.groupBy(days, ({ domain_id }) => domain_id);
 }
 
 /** Whose mail it is, is asked only where the step depends on it. */
-async function settleFacts(deps: OwnDeps, accountId: string, { id, name, facts, days }: ShownItem) {
-  if (facts.newest === null) return facts;
-  const window = toStepWindow(facts.newest);
-  const all = { ...facts, ...countWindow(days, window) };
-  if (!dependsOnSenders(all)) return all;
+async function settleFacts(deps: OwnDeps, accountId: string, item: ShownItem) {
+  const { id, name, days } = item;
+  const { newest, oldest } = item.facts;
+  if (newest === null || oldest === null) return item.facts;
+  const range = toStepWindow(newest);
+  const facts = { ...item.facts, ...countWindow(days, range) };
+  if (!dependsOnSenders(facts)) return facts;
   const scope = { accountId, domainId: id };
-  const { mail } = await readOwnMail(deps, { scope, name, window, all: all.counts });
-  return toOwnFacts(all, mail);
+  const query = { scope, name, range, oldest, all: facts.counts };
+  const { mail } = await readOwnMail(toJudgeDeps(deps), query);
+  return { ...facts, mail };
 }
 
-/** Whether it makes a difference if all that failed was sent by others, or nothing of it. */
+/** Steps that are told whoever sent. */
+const EARLY: ReadonlySet<NextStep['kind']> = new Set([
+  ...(['resume', 'one_record', 'first_reports', 'alert', 'lock', 'sends_after_all'] as const),
+  ...(['silent', 'publish_record'] as const),
+]);
+
 function dependsOnSenders(facts: DomainFacts): boolean {
-  const { aligned } = facts.counts;
-  const least = { ...facts, counts: { messages: aligned, aligned } };
-  return !isDeepStrictEqual(findNextStep(facts), findNextStep(least));
+  const { kind } = findNextStep(facts);
+  return !EARLY.has(kind) && (kind === 'wait' || failedOf(facts.counts) > 0);
 }
 
 export function byRank(a: WorkItem, b: WorkItem): number {
@@ -154,7 +158,7 @@ const VALUES: Readonly<
 /** The points that the pass rate rose by; undefined without messages before or now. */
 export function toChange({ counts, before }: Pick<DomainFacts, 'counts' | 'before'>) {
   if (counts.messages === 0 || before.messages === 0) return undefined;
-  return Math.round((toPassRate(counts) - toPassRate(before)) * 100) / 100;
+  return toDrop(counts, before);
 }
 
 export function sortWork(items: readonly WorkItem[], { column, order }: Sort<WorkColumn>) {

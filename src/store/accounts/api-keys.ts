@@ -6,7 +6,7 @@ import {
   createApiKey,
   toNewApiKey,
 } from '../../domain/access/api-key.ts';
-import type { AUDIT_ACTIONS } from '../../domain/access/audit-actions.ts';
+import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, later } from '../../domain/instant.ts';
@@ -95,7 +95,7 @@ export async function deleteApiKey(db: Db, id: string, by: Actor = operator()): 
 async function auditKey(
   tx: Tx,
   by: Actor,
-  action: (typeof AUDIT_ACTIONS)['key'][number],
+  action: AuditAction,
   key: Pick<Tables['api_key'], 'account_id' | 'name' | 'prefix'>,
 ): Promise<void> {
   const { account_id: accountId, name: subject, prefix: detail } = key;

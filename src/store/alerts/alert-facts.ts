@@ -1,3 +1,4 @@
+import { findLasting } from '../../domain/alerts/alignment-regression.ts';
 import type { KnownAlert } from '../../domain/alerts/facts.ts';
 import type { Views } from '../../domain/alerts/occurrences.ts';
 import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
@@ -13,12 +14,13 @@ import type { View } from '../../domain/reports/authentication.ts';
 import type { CountedDays } from '../days/day-sources.ts';
 import { type ReadingStore, readStored } from '../days/stored-reads.ts';
 import type { Counted } from '../days/summed-range.ts';
-import { isDoubtful, planViewDays } from '../days/views.ts';
+import { planViewDays } from '../days/views.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
 import { listFailingSources } from './failing-sources.ts';
 import { planReceipts } from './receipts.ts';
+import { findRegressionCause } from './senders.ts';
 
 /** A domain that alerts are about: an account's, and not paused. */
 export interface WatchedDomain {
@@ -59,15 +61,20 @@ export async function findFacts(
   const common = { ...query, ...known, hasDoubtful: Boolean(hasDoubtful), counted };
   const read = async (view: View) => {
     const ofView = await readView(reader, { ...common, view });
-    return { ...known, ...ofView, dns: toDnsFacts(dns) };
+    const facts = { ...known, ...ofView, dns: toDnsFacts(dns) };
+    const lasting = findLasting(facts, thresholds);
+    if (lasting === undefined) return facts;
+    const { day } = lasting.day;
+    return { ...facts, cause: await findRegressionCause(reader, { ...common, view }, day) };
   };
   const established = hasDoubtful ? [await read('established')] : [];
   const isEnough = established.length > 0 && thresholds.unauthenticated === 'off';
-  const all = isEnough ? [] : [await read('undisputed')];
+  const all = isEnough ? [] : [await read('all')];
   return { domain: { id, accountId, views: [...all, ...established] as never }, counted };
 }
 
 interface ViewQuery extends FactsQuery {
+  readonly domain: string;
   readonly view: View;
   /** Whether a report of the domain is of no established reporter. */
   readonly hasDoubtful: boolean;
@@ -76,7 +83,7 @@ interface ViewQuery extends FactsQuery {
 }
 
 async function readView(reader: Reader, query: ViewQuery) {
-  const { domainId, now, thresholds, view, counted } = query;
+  const { domainId, domain, now, thresholds, view, counted } = query;
   // A reporter whose clock is wrong must not move the newest day far into the future.
   const to = addDays(toDay(now), 1);
   const limit = daysNeeded(thresholds);
@@ -84,7 +91,7 @@ async function readView(reader: Reader, query: ViewQuery) {
   const days = (await reader.readPlan(() => planViewDays(latest))).toReversed();
   const from = days[0]?.day ?? to;
   const alerts = (await reader.readAll(knownAlerts({ domainId, from }))).map(toKnownAlert);
-  const failing = { domainId, now, thresholds, alerts, days, from, view, counted };
+  const failing = { domainId, domain, now, thresholds, alerts, days, from, view, counted };
   const failingSources = await listFailingSources(reader, failing);
   return { now, days, alerts, failingSources, ...(await readReceipts(reader, query)) };
 }
@@ -109,10 +116,10 @@ const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
     .select(['last_report_at as lastReportAt', 'reports_version as version'])
     .select(({ exists, selectFrom }) =>
       exists(
-        selectFrom('report')
-          .select('begin_date')
+        selectFrom('domain_day')
+          .select('day')
           .whereRef('domain_id', '=', 'domain.id')
-          .where(isDoubtful),
+          .where('belief', '!=', 'established'),
       ).as('hasDoubtful'),
     )
     .where('id', '=', param('domainId'))

@@ -5,6 +5,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { hasReceivers } from '../events/events.ts';
 import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
@@ -88,15 +89,18 @@ interface AlertEvent {
   readonly at: Instant;
 }
 
-/** Tells of an alert as the API lists it. */
+/** Tells programs of an alert as the API lists it; people are told what it was told as besides. */
 export async function insertAlertEvent(tx: Tx, { id, domainId, event, at }: AlertEvent) {
   const { jsonRow, typed } = dialectOf(tx);
+  const toldAs = event.startsWith('mail.') && { told_as: sql.ref<string>('told_as') };
+  const data = jsonRow({ ...fieldsOfAlert(tx), ...toldAs }).as('data');
   const alert = tx
     .selectFrom('alert')
     .select([typed(sql.val(randomUUID()), 'uuid').as('id'), 'account_id'])
     .select([typed(sql.val(event), 'text').as('type'), typed(sql.val(at), 'timestamptz').as('at')])
-    .select([jsonRow(fieldsOfAlert(tx)).as('data'), sql.lit(1 as const).as('is_new')])
-    .where(({ and }) => and({ 'alert.id': id, domain_id: domainId }));
+    .select([data, sql.lit(1 as const).as('is_new')])
+    .where(({ and }) => and({ 'alert.id': id, domain_id: domainId }))
+    .where(hasReceivers(sql.ref('alert.account_id'), event));
   const columns = ['id', 'account_id', 'type', 'at', 'data', 'is_new'] as const;
   await tx.insertInto('event').columns(columns).expression(alert).execute();
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Expression, type InferResult, sql } from 'kysely';
+import type { Expression, InferResult } from 'kysely';
+import { isUnconfirmed, toHeadline } from '../../domain/alerts/alert-texts.ts';
 import { type Day, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
-import { hasReceivers } from '../events/events.ts';
 import { takeNumbers } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
 import { alertList, countItems } from '../lists/timeline.ts';
@@ -18,12 +18,15 @@ export interface NewAlert {
   readonly subject?: string;
   readonly firedAt: Instant;
   readonly context: Readonly<Record<string, unknown>>;
+  /** Whether it resolves at once: no person is told of what old reports say. */
+  readonly isOver?: boolean;
 }
 
 /** undefined when an alert with its domain, type and subject is open already: another process has fired it. */
 export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undefined> {
   const { accountId, domainId, type, firedAt } = alert;
   const id = randomUUID();
+  const context = JSON.stringify(alert.context);
   const inserted = await tx
     .insertInto('alert')
     .values({
@@ -34,7 +37,7 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
       subject: alert.subject ?? id,
       fired_at: firedAt,
       resolved_at: null,
-      context: JSON.stringify(alert.context),
+      context,
       // Its numbers come when the account is locked.
       ...NO_NUMBERS,
     })
@@ -47,10 +50,28 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
   await noteChange(tx, { id, accountId, domainId, type }, { event: 'alert.fired', at: firedAt });
   const day = new Map([[toDay(firedAt), 1]]);
   for (const owner of ownersOf(alert)) await countItems(tx, alertList(owner.id), day);
+  if (!alert.isOver) await tellPeople(tx, { id, domainId, type, context }, firedAt);
   return id;
 }
 
 const NO_NUMBERS = { number: 0, last_change: 0 };
+
+/**
+ * Tells people of an open alert of which they were not told, unless only reports say so that are not believed: once established
+ * reporters say the same, people are told as of a firing.
+ */
+async function tellPeople(
+  tx: Tx,
+  alert: Pick<NewAlert, 'domainId' | 'type'> & { readonly id: string; readonly context: string },
+  at: Instant,
+): Promise<void> {
+  const { id, domainId, type } = alert;
+  const context = JSON.parse(alert.context);
+  if (isUnconfirmed(context)) return;
+  const told = tx.updateTable('alert').set({ told_as: toHeadline(type, context) });
+  await told.where('id', '=', id).execute();
+  await insertAlertEvent(tx, { id, domainId, event: 'mail.alert_fired', at });
+}
 
 /**
  * Resolves an open alert, or updates its context; returns whether it was open. Resolving moves it to the end of the list
@@ -66,12 +87,16 @@ export async function settleAlert(
     .set(change)
     .where('id', '=', id)
     .where('resolved_at', 'is', null)
-    .returning(['id', 'account_id as accountId', 'domain_id as domainId', 'type'])
+    .returning(['id', 'account_id as accountId', 'domain_id as domainId', 'type', 'context'])
+    .returning('told_as as toldAs')
     .executeTakeFirst();
   if (alert === undefined) return false;
-  const { resolved_at: at } = change;
-  if (at === undefined) await noteChange(tx, alert, { at: await readNow(tx) });
-  else await noteChange(tx, alert, { event: 'alert.resolved', at });
+  const { resolved_at: resolvedAt } = change;
+  const at = resolvedAt ?? (await readNow(tx));
+  await noteChange(tx, alert, { at, ...(resolvedAt && { event: 'alert.resolved' }) });
+  if (resolvedAt === undefined && alert.toldAs === null) await tellPeople(tx, alert, at);
+  if (resolvedAt !== undefined && alert.toldAs !== null)
+    await insertAlertEvent(tx, { ...alert, event: 'mail.alert_resolved', at });
   return true;
 }
 
@@ -159,8 +184,5 @@ async function noteChange(
   const { name: subject } = await named.executeTakeFirstOrThrow();
   const action = event === 'alert.fired' ? 'alert_fired' : 'alert_resolved';
   await insertAudit(tx, plumbline(at), { accountId, action, subject, detail: type });
-  const account = tx.selectFrom('account').where('id', '=', accountId);
-  const receivers = account.select(hasReceivers(sql.ref('account.id'), 'alert.').as('isReceived'));
-  const { isReceived } = await receivers.executeTakeFirstOrThrow();
-  if (isReceived) await insertAlertEvent(tx, { id, domainId, event, at });
+  await insertAlertEvent(tx, { id, domainId, event, at });
 }

@@ -1,40 +1,41 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { FailingSource, KnownAlert } from '../../domain/alerts/facts.ts';
-import type { Counts } from '../../domain/alerts/rate.ts';
+import { isNew } from '../../domain/alerts/new-failing-source.ts';
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
-import { addDays, BEGIN_OF_TIME, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import type { View } from '../../domain/reports/authentication.ts';
+import { addDays, BEGIN_OF_TIME, type Day, toDay } from '../../domain/instant.ts';
 import type { DaySource } from '../../domain/sources/day-sources.ts';
-import { type CountedDays, countDay, daysOf, planSources } from '../days/day-sources.ts';
-import { planViewDays, type ViewDay } from '../days/views.ts';
-import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import type { ViewDay } from '../days/views.ts';
+import type { Reader } from '../engine/reader.ts';
+import { planLatest, type SourcesOfDay, type SourcesQuery } from './latest-sources.ts';
+import { loadServiceNames } from './senders.ts';
 
 /*
  * The cost is bounded: a day has at most 1,000 sources, and only days that may fire and days of known alerts are read.
- * Days around them are read when a source failed. The event loop runs between two days.
+ * Days around them are read when a source failed, and names when one is new. The event loop runs between two days.
  */
 
-interface FailingQuery {
-  readonly domainId: string;
-  readonly now: Instant;
+interface FailingQuery extends SourcesQuery {
   readonly thresholds: Thresholds;
   readonly alerts: readonly KnownAlert[];
   readonly days: readonly ViewDay[];
-  readonly view: View;
   /** Failing days before this one are not needed any more. */
   readonly from: Day;
-  readonly counted: CountedDays;
 }
 
 /** The sources that failed too much on fresh days and on days of alerts that have fired. */
 export async function listFailingSources(reader: Reader, query: FailingQuery) {
-  const found: FailingSource[] = [];
+  const found: (Omit<FailingSource, 'service'> & Pick<DaySource, 'patterns'>)[] = [];
   for (const day of daysToRead(query)) {
     const sources = await reader.readPlan(() => planDay(day, query));
     found.push(...sources);
     await yieldToOthers();
   }
-  return found;
+  const unseen = new Set(found.filter((one) => isNew(one, query.thresholds.newSourceDays)));
+  const nameService = unseen.size > 0 ? await loadServiceNames(reader, query) : undefined;
+  return found.map((one): FailingSource => {
+    const { patterns, ...source } = one;
+    return { ...source, service: (unseen.has(one) && nameService?.(one)) || null };
+  });
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
@@ -47,7 +48,7 @@ function daysToRead({ now, thresholds, alerts, days }: FailingQuery): Set<Day> {
   return new Set([...fresh.map(({ day }) => day), ...fired.filter((day) => day < oldest)]);
 }
 
-function* planDay(day: Day, query: FailingQuery): Plan<FailingSource[]> {
+function* planDay(day: Day, query: FailingQuery) {
   const { now, thresholds, from } = query;
   const [own] = yield* planLatest(query, { from: day, to: day, limit: 1 });
   const failing = own === undefined ? [] : findFailing(own, thresholds);
@@ -61,11 +62,12 @@ function* planDay(day: Day, query: FailingQuery): Plan<FailingSource[]> {
   const to = addDays(toDay(now), 1);
   const later = unseen.size === 0 ? [] : yield* planLatest(query, { from: after, to, limit: ALL });
   const failingLater = listLaterFailing(later.toReversed(), unseen, thresholds);
-  return failing.map(({ address, messages, aligned }) => ({
+  return failing.map(({ address, messages, aligned, patterns }) => ({
     day,
     address,
     messages,
     aligned,
+    patterns,
     absentDays: absent.get(address) ?? null,
     laterFailingDays: failingLater.get(address) ?? [],
   }));
@@ -73,28 +75,7 @@ function* planDay(day: Day, query: FailingQuery): Plan<FailingSource[]> {
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
-type SourcesOfDay = { readonly day: Day; readonly sources: readonly DaySource[] };
-
-/** The latest days of a view with their sources, newest first. */
-function* planLatest(
-  { domainId, view, counted }: FailingQuery,
-  range: { readonly from: Day; readonly to: Day; readonly limit: number },
-): Plan<SourcesOfDay[]> {
-  const found: SourcesOfDay[] = [];
-  for (const { day, isWhole } of yield* planViewDays({ domainId, view, ...range })) {
-    const [stored] = isWhole ? yield* ask(daysOf({ domainId, from: day, to: day })) : [];
-    const sources =
-      stored === undefined
-        ? yield* countDay({ domainId, day }, view)
-        : yield* planSources(stored, counted);
-    found.push({ day, sources });
-  }
-  return found;
-}
-
-type Failing = Counts & { readonly address: string };
-
-function findFailing({ sources }: SourcesOfDay, thresholds: Thresholds): Failing[] {
+function findFailing({ sources }: SourcesOfDay, thresholds: Thresholds): DaySource[] {
   const { newSourceMessages, newSourceFailPercent } = thresholds;
   return sources.filter(
     ({ messages, aligned }) =>

@@ -1,22 +1,23 @@
 import { sql } from 'kysely';
 import type { Counts } from '../../domain/alerts/rate.ts';
-import type { Day } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
-import { findStatedPolicy } from './stated-policy.ts';
-import { sumOf, toBounds, toCount } from './views.ts';
+import { toReader } from '../engine/reader.ts';
+import { sumOf } from '../engine/sums.ts';
+import { BELIEF } from './believed.ts';
+import type { DomainDay } from './day-sources.ts';
+import { planStatedPolicy } from './stated-policy.ts';
+import { toBounds } from './views.ts';
 
 /*
- * What the reports of a day add up to. The domain is locked, so nobody else changes its days. Whatever changes a day
- * empties its cache of sources; a reader fills it again (day-sources.ts).
+ * What the reports of a day add up to, by how far they are believed. The domain is locked, so nobody else changes its days.
+ * Whatever changes a row empties its cache of sources; a reader fills it again (day-sources.ts).
  */
 
-interface AddedDay extends Counts {
-  readonly domainId: string;
-  readonly day: Day;
+interface AddedDay extends DomainDay, Counts {
   readonly reports: number;
-  /** What its reports of established reporters state (stated-policy.ts); null when none does. */
+  /** What its reports state (stated-policy.ts); null when none does. */
   readonly policy: string | null;
 }
 
@@ -33,13 +34,13 @@ const sumOfBoth = (column: keyof Counts) => {
 };
 
 const dayUpserts = prepareRows(
-  ['domain_id', 'day', 'reports', 'messages', 'aligned', 'policy'],
+  ['domain_id', 'day', 'belief', 'reports', 'messages', 'aligned', 'policy'],
   (db, rows: readonly RowOf<DayRow>[]) =>
     db
       .insertInto('domain_day')
       .values(rows)
       .onConflict((oc) =>
-        oc.columns(['domain_id', 'day']).doUpdateSet((eb) => ({
+        oc.columns(['domain_id', 'day', 'belief']).doUpdateSet((eb) => ({
           reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
           messages: sumOfBoth('messages'),
           aligned: sumOfBoth('aligned'),
@@ -49,28 +50,35 @@ const dayUpserts = prepareRows(
       ),
 );
 
-/** After rows of `report` were deleted or replaced, or their senders became known: their days are counted again. */
-export async function recountDays(tx: Tx, domainId: string, days: Iterable<Day>): Promise<void> {
-  for (const day of new Set(days)) {
-    const { reports, ...counts } = await countDay(tx, domainId, day);
-    const old = tx.deleteFrom('domain_day').where('domain_id', '=', domainId);
-    await old.where('day', '=', day).execute();
+/** After rows of `report` were deleted or replaced, or their senders became known: what they were part of is counted again. */
+export async function recountDays(tx: Tx, days: Iterable<DomainDay>): Promise<void> {
+  const unique = new Map([...days].map((one) => [Object.values(one).join(' '), one]));
+  for (const one of unique.values()) {
+    const { domainId: domain_id, day, belief } = one;
+    const key = { domain_id, day, belief };
+    const { reports, ...counts } = await countDay(tx, one);
+    await tx
+      .deleteFrom('domain_day')
+      .where(({ and }) => and(key))
+      .execute();
     if (reports === 0) continue;
-    const policy = (await findStatedPolicy(tx, { domainId, day })) ?? null;
-    const row = { domain_id: domainId, day, reports, ...counts, policy };
-    await tx.insertInto('domain_day').values(row).execute();
+    const policy = (await toReader(tx).readPlan(() => planStatedPolicy(one))) ?? null;
+    await tx
+      .insertInto('domain_day')
+      .values({ ...key, reports, ...counts, policy })
+      .execute();
   }
 }
 
-async function countDay(tx: Tx, domainId: string, day: Day) {
+async function countDay(tx: Tx, { domainId, day, belief }: DomainDay) {
   const { first, last } = toBounds(day);
-  const { reports, messages, aligned } = await tx
+  return await tx
     .selectFrom('report')
     .select(({ fn }) => fn.countAll<number>().as('reports'))
     .select([sumOf('total_messages').as('messages'), sumOf('aligned_messages').as('aligned')])
     .where('domain_id', '=', domainId)
     .where('begin_date', '>=', first)
     .where('begin_date', '<=', last)
+    .where(BELIEF, '=', belief)
     .executeTakeFirstOrThrow();
-  return { reports, messages: toCount(messages), aligned: toCount(aligned) };
 }

@@ -22,13 +22,13 @@ export type MarkRow = Omit<Tables['source_mark'], 'domain_id'>;
 const marksOf = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
     .selectFrom('source_mark')
-    .select(['address', 'mark', 'marked_at', 'marked_by'])
+    .select(['subject', 'mark', 'marked_at', 'marked_by'])
     .where('domain_id', '=', param('domainId'))
-    .orderBy('address')
+    .orderBy('subject')
     .limit(MAX_MARKS),
 );
 
-/** Marks by address. */
+/** Marks by their subject: an address, or the key of a sender (domain/sources/mark-subject.ts). */
 export type Marks = ReadonlyMap<string, SourceMark>;
 
 export async function readMarks(reader: Reader, domainId: string): Promise<Marks> {
@@ -37,8 +37,8 @@ export async function readMarks(reader: Reader, domainId: string): Promise<Marks
 
 export function toMarks(rows: readonly MarkRow[]): Marks {
   return new Map(
-    rows.map(({ address, mark, marked_at, marked_by }) => [
-      address,
+    rows.map(({ subject, mark, marked_at, marked_by }) => [
+      subject,
       { mark, markedAt: marked_at, markedBy: marked_by },
     ]),
   );
@@ -46,7 +46,7 @@ export function toMarks(rows: readonly MarkRow[]): Marks {
 
 interface MarkChange {
   readonly domainId: string;
-  readonly address: string;
+  readonly subject: string;
   /** null removes the mark. */
   readonly mark: Mark | null;
 }
@@ -54,24 +54,24 @@ interface MarkChange {
 /** Throws `not_found` for another account's domain, and `limit_reached` when a domain has too many marks. */
 export async function updateMark(
   db: Db,
-  { domainId, address, mark }: MarkChange,
+  { domainId, subject, mark }: MarkChange,
   by: Actor & { readonly accountId: string },
 ) {
   await db.write(async (tx) => {
     const name = await lockOwnDomain(tx, domainId, by.accountId);
     const marks = await tx
       .selectFrom('source_mark')
-      .select(['address', 'mark'])
+      .select(['subject', 'mark'])
       .where('domain_id', '=', domainId)
       .execute();
-    const former = marks.find((one) => one.address === address)?.mark ?? null;
+    const former = marks.find((one) => one.subject === subject)?.mark ?? null;
     if (former === mark) return;
     if (former === null && marks.length >= MAX_MARKS)
       throw new Failure(
         'limit_reached',
         `A domain can have ${MAX_MARKS} marks. Take others away first.`,
       );
-    const key = { domain_id: domainId, address };
+    const key = { domain_id: domainId, subject };
     await tx
       .deleteFrom('source_mark')
       .where(({ and }) => and(key))
@@ -85,14 +85,14 @@ export async function updateMark(
     await insertAudit(tx, by, {
       accountId: by.accountId,
       action: 'source_marked',
-      subject: address,
+      subject,
       detail: `${mark ?? 'no mark'}, ${name}`,
     });
   });
 }
 
-/** Nobody else changes the domain's marks while it is locked. */
-async function lockOwnDomain(tx: Tx, domainId: string, accountId: string): Promise<string> {
+/** Returns its name. Nobody else changes what people have said of the domain while it is locked. */
+export async function lockOwnDomain(tx: Tx, domainId: string, accountId: string): Promise<string> {
   const domain = await tx
     .selectFrom('domain')
     .select('name')

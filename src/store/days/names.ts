@@ -3,11 +3,13 @@ import { addDays, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { askAll, type Reader } from '../engine/reader.ts';
+import { ask, type Reader } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
+import { planState } from './believed.ts';
 import { sortFailing } from './source-list.ts';
 import { type ReadingStore, readStored } from './stored-reads.ts';
 import { type Counted, sumRange } from './summed-range.ts';
+import { planNewestDay } from './views.ts';
 
 /*
  * Names of sources in DNS, which a job looks up and pages read. A name belongs to a domain and an address, so an
@@ -58,15 +60,6 @@ function toNames(rows: readonly { readonly address: string; readonly name: strin
   return new Map(rows.map(({ address, name }) => [address, name]));
 }
 
-const newestDay = prepareQuery((db, param: Param<{ domainId: string }>) =>
-  db
-    .selectFrom('domain_day')
-    .select('day')
-    .where('domain_id', '=', param('domainId'))
-    .orderBy('day', 'desc')
-    .limit(1),
-);
-
 const unexpired = prepareQuery(
   (db, param: Param<{ domainId: string; now: Instant; limit: number }>) =>
     db
@@ -89,12 +82,15 @@ export async function findUnnamed(
   reader: Reader,
   { domainId, now, limit }: UnnamedQuery,
 ): Promise<Counted & { readonly addresses: readonly string[] }> {
-  const [[newest], known] = await reader.readPlan(() =>
-    askAll(newestDay({ domainId }), unexpired({ domainId, now, limit: MAX_NAMES })),
-  );
+  const today = toDay(now);
+  const [newest, known] = await reader.readPlan(function* () {
+    const { reporters: view } = yield* planState({ domainId, today });
+    const newest = yield* planNewestDay({ domainId, view });
+    return [newest, yield* ask(unexpired({ domainId, now, limit: MAX_NAMES }))] as const;
+  });
   if (newest === undefined || known.length >= MAX_NAMES) return { addresses: [] };
-  const range = { from: addDays(newest.day, 1 - DAYS), to: newest.day };
-  const { summed, counted } = await sumRange(reader, { domainId, range });
+  const range = { from: addDays(newest, 1 - DAYS), to: newest };
+  const { summed, counted } = await sumRange(reader, { domainId, range, today });
   const isKnown = new Set(known.map(({ address }) => address));
   const unnamed = [...summed.sources.values()].filter(({ address }) => !isKnown.has(address));
   return { addresses: sortFailing(unnamed, limit).map(({ address }) => address), counted };

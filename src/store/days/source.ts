@@ -1,11 +1,20 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
-import type { Day, DayRange } from '../../domain/instant.ts';
+import {
+  addDays,
+  BEGIN_OF_TIME,
+  type Day,
+  type DayRange,
+  END_OF_TIME,
+  toDay,
+} from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { addSource, type DaySource, type SourceSums } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
-import { ask, type Reader } from '../engine/reader.ts';
+import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { type CountedDays, daysBefore, daysOf, planSources, planVersion } from './day-sources.ts';
+import { planState } from './believed.ts';
+import { type CountedDays, planDays, sumMessages } from './day-sources.ts';
+import { planViewDays } from './views.ts';
 
 export type SourceDay = Counts & { readonly day: Day };
 
@@ -13,31 +22,35 @@ export type ReporterCounts = Counts & { readonly name: string | null };
 
 export type SourceOfRange = Omit<Awaited<ReturnType<typeof readSource>>, 'counted'>;
 
+interface AddressQuery {
+  readonly scope: DomainOfAccount;
+  readonly address: string;
+  readonly range: DayRange;
+  /** Of the clock. */
+  readonly today: Day;
+}
+
 /** An address that sent nothing has no days. Throws `not_found` when the account has no such domain. */
-export function readSource(
-  reader: Reader,
-  {
-    scope,
-    address,
-    range,
-  }: { readonly scope: DomainOfAccount; readonly address: string; readonly range: DayRange },
-) {
+export function readSource(reader: Reader, { scope, address, range, today }: AddressQuery) {
   const { domainId } = scope;
   return reader.readPlan(function* () {
-    const version = yield* planVersion(domainId, scope.accountId);
+    const { version, reporters: view } = yield* planState({ ...scope, today });
     const counted: CountedDays = { domainId, version, days: [] };
     const sums: SourceSums = new Map();
     const days: SourceDay[] = [];
-    for (const one of yield* ask(daysOf({ domainId, ...range }))) {
-      const source = (yield* planSources(one, counted)).find((of) => of.address === address);
-      if (source === undefined) continue;
+    // Days with messages of no address: a day keeps its largest, so this one may have sent more.
+    let cutDays = 0;
+    yield* planDays({ domainId, ...range, view }, counted, ({ day, messages, sources }) => {
+      if (sumMessages(sources) < messages) cutDays += 1;
+      const source = sources.find((of) => of.address === address);
+      if (source === undefined) return;
       addSource(sums, source);
-      days.push({ day: one.day, messages: source.messages, aligned: source.aligned });
-    }
+      days.push({ day, messages: source.messages, aligned: source.aligned });
+    });
     const { results, reporters } = toShown(sums.get(address));
     // Messages of the days that belong to no results.
     const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
-    return { days, results, otherMessages, reporters, counted };
+    return { days, cutDays, results, otherMessages, reporters, counted };
   });
 }
 
@@ -66,20 +79,23 @@ const MAX_DAYS = 64;
 /** The last day on which an address sent in a domain's name; null when it is in no stored day. Reads days until then. */
 export async function findLastDay(
   reader: Reader,
-  { domainId, address }: { readonly domainId: string; readonly address: string },
+  { domainId, address, today }: Omit<AddressQuery, 'scope' | 'range'> & { domainId: string },
 ) {
-  const version = await reader.readPlan(() => planVersion(domainId));
+  const { version, reporters: view } = await reader.readPlan(() => planState({ domainId, today }));
   const counted: CountedDays = { domainId, version, days: [] };
-  let before = '9999-12-31';
+  const from = toDay(BEGIN_OF_TIME);
+  let to = toDay(END_OF_TIME);
   for (let limit = FIRST_DAYS; ; limit = Math.min(2 * limit, MAX_DAYS)) {
-    const { day, last } = await reader.readPlan(function* () {
-      const rows = yield* ask(daysBefore({ domainId, before, limit }));
-      for (const row of rows)
-        if ((yield* planSources(row, counted)).some((of) => of.address === address))
-          return { day: row.day };
-      return { last: rows.at(-1)?.day };
+    let last: Day | undefined;
+    const first = await reader.readPlan(function* () {
+      const first = (yield* planViewDays({ domainId, view, from, to, limit })).at(-1)?.day;
+      if (first === undefined) return undefined;
+      yield* planDays({ domainId, view, from: first, to }, counted, ({ day, sources }) => {
+        if (sources.some((of) => of.address === address)) last = day;
+      });
+      return first;
     });
-    if (day !== undefined || last === undefined) return { day: day ?? null, counted };
-    before = last;
+    if (last !== undefined || first === undefined) return { day: last ?? null, counted };
+    to = addDays(first, -1);
   }
 }

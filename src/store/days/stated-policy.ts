@@ -1,37 +1,62 @@
-import { sql } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { View } from '../../domain/reports/authentication.ts';
 import { findContent } from '../../domain/reports/report-content.ts';
-import type { Queries } from '../engine/database.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { ask } from '../engine/reader.ts';
+import type { Tables } from '../tables.ts';
+import { BELIEF, isInView } from './believed.ts';
 import type { DomainDay } from './day-sources.ts';
-import { isCounted, ORDER_OF_ARRIVAL, toBounds } from './views.ts';
+import { ORDER_OF_ARRIVAL, toBounds } from './views.ts';
 
 /*
  * The policy of a day is what its last report says that states one, in the order of arrival and correction. Anybody can
- * send a mail that states a policy, so only reports of established reporters and files count.
+ * send a mail that states a policy, so each belief has its own.
  */
 
 /** Reporters of a day state the same policy, or none. When so many of the last reports state none, it is unknown. */
 const MAX_REPORTS = 20;
 
 /** What a day's reports state; undefined when it is unknown. */
-export async function findStatedPolicy(db: Queries, { domainId, day }: DomainDay) {
-  const { first, last } = toBounds(day);
-  const reports = db
-    .selectFrom('report')
-    .where('domain_id', '=', domainId)
-    .where('begin_date', '>=', first)
-    .where('begin_date', '<=', last)
-    // A sum keeps the index of days in use: by the column alone, the newest reports of all days would be read.
-    .orderBy(sql`${sql.ref(ORDER_OF_ARRIVAL)} + 0`, 'desc');
-  const latest = reports.select('seq').where(isCounted('established'));
+export function* planStatedPolicy({ domainId, day, belief }: DomainDay) {
   // Nearly always, the last one states it.
   for (const limit of [1, MAX_REPORTS]) {
-    // Contents are large, so only those that are read leave the table.
-    const some = reports.select('content').where('seq', 'in', latest.limit(limit));
-    const rows = await some.execute();
+    const rows = yield* ask(lastReports({ domainId, belief, ...toBounds(day), limit }));
     const contents = rows.flatMap(({ content }) => findContent(content) ?? []);
     const stated = contents.map((one) => toPolicyTags(one.policyPublished)).find(Boolean);
     if (stated || rows.length < limit) return stated ?? null;
   }
   return undefined;
+}
+
+type LastQuery = Omit<DomainDay, 'day'> & { first: Instant; last: Instant; limit: number };
+
+const lastReports = prepareQuery((db, param: Param<LastQuery>) => {
+  const reports = db
+    .selectFrom('report')
+    .where('domain_id', '=', param('domainId'))
+    .where('begin_date', '>=', param('first'))
+    .where('begin_date', '<=', param('last'))
+    // A sum keeps the index of days in use: by the column alone, the newest reports of all days would be read.
+    .orderBy(sql`${sql.ref(ORDER_OF_ARRIVAL)} + 0`, 'desc');
+  const latest = reports.select('seq').where(BELIEF, '=', param('belief')).limit(param('limit'));
+  // Contents are large, so only those that are read leave the table.
+  return reports.select('content').where('seq', 'in', latest);
+});
+
+/** The row of the newest day that states a policy, tags of a record, in a view. */
+export function selectStated(
+  db: Kysely<Tables>,
+  domainId: Expression<string>,
+  view: Expression<View>,
+) {
+  return db
+    .selectFrom('domain_day')
+    .where('domain_id', '=', domainId)
+    .where('policy', 'is not', null)
+    .where(isInView(view))
+    .orderBy('day', 'desc')
+    .orderBy('belief')
+    .limit(1);
 }

@@ -9,8 +9,10 @@ import {
   type DaySource,
 } from '../../domain/sources/day-sources.ts';
 import type { SourceCounts } from '../../domain/sources/source.ts';
+import type { RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
-import { type CountedDays, daysOf, planSources, planVersion, versionOf } from './day-sources.ts';
+import { asideOf, planState, type ReportsState, stateOf, toLately } from './believed.ts';
+import { type CountedDays, planDays, sumMessages } from './day-sources.ts';
 
 /** What an address sent in some days. */
 export interface SourceSum extends SourceCounts {
@@ -21,9 +23,13 @@ export interface SourceSum extends SourceCounts {
   readonly patterns: ReadonlyMap<string, number>;
 }
 
+/** What does not count in some days: reports, and their messages. */
+export type Aside = Readonly<RowOfQuery<typeof asideOf>>;
+
 export interface SummedRange {
   /** The domain's, when the days were read: others have other sums. */
-  readonly version: string;
+  readonly state: ReportsState;
+  readonly aside: Aside;
   /** How many days have reports. */
   readonly days: number;
   /** All messages of the range, exactly. */
@@ -39,7 +45,12 @@ export interface SummedRange {
 /** What a read gives besides its answer: the days that it counted, to be stored. */
 export type Counted = { readonly counted?: CountedDays | undefined };
 
-export type RangeQuery = { readonly domainId: string; readonly range: DayRange };
+export interface RangeQuery {
+  readonly domainId: string;
+  readonly range: DayRange;
+  /** Of the clock. */
+  readonly today: Day;
+}
 
 /** Addresses that a sum has. Only a flood of addresses has more in a year: later ones are left out. */
 const MAX_ADDRESSES = 100_000;
@@ -64,35 +75,39 @@ function keptOf(reader: Reader): LRUCache<string, SummedRange> {
   return kept;
 }
 
-/** Reads no days of a range that is kept and has the domain's version, which is asked for unless it is given. */
-export async function sumRange(reader: Reader, { domainId, range }: RangeQuery, version?: string) {
+/** Reads no days of a range that is kept and has the domain's state, which is asked for unless it is given. */
+export async function sumRange(reader: Reader, query: RangeQuery, state?: ReportsState) {
+  const { domainId, range } = query;
   const kept = keptOf(reader);
   const key = `${domainId} ${range.from} ${range.to}`;
   const former = kept.get(key);
   if (former !== undefined) {
-    const current = version ?? (await reader.readAll(versionOf({ domainId })))[0]?.version;
-    if (former.version === current) return { summed: former };
+    const asked = stateOf({ domainId, ...toLately(query.today) });
+    const current = state ?? (await reader.readAll(asked))[0];
+    const { version, reporters } = former.state;
+    if (current?.version === version && current.reporters === reporters) return { summed: former };
   }
-  const found = await reader.readPlan(() => planSums({ domainId, range }));
+  const found = await reader.readPlan(() => planSums(query));
   kept.set(key, found.summed);
   return found;
 }
 
-function* planSums({ domainId, range }: RangeQuery): Plan<Counted & { summed: SummedRange }> {
-  const version = yield* planVersion(domainId);
-  const counted: CountedDays = { domainId, version, days: [] };
-  const days = yield* ask(daysOf({ domainId, ...range }));
+function* planSums(query: RangeQuery): Plan<Counted & { summed: SummedRange }> {
+  const { domainId, range } = query;
+  const state = yield* planState(query);
+  const counted: CountedDays = { domainId, version: state.version, days: [] };
+  const counting = { domainId, ...range, view: state.reporters };
+  const [aside] = yield* ask(asideOf(counting));
   const sums: Sums = { sources: new Map(), reporters: new Map() };
-  for (const one of days) addDay(sums, one.day, yield* planSources(one, counted));
-  const [messages, listed] = [days, sums.sources.values()].map(sumMessages) as [number, number];
-  const counts = { days: days.length, messages, listed };
-  return { summed: { version, ...counts, ...sums, sorted: new Map() }, counted };
-}
-
-function sumMessages(all: Iterable<{ readonly messages: number }>): number {
-  let sum = 0;
-  for (const { messages } of all) sum = addSafely(sum, messages);
-  return sum;
+  let [days, messages] = [0, 0];
+  yield* planDays(counting, counted, (one) => {
+    days += 1;
+    messages = addSafely(messages, one.messages);
+    addDay(sums, one.day, one.sources);
+  });
+  const counts = { days, messages, listed: sumMessages(sums.sources.values()) };
+  const summed = { state, aside: aside as Aside, ...counts, ...sums, sorted: new Map() };
+  return { summed, counted };
 }
 
 interface Sums {

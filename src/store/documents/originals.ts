@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type Original, unpackOriginal } from '../../domain/reports/original.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
-import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
+import type { Tables } from '../tables.ts';
 import {
   type DocumentPlace,
   insertDocuments,
@@ -34,7 +34,7 @@ export async function insertParts(
   if ((await document.executeTakeFirst())?.content_bytes !== null) return;
   for (let part = 1; part * PART_BYTES < content.length; part += 1) {
     const bytes = content.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
-    await db.write((tx) => runPrepared(tx, partUpsert({ seq, part, content: bytes })));
+    await db.write((tx) => upsertPart(tx, { document_seq: seq, part, content: bytes }));
   }
 }
 
@@ -105,14 +105,9 @@ export async function deleteOriginals(tx: Tx, seqs: readonly number[]): Promise<
 }
 
 /** A part that a reading left which was interrupted may have other bytes, of an older version. */
-const partUpsert = prepareQuery(
-  (db, param: Param<{ seq: number; part: number; content: Uint8Array }>) =>
-    db
-      .insertInto('document_part')
-      .values({ document_seq: param('seq'), part: param('part'), content: param('content') })
-      .onConflict((oc) =>
-        oc
-          .columns(['document_seq', 'part'])
-          .doUpdateSet((eb) => ({ content: eb.ref('excluded.content') })),
-      ),
-);
+async function upsertPart(tx: Tx, { content, ...key }: Tables['document_part']): Promise<void> {
+  const inserted = tx.insertInto('document_part').values({ ...key, content });
+  await inserted
+    .onConflict((oc) => oc.columns(['document_seq', 'part']).doUpdateSet({ content }))
+    .execute();
+}

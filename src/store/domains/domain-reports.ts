@@ -1,30 +1,29 @@
+import type { Day } from '../../domain/instant.ts';
+import { dataDaysOf, type Lately, toLately } from '../days/believed.ts';
 import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 
-/** The first and the last day that a domain's reports begin on; null when there are none. */
+/** The first and the last day that a domain's reports that count begin on; null when there are none. */
 export type DataDays = Readonly<RowOfQuery<typeof dataDays>>;
 
-/** Two look-ups in an index: `min` and `max` of one query would read all days on SQLite. */
-const dataDays = prepareQuery((db, param: Param<DomainOfAccount>) =>
+const dataDays = prepareQuery((db, param: Param<DomainOfAccount & Lately>) =>
   db
     .selectFrom('domain')
-    .select((eb) => {
-      const days = eb.selectFrom('domain_day').whereRef('domain_id', '=', 'domain.id');
-      return [
-        days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
-        days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
-      ];
-    })
+    .select(dataDaysOf(db, param))
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
 
 /** Both are null too when the account has no such domain. */
-export async function findDataDays(reader: Reader, scope: DomainOfAccount): Promise<DataDays> {
-  const [days] = await reader.readAll(dataDays(scope));
+export async function findDataDays(
+  reader: Reader,
+  scope: DomainOfAccount,
+  today: Day,
+): Promise<DataDays> {
+  const [days] = await reader.readAll(dataDays({ ...scope, ...toLately(today) }));
   return days ?? { oldest: null, newest: null };
 }
 

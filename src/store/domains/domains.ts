@@ -3,6 +3,7 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
+import { lockOwnDomain } from '../days/marks.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -14,7 +15,14 @@ import { findOrInsertDomain } from '../reports/reported-domains.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
-export const DOMAIN_COLUMNS = ['id', 'name', 'status', 'last_report_at', 'reports_total'] as const;
+export const DOMAIN_COLUMNS = [
+  'id',
+  'name',
+  'status',
+  'last_report_at',
+  'reports_total',
+  'sends_no_mail',
+] as const;
 export type DomainRow = Readonly<
   Pick<Selectable<Tables['domain']>, (typeof DOMAIN_COLUMNS)[number]>
 >;
@@ -133,6 +141,24 @@ export async function updateDomainStatus(
   });
   await finishListing(db, id);
   return domain;
+}
+
+/** Repeating it changes nothing. Throws `not_found` for another account's domain. */
+export async function updateSendsNoMail(
+  db: Db,
+  { domainId, sendsNoMail }: { readonly domainId: string; readonly sendsNoMail: boolean },
+  by: Actor & { readonly accountId: string },
+): Promise<void> {
+  const { accountId } = by;
+  const value = sendsNoMail ? 1 : 0;
+  await db.write(async (tx) => {
+    const subject = await lockOwnDomain(tx, domainId, accountId);
+    const said = tx.updateTable('domain').set({ sends_no_mail: value });
+    const changed = said.where('id', '=', domainId).where('sends_no_mail', '<>', value);
+    const { numUpdatedRows } = await changed.executeTakeFirst();
+    const action = sendsNoMail ? 'domain_sends_no_mail' : 'domain_sends_mail';
+    if (numUpdatedRows > 0n) await insertAudit(tx, by, { accountId, action, subject });
+  });
 }
 
 export type PageOfAccount = { accountId: string } & Page;

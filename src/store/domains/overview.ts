@@ -1,7 +1,15 @@
 import type { Expression, Kysely } from 'kysely';
+import { describeCause } from '../../domain/alerts/alert-senders.ts';
+import { isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
+import { listPolicySteps } from '../../domain/dns/policy-steps.ts';
 import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../domain/instant.ts';
+import type { OpenAlert } from '../../domain/readiness.ts';
+import type { View } from '../../domain/reports/authentication.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
+import { asideOf, isInView, planState } from '../days/believed.ts';
+import { selectStated } from '../days/stated-policy.ts';
+import { latestDays } from '../days/views.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
@@ -26,25 +34,25 @@ function requireDomain([domain]: readonly DomainRow[]): DomainRow {
   return domain;
 }
 
-const daysOfDomain = prepareQuery((db, param: Param<{ domainId: string; from: Day; to: Day }>) =>
-  db
-    .selectFrom('domain_day')
-    .select(['domain_id', 'day', 'messages', 'aligned'])
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '>=', param('from'))
-    .where('day', '<=', param('to'))
-    .orderBy('day'),
+const statedPolicy = prepareQuery((db, param: Param<{ domainId: string; view: View }>) =>
+  selectStated(db, param('domainId'), param('view')).select(['day', 'policy']),
 );
 
-/** What the newest day says of the policy whose reports state one: tags of a record. */
-const statedPolicy = prepareQuery((db, param: Param<{ domainId: string }>) =>
-  db
-    .selectFrom('domain_day')
-    .select(['day', 'policy'])
-    .where('domain_id', '=', param('domainId'))
-    .where('policy', 'is not', null)
-    .orderBy('day', 'desc')
-    .limit(1),
+/** More days than a gap of reports has: what was published before a range, and whether its last step is one. */
+const MARGIN_DAYS = 30;
+
+const statedDays = prepareQuery(
+  (db, param: Param<{ domainId: string; view: View; from: Day; to: Day }>) =>
+    db
+      .selectFrom('domain_day')
+      .select(['day', 'policy'])
+      .where('domain_id', '=', param('domainId'))
+      .where('policy', 'is not', null)
+      .where('day', '>=', param('from'))
+      .where('day', '<=', param('to'))
+      .where(isInView(param('view')))
+      .orderBy('day')
+      .orderBy('belief'),
 );
 
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
@@ -77,6 +85,8 @@ const openAlertsOfDomain = prepareQuery((db, param: Param<{ domainId: string }>)
 );
 
 interface DomainQuery {
+  /** Of the clock. */
+  readonly today: Day;
   /** The days of its charts, both included. */
   readonly from: Day;
   readonly to: Day;
@@ -88,25 +98,33 @@ interface DomainQuery {
 export async function readDomain(
   reader: Reader,
   scope: DomainOfAccount,
-  { from, to, window }: DomainQuery,
+  { today, from, to, window }: DomainQuery,
 ) {
   const { domainId } = scope;
   const until = addDays(to, MAX_LAG_DAYS);
-  const [found, days, latest, [stated], fired, earlier, open, dns] = await reader.readPlan(() =>
-    askAll(
+  const around = { from: addDays(from, -MARGIN_DAYS), to: addDays(to, MARGIN_DAYS) };
+  const read = await reader.readPlan(function* () {
+    const { reporters } = yield* planState({ domainId, today });
+    const counting = { domainId, view: reporters, limit: Number.MAX_SAFE_INTEGER };
+    const rows = yield* askAll(
       oneDomain(scope),
-      daysOfDomain({ domainId, from, to }),
-      daysOfDomain({ domainId, ...window }),
-      statedPolicy({ domainId }),
+      latestDays({ ...counting, from, to }),
+      latestDays({ ...counting, ...window }),
+      asideOf({ ...counting, from, to }),
+      statedPolicy(counting),
+      statedDays({ ...counting, ...around }),
       alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
       alertsOfRange({ domainId, from: BEGIN_OF_TIME, until: from, limit: MAX_EARLIER }),
       openAlertsOfDomain({ domainId }),
       listDnsRecords({ domainId }),
-    ),
-  );
+    );
+    return { reporters, rows };
+  });
+  const { reporters, rows } = read;
+  const [found, days, latest, [aside], [stated], policies, fired, earlier, open, dns] = rows;
   const confirmed = toDnsFacts(dns).dmarc?.confirmed ?? undefined;
   const record = confirmed === undefined ? (stated?.policy ?? undefined) : confirmed.value;
-  const openAlerts = open.map(({ type, context }) => ({ type, day: findDay(context) }));
+  const openAlerts = toOpenAlerts(open);
   // Earlier alerts that lasted into the range are shown too.
   const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
@@ -114,7 +132,22 @@ export async function readDomain(
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
   const statedOn = confirmed === undefined ? stated?.day : undefined;
   const domain = requireDomain(found);
-  return { domain, days, latest, past, isPastCut, open, openAlerts, record, statedOn };
+  const known = listPolicySteps(policies, [...fired, ...earlier]);
+  const steps = known.filter(({ day }) => day >= from && day <= to);
+  const counted = { reporters, aside, days: days.toReversed(), latest: latest.toReversed() };
+  return { domain, ...counted, steps, past, isPastCut, open, openAlerts, record, statedOn };
+}
+
+/** The alerts that the next step tells of. What nobody says who is established is none. */
+export function toOpenAlerts(
+  alerts: readonly { readonly type: string; readonly context: string }[],
+): OpenAlert[] {
+  return alerts.flatMap(({ type, context: text }) => {
+    const context = JSON.parse(text);
+    return isUnconfirmed(context)
+      ? []
+      : [{ type, day: findDay(text), cause: describeCause(context) }];
+  });
 }
 
 /** The day that an alert is about, by its context: JSON. */

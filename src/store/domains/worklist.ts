@@ -1,10 +1,14 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type SqlBool, sql } from 'kysely';
 import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
 import { selectAccountAlerts } from '../alerts/alerts.ts';
+import { dataDaysOf, isInView, type Lately, toLately, viewOf } from '../days/believed.ts';
+import { selectStated } from '../days/stated-policy.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
+import { sumOf } from '../engine/sums.ts';
+import type { Tables } from '../tables.ts';
 import { openProposals } from './proposals.ts';
 
 /*
@@ -13,69 +17,72 @@ import { openProposals } from './proposals.ts';
  */
 
 type OfAccount = { accountId: string };
+/** JSON of the ids of domains, which the caller knows to be the account's, and of those that count all reporters. */
+type Listed = { ids: string; all: string };
 
 /** An account with more has its first ones by name on the overview. */
 const MAX_DOMAINS = 5_000;
 
 type DomainState = RowOfQuery<typeof statesOfAccount>;
 
-/**
- * Domains with the first and the newest day that reports begin on, and the policy of the newest day whose reports state
- * one. `min` and `max` of one query would read all of a domain's days on SQLite.
- */
-const statesOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
+/** Domains with whose reports count, their days, and the policy of the newest day whose reports state one. */
+const statesOfAccount = prepareQuery((db, param: Param<OfAccount & Lately>) =>
   db
     .selectFrom('domain')
-    .select(['id', 'name', 'status', 'last_report_at'])
-    .select((eb) => {
-      const days = eb.selectFrom('domain_day').whereRef('domain_id', '=', 'domain.id');
-      const stated = days.select('policy').where('policy', 'is not', null);
-      return [
-        days.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
-        days.select(({ fn }) => fn.max('day').as('day')).as('newest'),
-        stated.orderBy('day', 'desc').limit(1).as('policy'),
-      ];
-    })
+    .select(['id', 'name', 'status', 'last_report_at', 'sends_no_mail'])
+    .select(viewOf(db, sql.ref('domain.id'), param).as('reporters'))
+    .select(dataDaysOf(db, param))
+    .select((eb) =>
+      selectStated(db, eb.ref('domain.id'), viewOf(db, eb.ref('domain.id'), param))
+        .select('policy')
+        .as('policy'),
+    )
     .where('account_id', '=', param('accountId'))
     .where('status', '=', 'active')
     .orderBy('name')
     .limit(MAX_DOMAINS),
 );
 
-/** JSON of the ids of domains, which the caller knows to be the account's. */
-type DaysOfDomains = { ids: string; from: Day; to: Day };
+/** Domains, and those of them that count all reporters, as queries of days take them. */
+export function listOf(domains: readonly Pick<DomainState, 'id' | 'reporters'>[]): Listed {
+  const toIds = (some: typeof domains) => JSON.stringify(some.map(({ id }) => id));
+  return { ids: toIds(domains), all: toIds(domains.filter((one) => one.reporters === 'all')) };
+}
 
-/** Adds up the days from `from` on, and the days before. */
-export const sumsOfDomains = prepareQuery((db, param: Param<DaysOfDomains & { before: Day }>) =>
-  db
+type DaysOfDomains = Listed & { from: Day; to: Day };
+
+/** Whether a row of `domain_day` counts for its domain. */
+function isCounted<P extends Listed>(db: Kysely<Tables>, param: Param<P>) {
+  const isOfAll = dialectOf(db).isIn(sql.ref('domain_id'), param('all'), 'uuid');
+  return isInView(sql`case when ${isOfAll} then 'all' else 'established' end`);
+}
+
+/** Adds up the days from `from` on, the days before, and what does not count. */
+export const sumsOfDomains = prepareQuery((db, param: Param<DaysOfDomains & { before: Day }>) => {
+  const isCountedRow = isCounted(db, param);
+  const counted = sql<SqlBool>`${isCountedRow} and day >= ${param('from')}`;
+  const before = sql<SqlBool>`${isCountedRow} and day < ${param('from')}`;
+  const aside = sql<SqlBool>`not ${isCountedRow} and day >= ${param('from')}`;
+  return db
     .selectFrom('domain_day')
-    .select((eb) => {
-      const since = param('from');
-      return [
-        'domain_id',
-        sumWhere('messages', sql`day >= ${since}`).as('messages'),
-        sumWhere('aligned', sql`day >= ${since}`).as('aligned'),
-        sumWhere('messages', sql`day < ${since}`).as('messagesBefore'),
-        sumWhere('aligned', sql`day < ${since}`).as('alignedBefore'),
-        eb.fn
-          .countAll<number>()
-          .filterWhere('messages', '>', 0)
-          .filterWhere('day', '>=', since)
-          .as('dataDays'),
-      ];
-    })
+    .select([
+      'domain_id',
+      sumOf('messages', counted).as('messages'),
+      sumOf('aligned', counted).as('aligned'),
+      sumOf('messages', before).as('messagesBefore'),
+      sumOf('aligned', before).as('alignedBefore'),
+      sumOf('reports', aside).as('asideReports'),
+      sumOf('messages', aside).as('asideMessages'),
+      sumOf('aligned', aside).as('asideAligned'),
+      sql<number>`count(distinct case when ${counted} and messages > 0 then day end)`.as(
+        'dataDays',
+      ),
+    ])
     .where(dialectOf(db).isIn(sql.ref('domain_id'), param('ids'), 'uuid'))
     .where('day', '>=', param('before'))
     .where('day', '<=', param('to'))
-    .groupBy('domain_id'),
-);
-
-/** It stops at 2^53 − 1, as every count. */
-function sumWhere(column: 'messages' | 'aligned', condition: RawBuilder<unknown>) {
-  const sum = sql`sum(case when ${condition} then ${sql.ref(column)} else 0 end)`;
-  const max = sql.lit(Number.MAX_SAFE_INTEGER);
-  return sql<number>`cast(case when ${sum} > ${max} then ${max} else ${sum} end as bigint)`;
-}
+    .groupBy('domain_id');
+});
 
 /** What DNS checks know of DMARC records: JSON of a `DnsRecordState`. */
 const recordsOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
@@ -110,7 +117,7 @@ const DOMAINS_AT_ONCE = 200;
 export async function readWorklist(reader: Reader, { accountId, today, days }: WorklistQuery) {
   const [states, records, alerts, proposals] = await reader.readPlan(() =>
     askAll(
-      statesOfAccount({ accountId }),
+      statesOfAccount({ accountId, ...toLately(today) }),
       recordsOfAccount({ accountId }),
       openAlerts({ accountId }),
       openProposals({ accountId }),
@@ -119,8 +126,8 @@ export async function readWorklist(reader: Reader, { accountId, today, days }: W
   const range = toRange(states, today, days);
   const sums: RowOfQuery<typeof sumsOfDomains>[] = [];
   for (let i = 0; i < states.length; i += DOMAINS_AT_ONCE) {
-    const ids = JSON.stringify(states.slice(i, i + DOMAINS_AT_ONCE).map(({ id }) => id));
-    const wanted = { ids, ...range, before: addDays(range.from, -days) };
+    const some = listOf(states.slice(i, i + DOMAINS_AT_ONCE));
+    const wanted = { ...some, ...range, before: addDays(range.from, -days) };
     sums.push(...(await reader.readAll(sumsOfDomains(wanted))));
     await yieldToOthers();
   }
@@ -139,8 +146,10 @@ export type Worklist = Awaited<ReturnType<typeof readWorklist>>;
 export const daysOfDomains = prepareQuery((db, param: Param<DaysOfDomains>) =>
   db
     .selectFrom('domain_day')
-    .select(['domain_id', 'day', 'messages', 'aligned'])
+    .select(['domain_id', 'day', sumOf('messages').as('messages'), sumOf('aligned').as('aligned')])
     .where(dialectOf(db).isIn(sql.ref('domain_id'), param('ids'), 'uuid'))
     .where('day', '>=', param('from'))
-    .where('day', '<=', param('to')),
+    .where('day', '<=', param('to'))
+    .where(isCounted(db, param))
+    .groupBy(['domain_id', 'day']),
 );

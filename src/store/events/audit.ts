@@ -4,7 +4,7 @@ import {
   type AuditAction,
   type AuditKind,
 } from '../../domain/access/audit-actions.ts';
-import { type Instant, toInstant } from '../../domain/instant.ts';
+import { type Day, type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { contains, toPattern } from '../lists/search.ts';
 import type { Tables } from '../tables.ts';
@@ -76,8 +76,13 @@ interface AuditQuery extends AuditFilter {
 /** One transaction looks at so many. Entries are in the order of their moments, but for clocks that differ. */
 const LOOKED_AT = 500;
 
+interface OldAudit {
+  readonly before: Instant | Day;
+  readonly mayGoOn: () => Promise<boolean>;
+}
+
 /** Deletes what was done before a moment, in bounded transactions. Returns how many entries that were. */
-export async function deleteOldAudit(db: Db, before: Instant, mayGoOn: () => Promise<boolean>) {
+export async function deleteOldAudit(db: Db, { before, mayGoOn }: OldAudit) {
   let deleted = 0;
   for (let count = 1; count > 0 && (await mayGoOn()); deleted += count)
     count = await db.write(async (tx) => {
@@ -86,13 +91,13 @@ export async function deleteOldAudit(db: Db, before: Instant, mayGoOn: () => Pro
       if (seqs.length > 0) await tx.deleteFrom('audit').where('seq', 'in', seqs).execute();
       return seqs.length;
     });
-  return deleted;
+  return { count: deleted, bytes: 0 };
 }
 
-export async function countOldAudit(db: Db, before: Instant): Promise<number> {
+export async function countOldAudit(db: Db, { before }: Pick<OldAudit, 'before'>) {
   const old = db.selectFrom('audit').where('at', '<', before);
   const counted = old.select(({ fn }) => fn.countAll<number>().as('entries'));
-  return Number((await counted.executeTakeFirstOrThrow()).entries);
+  return { count: Number((await counted.executeTakeFirstOrThrow()).entries), bytes: 0 };
 }
 
 /** Latest first. */
@@ -104,7 +109,8 @@ export function listAudit(
   let query = db.selectFrom('audit').select(COLUMNS).where('account_id', '=', accountId);
   if (before !== undefined) query = query.where('seq', '<', before);
   if (since !== undefined) query = query.where('seq', '>=', since);
-  if (kind !== undefined) query = query.where('action', 'in', [...AUDIT_ACTIONS[kind]]);
+  if (kind !== undefined)
+    query = query.where('action', 'in', Object.keys(AUDIT_ACTIONS[kind]) as AuditAction[]);
   if (actor !== undefined) query = query.where('actor', '=', actor);
   if (search !== undefined) query = query.where(contains(TEXTS, toPattern(search)));
   if (from !== undefined) query = query.where('at', '>=', from);

@@ -21,9 +21,9 @@ export interface NewEvent {
 export const isTold = sql<SqlBool>`receiver.enabled = 1
   and (receiver.channel = 'webhook' or exists (select 1 from mail_server))`;
 
-/** Whether an account has a receiver of types that begin so, as a part of a statement that has its row in hand anyway. */
-export function hasReceivers(accountId: Expression<unknown>, types: 'alert.' | 'report.') {
-  const pattern = sql.lit(`%${types}%`);
+/** Whether an account has a receiver of a type, as a part of a statement that has its row in hand anyway. */
+export function hasReceivers(accountId: Expression<unknown>, type: EventType) {
+  const pattern = sql.lit(`%${type}%`);
   return sql<SqlBool>`exists (select 1 from receiver
     where account_id = ${accountId} and ${isTold} and event_types like ${pattern})`;
 }

@@ -71,7 +71,7 @@ const OF_ACCOUNT: readonly Node[] = [
     below: [
       ['id', node(['dns_record', 'domain_id', 'record_type'])],
       ['id', node(['source_name', 'domain_id', 'address'])],
-      ['id', node(['source_mark', 'domain_id', 'address'])],
+      ['id', node(['source_mark', 'domain_id', 'subject'])],
       ['id', REPORT],
     ],
   }),

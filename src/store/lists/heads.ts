@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
 
 /** The state of a list that can be read without reading the list: its length and its version. */
 export interface Head {
@@ -45,24 +44,15 @@ export function isVersion(
 
 /** Updates the head of the account's list of active domains, which is longer by `added` (negative: shorter). */
 export async function touchDomainList(tx: Tx, accountId: string, added = 0): Promise<void> {
-  await runPrepared(tx, domainListUpdate({ accountId, added, version: newVersion() }));
-}
-
-type ChangedDomainList = {
-  readonly accountId: string;
-  readonly added: number;
-  readonly version: string;
-};
-
-const domainListUpdate = prepareQuery((db, param: Param<ChangedDomainList>) =>
-  db
+  await tx
     .updateTable('account')
     .set((eb) => ({
-      domains_total: eb('domains_total', '+', param('added')),
-      domains_version: param('version'),
+      domains_total: eb('domains_total', '+', added),
+      domains_version: newVersion(),
     }))
-    .where('id', '=', param('accountId')),
-);
+    .where('id', '=', accountId)
+    .execute();
+}
 
 /** Whoever changes what belongs to a domain holds its row (decision 64). */
 export async function lockDomain(tx: Tx, id: string): Promise<void> {

@@ -91,8 +91,9 @@ const counted = new LRUCache<string, readonly CountedDay[]>({
 const daysOf = prepareQuery((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('domain_day')
-    .select(['day', 'reports as items'])
+    .select(({ fn }) => ['day', fn.sum<number>('reports').as('items')])
     .where('domain_id', '=', param('id'))
+    .groupBy('day')
     .unionAll((eb) =>
       eb.selectFrom('list_day').select(['day', 'items']).where('list_id', '=', param('id')),
     )

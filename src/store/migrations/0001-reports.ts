@@ -1,3 +1,4 @@
+import type { Belief } from '../../domain/reports/authentication.ts';
 import { bytes, count, day, id, instant, number, orNull, seq, text } from './table.ts';
 
 /*
@@ -8,9 +9,6 @@ import { bytes, count, day, id, instant, number, orNull, seq, text } from './tab
 
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
 const LIST = 'domain_id, begin_date, seq';
-
-/** A report of no established reporter, nor of a file (domain/reports/authentication.ts): the condition of an index. */
-export const DOUBTFUL = "(authenticated in ('', 'disputed') or authenticated like 'new %')";
 
 export const REPORTS = {
   /**
@@ -94,7 +92,6 @@ export const REPORTS = {
       'index report_arrival (domain_id, seq)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
-      `index report_doubtful (domain_id, begin_date) where ${DOUBTFUL}`,
     ],
     sqlite: [`index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`],
@@ -147,8 +144,8 @@ export const REPORTS = {
   },
 
   /**
-   * What a domain's reports whose windows begin on one day add up to: a row for each such day, which goes with the day's
-   * last report.
+   * What a domain's reports whose windows begin on one day add up to: a row for each belief that the day has reports of,
+   * which goes with the last of them.
    */
   domain_day: {
     columns: {
@@ -158,12 +155,13 @@ export const REPORTS = {
       reports: number(),
       messages: count(),
       aligned: count(),
+      belief: text<Belief>(),
       /** What its reports state (days/stated-policy.ts), as tags of a DMARC record; null when none does. */
       policy: orNull(text()),
       /** A cache of what addresses sent (domain/sources/stored-sources.ts); null: not counted now. */
       sources: orNull(bytes()),
     },
-    keys: ['primary key (domain_id, day)'],
+    keys: ['primary key (domain_id, day, belief)'],
     // Each report changes it.
     storage: 'fillfactor = 60',
   },

@@ -110,6 +110,8 @@ export const TABLES = {
        */
       listing_from: orNull(count()),
       last_report_at: orNull(instant()),
+      /** A person has said so: whatever is sent in its name is forged. */
+      sends_no_mail: orZero(flag()),
       reports_total: orZero(count()),
       reports_version: text(),
       /** The number of the account's change with which one was last removed: older cursors of the list are no longer good. */
@@ -166,6 +168,8 @@ export const TABLES = {
       subject: text(),
       /** JSON object. */
       context: text(),
+      /** What mail to people said fired; null while no person was told. */
+      told_as: orNull(text()),
     },
     keys: [
       'unique (id)',
@@ -219,13 +223,14 @@ export const TABLES = {
   source_mark: {
     columns: {
       domain_id: id('references domain (id)'),
-      address: address(),
+      /** An address, or the key of a sender (domain/sources/mark-subject.ts). */
+      subject: text(),
       mark: text<Mark>("check (mark in ('legitimate', 'unknown'))"),
       marked_at: instant(),
       /** A person's e-mail address. */
       marked_by: text(),
     },
-    clusteredBy: 'domain_id, address',
+    clusteredBy: 'domain_id, subject',
   },
 
   /** Which process does a share of the work, by the database's clock (work/leases.ts): a row for each job and shard. */

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
 import { exchange } from './corrections.ts';
 import { lockReport, toKey } from './locking.ts';
-import { dayOf, type ReportRow } from './report-row.ts';
+import { placeOf, type ReportRow } from './report-row.ts';
 import { judgeSenders } from './senders.ts';
 
 export interface AuthenticatedContent {
@@ -46,7 +46,7 @@ export async function preferAuthenticated(
   });
 }
 
-/** The content is that of the report. No list shows the difference. */
+/** The content is that of the report, which is believed more now. No list of reports shows the difference. */
 async function noteAuthenticated(
   tx: Tx,
   report: ReportRow,
@@ -54,7 +54,7 @@ async function noteAuthenticated(
 ): Promise<void> {
   const rows = tx.updateTable('report').set({ authenticated });
   await rows.where(({ and }) => and(toKey(report))).execute();
-  await recountDays(tx, report.domain_id, [dayOf(report)]);
+  await recountDays(tx, [placeOf(report), placeOf({ ...report, authenticated })]);
 }
 
 /** Returns whether the content is a conflict of the report. Of a report only so many conflicts are kept. */

@@ -3,7 +3,7 @@ import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { takeFromLists } from './account-lists.ts';
-import { dayOf, type ReportRow } from './report-row.ts';
+import { placeOf, type ReportRow } from './report-row.ts';
 
 /**
  * Deletes reports of a locked domain. Their conflicts and documents are the caller's to delete or to keep, and so is the
@@ -18,7 +18,7 @@ export async function deleteReports(
   // The whole key (decision 90).
   const rows = tx.deleteFrom('report').where('domain_id', '=', domainId);
   await rows.where('begin_date', 'in', begins).where('seq', 'in', seqs).execute();
-  await recountDays(tx, domainId, new Set(reports.map(dayOf)));
+  await recountDays(tx, reports.map(placeOf));
   await tx
     .updateTable('domain')
     .set((eb) => ({

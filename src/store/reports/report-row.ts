@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import { secondsToInstant, toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { toBelief } from '../../domain/reports/authentication.ts';
+import type { DomainDay } from '../days/day-sources.ts';
 import type { Tables } from '../tables.ts';
 
 /** The columns of a report that come from its document. */
@@ -38,6 +40,13 @@ export type NewRow = Omit<ReportRow, 'seq' | 'account_seq' | 'number' | 'nonce'>
 
 export function toNewRow({ seq, account_seq, number, nonce, ...row }: ReportRow): NewRow {
   return row;
+}
+
+/** What of a domain's days has the report. */
+export function placeOf(
+  row: Pick<ReportRow, 'domain_id' | 'begin_date' | 'authenticated'>,
+): DomainDay {
+  return { domainId: row.domain_id, day: dayOf(row), belief: toBelief(row.authenticated) };
 }
 
 /** A report's day is the one on which its window begins. */

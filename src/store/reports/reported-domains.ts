@@ -105,7 +105,7 @@ const lockedDomains = prepareQuery((db, param: Param<{ names: string }>) =>
           .as('newestSeq'),
       ];
     })
-    .select(hasReceivers(sql.ref('domain.account_id'), 'report.').as('isReceived'))
+    .select(hasReceivers(sql.ref('domain.account_id'), 'report.received').as('isReceived'))
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
     .orderBy('name')
     .$call(dialectOf(db).locked),

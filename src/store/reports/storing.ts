@@ -2,7 +2,7 @@ import { toCursor } from '../../domain/cursor.ts';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
-import { toTrust } from '../../domain/reports/authentication.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
 import { addToDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
@@ -11,7 +11,7 @@ import { newNonce } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
 import { reportList } from '../lists/timeline.ts';
 import { addToLists } from './account-lists.ts';
-import { dayOf, type NewRow } from './report-row.ts';
+import { type NewRow, placeOf } from './report-row.ts';
 import { reportInserts } from './report-rows.ts';
 import { isListed, type ReportedDomain } from './reported-domains.ts';
 
@@ -53,27 +53,21 @@ export async function storeReports(
 type ByDomain = readonly [ReportedDomain, readonly NewReport[]];
 
 function toDays(reports: readonly NewReport[]) {
-  const byDay = Map.groupBy(reports, ({ row }) => `${row.domain_id} ${dayOf(row)}`);
+  const byPlace = Map.groupBy(reports, ({ row }) => Object.values(placeOf(row)).join(' '));
   return addToDays(
-    [...byDay.values()].map((some) => {
+    [...byPlace.values()].map((some) => {
       const [{ row }] = some as [NewReport];
       const sum = (column: 'total_messages' | 'aligned_messages') =>
-        some.reduce((all, { row }) => all + row[column], 0);
+        some.reduce((all, { row }) => addSafely(all, row[column]), 0);
       return {
-        domainId: row.domain_id,
-        day: dayOf(row),
+        ...placeOf(row),
         reports: some.length,
         messages: sum('total_messages'),
         aligned: sum('aligned_messages'),
-        policy: some.map(findStated).findLast((policy) => policy !== null) ?? null,
+        policy: some.map((one) => toPolicyTags(one.policyPublished)).findLast(Boolean) ?? null,
       };
     }),
   );
-}
-
-/** Anybody can send a mail that states a policy: only established reporters and files are believed. */
-function findStated({ row, policyPublished }: NewReport): string | null {
-  return toTrust(row.authenticated) === 2 ? toPolicyTags(policyPublished) : null;
 }
 
 function toHeadUpdate([domain, reports]: ByDomain) {

@@ -1,10 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
+import { BELIEF } from '../days/believed.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { sumOf } from '../engine/sums.ts';
 import { accountReportList, alertList } from '../lists/timeline.ts';
 
 /*
  * Every stored figure of a domain or an account, and the query that counts it again from rows. Two queries have the same
- * columns; `at` is a day, or null for what is stored once.
+ * columns; `at` is a day, with its belief in `domain_day`, or null for what is stored once.
  */
 
 export type FigureRow = Readonly<Record<string, string | number | null>>;
@@ -14,7 +16,7 @@ export interface Difference {
   readonly table: string;
   /** The name of a domain, or the id of an account. */
   readonly of: string;
-  /** A day, or null for what is stored once. */
+  /** A day, with its belief in `domain_day`; null for what is stored once. */
   readonly at: string | null;
   readonly figure: string;
   readonly stored: string | number | null;
@@ -53,12 +55,6 @@ function figure(table: Figure['table'], { stored, right }: Record<'stored' | 'ri
   return { table, stored: prepareFigure(stored), right: prepareFigure(right) };
 }
 
-/** The sum of a column, which stops at 2^53 − 1. */
-const sumOf = (column: string) =>
-  sql.raw(
-    `cast(case when sum(${column}) > 9007199254740991 then 9007199254740991 else sum(${column}) end as bigint)`,
-  );
-
 function daysOf(
   list: 'alerts' | 'reports',
   items: (id: RawBuilder<string>) => RawBuilder<unknown>,
@@ -87,8 +83,8 @@ export const OF_DOMAIN: readonly Figure[] = [
   }),
   figure('domain_day', {
     stored: ({ id }) =>
-      sql`select day as at, reports, messages, aligned from domain_day where domain_id = ${id}`,
-    right: ({ id }) => sql`select date(begin_date) as at, count(*) as reports,
+      sql`select day || ' ' || belief as at, reports, messages, aligned from domain_day where domain_id = ${id}`,
+    right: ({ id }) => sql`select date(begin_date) || ' ' || ${BELIEF} as at, count(*) as reports,
       ${sumOf('total_messages')} as messages, ${sumOf('aligned_messages')} as aligned
       from report where domain_id = ${id} group by 1`,
   }),

@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import type { Day } from '../../domain/instant.ts';
+import type { Belief } from '../../domain/reports/authentication.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
@@ -25,8 +27,14 @@ export async function lockOwner(tx: Tx, { table, id }: Owner): Promise<void> {
 }
 
 export async function mend(tx: Tx, owner: Owner, wrong: readonly Difference[]): Promise<void> {
-  const days = wrong.flatMap(({ table, at }) => (table === 'domain_day' && at !== null ? at : []));
-  await recountDays(tx, owner.id, new Set(days));
+  const days = wrong.filter(({ table }) => table === 'domain_day').map(({ at }) => at ?? '');
+  await recountDays(
+    tx,
+    days.map((at) => {
+      const [day, belief] = at.split(' ') as [Day, Belief];
+      return { domainId: owner.id, day, belief };
+    }),
+  );
   for (const one of wrong)
     if (one.table === owner.table) await mendHead(tx, owner, one);
     else if (one.table.startsWith('list_day')) await mendListDay(tx, owner, one);

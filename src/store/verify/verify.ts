@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { packSources, unpackSources } from '../../domain/sources/stored-sources.ts';
-import { countDay, type DomainDay, daysOf } from '../days/day-sources.ts';
-import { findStatedPolicy } from '../days/stated-policy.ts';
+import { countDay, type DomainDay } from '../days/day-sources.ts';
+import { planStatedPolicy } from '../days/stated-policy.ts';
 import type { Queries } from '../engine/database.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, askAll, type Plan, type Reader, toReader } from '../engine/reader.ts';
@@ -146,40 +146,35 @@ function toMap(rows: readonly FigureRow[]): Map<string | null, FigureRow> {
 /** What is read in contents of reports: each day in a snapshot of its own, so that none is open for long. */
 async function compareDays({ db, reader }: Verified, { id, of }: Owner): Promise<Difference[]> {
   const found: Difference[] = [];
-  const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', id);
-  for (const { day } of await days.orderBy('day').execute()) {
-    const at = { domainId: id, day };
-    const place = { table: 'domain_day', of, at: day };
-    const policy = await findWrongPolicy({ db, reader }, at);
-    if (policy !== undefined) found.push({ ...place, figure: 'policy', ...policy });
-    if (await reader.readPlan(() => planWrongSources(at)))
-      found.push({ ...place, figure: 'sources', stored: 'other', right: 'counted' });
+  const days = db.selectFrom('domain_day').select(['day', 'belief']).where('domain_id', '=', id);
+  for (const { day, belief } of await days.orderBy('day').orderBy('belief').execute()) {
+    const at = { domainId: id, day, belief };
+    const place = { table: 'domain_day', of, at: `${day} ${belief}` };
+    const wrong = await reader.readPlan(() => planWrong(at));
+    found.push(...wrong.map((one) => ({ ...place, ...one })));
   }
   return found;
 }
 
-/** A day that changes meanwhile is left out. */
-async function findWrongPolicy({ db, reader }: Verified, at: DomainDay) {
-  const [before] = await reader.readAll(policyOf(at));
-  const right = await findStatedPolicy(db, at);
-  const [after] = await reader.readAll(policyOf(at));
-  if (right === undefined || before === undefined || before.version !== after?.version) return;
-  return before.policy === right ? undefined : { stored: before.policy, right };
+/** What is stored of a day's policy, and its cache of sources, and is not what its reports say. */
+function* planWrong(at: DomainDay): Plan<Pick<Difference, 'figure' | 'stored' | 'right'>[]> {
+  const [row] = yield* ask(rowOf(at));
+  // It changed meanwhile.
+  if (row === undefined) return [];
+  const right = yield* planStatedPolicy(at);
+  const isKnown = right === undefined || right === row.policy;
+  const policy = isKnown ? [] : [{ figure: 'policy', stored: row.policy, right }];
+  const kept = row.sources && unpackSources(row.sources);
+  if (!kept || isDeepStrictEqual(kept, unpackSources(packSources(yield* countDay(at)))))
+    return policy;
+  return [...policy, { figure: 'sources', stored: 'other', right: 'counted' }];
 }
 
-const policyOf = prepareQuery((db, param: Param<DomainDay>) =>
+const rowOf = prepareQuery((db, param: Param<DomainDay>) =>
   db
     .selectFrom('domain_day')
-    .innerJoin('domain', 'domain.id', 'domain_id')
-    .select(['policy', 'reports_version as version'])
+    .select(['policy', 'sources'])
     .where('domain_id', '=', param('domainId'))
-    .where('day', '=', param('day')),
+    .where('day', '=', param('day'))
+    .where('belief', '=', param('belief')),
 );
-
-/** Whether the cache of a day's sources has something else than what its reports add up to. */
-function* planWrongSources({ domainId, day }: DomainDay): Plan<boolean> {
-  const [stored] = yield* ask(daysOf({ domainId, from: day, to: day }));
-  const kept = stored?.sources && unpackSources(stored.sources);
-  if (!kept) return false;
-  return !isDeepStrictEqual(kept, unpackSources(packSources(yield* countDay({ domainId, day }))));
-}

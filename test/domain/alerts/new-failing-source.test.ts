@@ -7,6 +7,7 @@ const history = days(times(31, [1000, 990]));
 const source = (given: Partial<FailingSource> = {}): FailingSource => ({
   day: D,
   address: '192.0.2.66',
+  service: null,
   messages: 20,
   aligned: 2,
   absentDays: null,
@@ -50,7 +51,9 @@ describe('fires', () => {
       additional_sources: 2,
     });
     expect(sources).toHaveLength(10);
-    expect(sources[0]).toStrictEqual({ ip: '192.0.2.11', message_count: 110, failed_count: 110 });
+    expect(sources[0]).toStrictEqual({
+      ...{ ip: '192.0.2.11', message_count: 110, failed_count: 110, service: null },
+    });
     // 102 − 0 and 103 − 1 fail equally often, so the address decides.
     expect(sources.at(-1)?.ip).toBe('192.0.2.4');
   });

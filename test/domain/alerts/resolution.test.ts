@@ -23,7 +23,7 @@ const OF_TYPE = {
   },
   'alert.new_failing_source': {
     days: days(times(40, [1000, 990])),
-    failingSources: [{ ...failing, laterFailingDays: [] }],
+    failingSources: [{ ...failing, service: null, laterFailingDays: [] }],
   },
   'alert.dns_record_changed': { dns: { spf: { ...UNKNOWN_RECORD, change } } },
   'alert.policy_weakened': { dns: { dmarc: { ...UNKNOWN_RECORD, weakening } } },

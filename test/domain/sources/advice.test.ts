@@ -6,8 +6,8 @@ import {
 } from '../../../src/domain/dns/organizational-domain.ts';
 import { type Advice, advise } from '../../../src/domain/sources/advice.ts';
 import type { Evidence, Signature } from '../../../src/domain/sources/evidence.ts';
+import type { Verdict } from '../../../src/domain/sources/sender.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
-import type { Verdict } from '../../../src/domain/sources/verdict.ts';
 
 let toOrganizationalDomain: ToOrganizationalDomain;
 
@@ -54,7 +54,7 @@ interface Situation {
 
 function ask(
   given: readonly Results[],
-  { mark, verdict = 'unclear', spfMode = 'r', dkimMode = 'r' }: Situation = {},
+  { mark, verdict = 'not_recognised', spfMode = 'r', dkimMode = 'r' }: Situation = {},
 ) {
   return advise(given.map(evidence), {
     domain: 'example.com',
@@ -75,14 +75,14 @@ const tell = (given: Results, situation?: Situation) => {
   return advice && [advice.tone, advice.title, toText(advice)];
 };
 
-test.each<Verdict>(['yours', 'service'])(
-  'a signature that breaks at a sender of the owner’s (%s) is no forwarding',
+test.each<Verdict>(['yours', 'needs_setup'])(
+  'of a broken signature at a sender of the owner’s (%s) is to compare the key',
   (verdict) => {
     const broken: Results = {
       ...{ spf: ['mailer.example', 'pass'], dkim: [['example.com', 's1', 'fail']] },
     };
     expect(tell(broken, { verdict })?.[2]).toBe(
-      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”): this is a sender of yours, so the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.',
+      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”): the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.',
     );
   },
 );
@@ -93,31 +93,31 @@ describe('advice on messages that fail', () => {
       'SPF of another domain',
       { spf: ['bounces.mailer.example', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “bounces.mailer.example”, which is not aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
+      'SPF passes for “bounces.mailer.example”, which is not aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, ask who uses it.',
     ],
     [
       'DKIM of another domain',
       { spf: [null, 'none'], dkim: [['mailer.example', 'k1', 'pass']] },
       'DKIM passes for another domain',
-      'DKIM passes for “mailer.example” (selector “k1”), which is not aligned with “example.com”: have the service sign as “example.com” with a key of its own. If you do not know this service, it sends without your permission.',
+      'DKIM passes for “mailer.example” (selector “k1”), which is not aligned with “example.com”: have the service sign as “example.com” with a key of its own. If you do not know this service, ask who uses it.',
     ],
     [
       'both of another domain',
       { spf: ['b.mailer.example', 'pass'], dkim: [['mailer.example', 'k1', 'pass']] },
       'A service that signs and sends as itself',
-      'SPF passes for “b.mailer.example” and DKIM for “mailer.example”, neither of which is aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
+      'SPF passes for “b.mailer.example” and DKIM for “mailer.example”, neither of which is aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, ask who uses it.',
     ],
     [
       'a signature of the own domain that breaks',
       { spf: ['example.com', 'fail'], dkim: [['example.com', 's1', 'fail']] },
       'The signature does not verify',
-      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”): either the messages are forwarded and changed on the way, as mailing lists do, or the key in DNS is not the one that signs. If this is a server of yours, compare the key.',
+      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”): do you know this sender? If you do, compare the key in DNS with the one that signs. If not, somebody may pass these messages on and change them, as mailing lists do.',
     ],
     [
       'a signature of a subdomain that breaks at a mailing list',
       { spf: ['lists.example.org', 'pass'], dkim: [['mail.example.com', null, 'fail']] },
       'The signature does not verify',
-      'Messages are signed as “mail.example.com”, but the signature does not verify (“fail”): SPF passes for “lists.example.org”, so the messages are probably forwarded there and changed on the way, as mailing lists do. If “lists.example.org” sends for you, compare the key in DNS with the one that signs.',
+      'Messages are signed as “mail.example.com”, but the signature does not verify (“fail”): do you know this sender? If you do, compare the key in DNS with the one that signs. If not, somebody may pass these messages on and change them, as mailing lists do.',
     ],
     [
       'a key that nobody can read',
@@ -129,13 +129,13 @@ describe('advice on messages that fail', () => {
       'SPF of the own domain that does not pass',
       { spf: ['example.com', 'softfail'] },
       'SPF does not list this address',
-      'The SPF record of “example.com” does not list this address (“softfail”), and nothing is signed by DKIM. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “example.com” and sign with DKIM as “example.com”.',
+      'The SPF record of “example.com” does not list this address (“softfail”), and nothing is signed by DKIM. Do you know this sender? If it is a forgotten system of yours, add the address to the SPF record of “example.com”, and sign its messages with DKIM as “example.com”. If not, a policy of quarantine or reject keeps these messages from readers.',
     ],
     [
       'nothing at all',
       {},
       'Nothing authenticates',
-      'Neither SPF nor DKIM passes for any domain. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then sign with DKIM as “example.com”.',
+      'Neither SPF nor DKIM passes for any domain. Do you know this sender? If it is a forgotten system of yours, sign its messages with DKIM as “example.com”. If not, a policy of quarantine or reject keeps these messages from readers.',
     ],
     [
       'SPF of the own domain, whose record is broken',
@@ -147,13 +147,13 @@ describe('advice on messages that fail', () => {
       'SPF of the own bounce domain, and a signature of another domain that fails',
       { spf: ['bounce.example.com', 'softfail'], dkim: [['mailer.example', 'k1', 'fail']] },
       'SPF does not list this address',
-      'The SPF record of “bounce.example.com” does not list this address (“softfail”), and no DKIM signature passes. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then add it to the SPF record of “bounce.example.com” and sign with DKIM as “example.com”.',
+      'The SPF record of “bounce.example.com” does not list this address (“softfail”), and no DKIM signature passes. Do you know this sender? If it is a forgotten system of yours, add the address to the SPF record of “bounce.example.com”, and sign its messages with DKIM as “example.com”. If not, a policy of quarantine or reject keeps these messages from readers.',
     ],
     [
       'SPF of another domain that does not pass: its record is not ours',
       { spf: ['esp.test', 'softfail'] },
       'Nothing authenticates',
-      'Neither SPF nor DKIM passes for any domain. Either somebody forges “example.com”, and a policy of quarantine or reject keeps these messages from readers, or this is a forgotten system of yours: then sign with DKIM as “example.com”.',
+      'Neither SPF nor DKIM passes for any domain. Do you know this sender? If it is a forgotten system of yours, sign its messages with DKIM as “example.com”. If not, a policy of quarantine or reject keeps these messages from readers.',
     ],
     [
       'SPF of a subdomain, when alignment was strict',
@@ -177,19 +177,19 @@ describe('advice on messages that fail', () => {
       'a name below the same private suffix, which is of a stranger',
       { from: 'one.github.io', spf: ['two.github.io', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “two.github.io”, which is not aligned with “one.github.io”: if you use this service, set a custom bounce domain there, or sign with DKIM as “one.github.io”. If you do not know it, it sends without your permission.',
+      'SPF passes for “two.github.io”, which is not aligned with “one.github.io”: if you use this service, set a custom bounce domain there, or sign with DKIM as “one.github.io”. If you do not know it, ask who uses it.',
     ],
     [
       'messages from a subdomain: alignment is with it',
       { from: 'shop.example.com', spf: ['mailer.example', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “mailer.example”, which is not aligned with “shop.example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “shop.example.com”. If you do not know it, it sends without your permission.',
+      'SPF passes for “mailer.example”, which is not aligned with “shop.example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “shop.example.com”. If you do not know it, ask who uses it.',
     ],
     [
       'no header From: alignment is with the monitored domain',
       { from: null, spf: ['mailer.example', 'pass'] },
       'SPF passes for another domain',
-      'SPF passes for “mailer.example”, which is not aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
+      'SPF passes for “mailer.example”, which is not aligned with “example.com”: if you use this service, set a custom bounce domain there, or sign with DKIM as “example.com”. If you do not know it, ask who uses it.',
     ],
   ])('%s', (_name, results, title, text) => {
     expect(tell(results)).toEqual(['act', title, text]);
@@ -198,7 +198,7 @@ describe('advice on messages that fail', () => {
   test('names the domain itself when the published alignment of SPF is strict', () => {
     const [, , text] = tell({ spf: ['mailer.example', 'pass'] }, { spfMode: 's' }) ?? [];
     expect(text).toBe(
-      'SPF passes for “mailer.example”, which is not aligned with “example.com”: if you use this service, use “example.com” itself as bounce domain there, because alignment of SPF is strict (aspf=s), or sign with DKIM as “example.com”. If you do not know it, it sends without your permission.',
+      'SPF passes for “mailer.example”, which is not aligned with “example.com”: if you use this service, use “example.com” itself as bounce domain there, because alignment of SPF is strict (aspf=s), or sign with DKIM as “example.com”. If you do not know it, ask who uses it.',
     );
   });
 
@@ -237,9 +237,9 @@ describe('advice on messages that fail', () => {
   });
 
   test.each([
-    ['forger', 'Somebody else sends as the domain'],
-    ['forwarder', 'Forwarded mail'],
-  ] as const)('of a %s has no set-up, whatever its results', (verdict, title) => {
+    ['forged', 'Somebody else sends as the domain'],
+    ['passed_on', 'Mail that is passed on'],
+  ] as const)('of mail that is %s has no set-up, whatever its results', (verdict, title) => {
     const results: readonly Results[] = [
       { spf: ['mailer.example', 'pass'], dkim: [['mailer.example', 'k1', 'pass']] },
       { dkim: [['mailer.example', 'k1', 'pass']] },
@@ -250,6 +250,13 @@ describe('advice on messages that fail', () => {
     expect(advice.map((one) => [one.tone, one.title])).toEqual([['leave', title]]);
     expect(advice.map(toText).join()).not.toMatch(/bounce domain|sign|SPF record/);
   });
+});
+
+test('a server of the owner’s that nothing authenticates is added to SPF', () => {
+  const [, , text] = tell({ spf: ['example.com', 'fail'] }, { verdict: 'needs_setup' }) ?? [];
+  expect(text).toMatch(
+    /It is a sender of yours: add the address to the SPF record of “example.com”/,
+  );
 });
 
 describe('advice on messages that pass', () => {
@@ -375,7 +382,7 @@ describe('advice on a source', () => {
           modes,
           toOrganizationalDomain,
           mark,
-          verdict: 'unclear',
+          verdict: 'not_recognised',
         } as const;
         const [advice, ...more] = advise([one], asked);
         expect(more).toEqual([]);

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
+import {
+  loadOrganizationalDomains,
+  loadOwnerDomains,
+} from '../../../src/domain/dns/organizational-domain.ts';
 import {
   createNamer,
   type NameContext,
@@ -46,6 +49,43 @@ test.each(LINES.map((line) => line.split('\t') as [string, string, string]))(
     expect(found?.by ?? by).toBe(by);
   },
 );
+
+const LINE =
+  /^(forwarder|hosting|mailbox|marketing|security|software|transactional)\t\S.*\S\t[a-z0-9. -]+$/;
+const SENDERS = read('test/fixtures/known-senders.tsv').trimEnd().split('\n');
+
+describe('the list of services', () => {
+  test.each(SENDERS.map((line) => line.split('\t') as [string, string, string]))(
+    'has %s, by %s, as %s',
+    (name, domain, kind) => {
+      const found = createNamer(context)(toEvidence([{ dkim: [[domain, 'pass']] }]));
+      expect(found).toMatchObject({ name, kind });
+    },
+  );
+
+  test('is tried with 250 senders or more, each once', () => {
+    const names = SENDERS.map((line) => line.split('\t')[0]);
+    expect(new Set(names).size).toBe(SENDERS.length);
+    expect(names.length).toBeGreaterThanOrEqual(250);
+  });
+
+  // The mail servers of that host have names below a suffix that it gives to its customers.
+  test('has no suffix below which strangers have names, but for kasserver.com', async () => {
+    const toOwnerDomain = await loadOwnerDomains();
+    const isSuffix = (domain: string) =>
+      toOwnerDomain(`stranger.${domain}`) === `stranger.${domain}`;
+    expect([...context.services.keys()].filter(isSuffix)).toEqual(['kasserver.com']);
+  });
+
+  test('has whole lines, each name and each domain once, and only domains that are looked up', () => {
+    const lines = read('src/store/days/services/services.tsv').trimEnd().split('\n');
+    for (const line of lines) expect(line).toMatch(LINE);
+    expect(new Set(lines.map((line) => line.split('\t')[1])).size).toBe(lines.length);
+    const domains = lines.flatMap((line) => line.split('\t')[2]?.split(' ') ?? []);
+    expect(new Set(domains).size).toBe(domains.length);
+    expect(domains.filter((one) => context.toOrganizationalDomain(one) !== one)).toEqual([]);
+  });
+});
 
 describe('a service is named', () => {
   test('by a signature before SPF, and by SPF before a name in DNS', () => {

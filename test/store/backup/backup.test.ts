@@ -8,6 +8,7 @@ import {
   readFileSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -124,7 +125,7 @@ async function aMaker(path: string) {
 }
 
 describe('a backup that was killed', () => {
-  test('left a copy for ever: the next one into the folder removes it, and nothing that a process still writes', async () => {
+  test('left a copy for ever: a day later the next one into the folder removes it, and nothing that a process still writes', async () => {
     const { path, store, folder } = await aDatabase();
     const [killed, alive] = [
       await aMaker(join(folder, 'killed.db')),
@@ -135,11 +136,12 @@ describe('a backup that was killed', () => {
     await ended;
     expect(existsSync(killed.part)).toBe(true);
     writeFileSync(join(folder, 'mine.part'), 'mine');
+    const before = new Date(Date.now() - 25 * 3_600_000);
+    for (const old of [killed.part, join(folder, 'mine.part')]) utimesSync(old, before, before);
     await backUp({ from: path, to: join(folder, 'copy.db') });
     await store.close();
     const wanted = ['copy.db', 'mine.part', 'plumbline.db'];
-    const of = [basename(alive.part), `${basename(alive.part)}-lock`];
-    expect(readdirSync(folder).sort()).toEqual([...of, ...wanted].sort());
+    expect(readdirSync(folder).sort()).toEqual([basename(alive.part), ...wanted].sort());
     expect(readFileSync(alive.part, 'utf8')).toBe('begun');
   });
 

@@ -1,5 +1,6 @@
 import { type TimeInterval, utcDay, utcMonday, utcMonth } from 'd3-time';
 import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import type { PolicyStep } from '../../../domain/dns/policy-steps.ts';
 import { addDays, countDays, type Day, toDay, toInstant } from '../../../domain/instant.ts';
 
 export interface ChartDay extends Counts {
@@ -15,6 +16,7 @@ export interface ChartColumn extends Counts {
 export interface ChartColumns {
   readonly unit: 'day' | 'week' | 'month' | 'quarter';
   readonly columns: readonly ChartColumn[];
+  readonly steps?: readonly PolicyStep[];
 }
 
 /** With more, the gaps between columns would be thinner than a pixel on a phone. */

@@ -2,14 +2,14 @@ import { line } from 'd3-shape';
 import { html } from 'hono/html';
 import { addUp, toPassRate } from '../../../domain/alerts/rate.ts';
 import type { Day } from '../../../domain/instant.ts';
-import { formatDay, pluralize } from '../../../domain/text.ts';
+import { formatWeekday, pluralize } from '../../../domain/text.ts';
 import { describePassed, formatPeriod, type Html } from '../text.ts';
 import { type ChartColumn, type ChartColumns, findColumn, toPosition } from './columns.ts';
 import { renderPlot, toPercent, toRateAxis } from './plot.ts';
 
 /** Columns without messages are gaps in the line. */
 export function renderPassRate(
-  { unit, columns }: ChartColumns,
+  { unit, columns, steps = [] }: ChartColumns,
   incidents: readonly Incident[],
 ): Html {
   const rates = columns.map((column) => (column.messages === 0 ? undefined : toPassRate(column)));
@@ -41,6 +41,7 @@ export function renderPassRate(
     title: `Pass rate by ${unit}`,
     total: describePassed(addUp(columns)),
     columns,
+    steps,
     axis,
     // A line of one point would be two pixels long.
     signs: [html`${alone}`, ...signs],
@@ -108,9 +109,9 @@ function findEnd({ resolved_at }: Fired, to: Day): Day | null {
 
 function describe({ fired_at, resolved_at, day }: Fired): string {
   const isOwn = day === undefined || day === fired_at.slice(0, 10);
-  const about = isOwn ? '' : `about ${formatDay(day)}, `;
-  const end = resolved_at === null ? 'open' : `resolved ${formatDay(resolved_at)}`;
-  return `${about}fired ${formatDay(fired_at)}, ${end}`;
+  const about = isOwn ? '' : `about ${formatWeekday(day)}, `;
+  const end = resolved_at === null ? 'open' : `resolved ${formatWeekday(resolved_at)}`;
+  return `${about}fired ${formatWeekday(fired_at)}, ${end}`;
 }
 
 /** `count` earlier alerts are not marked; there may be more of them unless `isAll`. */

@@ -1,15 +1,16 @@
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { utcDay } from 'd3-time';
 import { html } from 'hono/html';
+import type { PolicyStep } from '../../../domain/dns/policy-steps.ts';
 import { addDays, countDays, type Day } from '../../../domain/instant.ts';
+import { formatWeekday } from '../../../domain/text.ts';
 import { formatAxisDays, formatShortCount, type Html } from '../text.ts';
-import { type ChartColumn, toPosition } from './columns.ts';
+import { type ChartColumn, type ChartColumns, toPosition } from './columns.ts';
 
-interface Plot {
+interface Plot extends Omit<ChartColumns, 'unit'> {
   readonly title: string;
   /** All columns as text, shown above the chart while no column is pointed at. */
   readonly total: string;
-  readonly columns: readonly ChartColumn[];
   readonly axis: Axis;
   /** Their units are columns from the left and hundredths from the top; they are stretched to the chart's size. */
   readonly shapes: Html;
@@ -24,7 +25,7 @@ interface Plot {
  * chart is one tab stop; with scripts, arrow keys go from column to column (settings.js).
  */
 export function renderPlot({ title, total, columns, axis, ...rest }: Plot): Html {
-  const { shapes, signs = [], describe } = rest;
+  const { shapes, signs = [], steps = [], describe } = rest;
   return html`<figure class="chart">
     <figcaption>${title}${axis.from === 0 ? '' : `, from ${axis.from}%`}</figcaption>
     <svg class="plot" role="img" aria-label="${title}; in all ${total}" tabindex="0" data-chart>
@@ -35,9 +36,20 @@ export function renderPlot({ title, total, columns, axis, ...rest }: Plot): Html
       <svg viewBox="0 0 ${columns.length} 100" preserveAspectRatio="none">${shapes}</svg>
       ${signs}
       ${columns.map((column, i) => renderColumn({ i, count: columns.length }, describe(column)))}
+      ${steps.map((step) => {
+        const x = toPercent(toPosition(columns, step.day));
+        return html`<line class="step" x1="${x}" x2="${x}" y2="100%"><title>${describeStep(step)}</title></line>`;
+      })}
     </svg>
     <p class="unseen" aria-live="polite"></p>
   </figure>`;
+}
+
+/** “Policy: p=none → p=quarantine, Tue 3 Nov 2026 (seen in reports)”. */
+export function describeStep({ day, former, policy, by }: PolicyStep): string {
+  const [before, after] = [former, policy].map((tags) => tags?.replaceAll(';', ',') ?? 'no record');
+  const where = by === 'dns' ? 'DNS' : 'reports';
+  return `Policy: ${before} → ${after}, ${formatWeekday(day)} (seen in ${where})`;
 }
 
 function renderLine({ at, text }: Tick): Html {

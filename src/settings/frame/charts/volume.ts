@@ -3,22 +3,23 @@ import { addUp } from '../../../domain/alerts/rate.ts';
 import { formatCount } from '../../../domain/text.ts';
 import { describeFailed, formatPeriod, formatRateInColumn, type Html } from '../text.ts';
 import type { ChartColumns } from './columns.ts';
-import { renderPlot, toCountAxis } from './plot.ts';
+import { describeStep, renderPlot, toCountAxis } from './plot.ts';
 
 /** A bar is 0.7 columns wide, and in their middle. */
 const LEFT = 0.15;
 /** The least height of failures, in hundredths: one in a thousand is visible. */
 const MIN_FAILED = 1;
 
-/** A chart of messages, and the numbers of all charts of the page. */
+/** A chart of messages, and the steps and numbers of all charts of the page. */
 export function renderVolume(columns: ChartColumns): Html {
   return html`${renderChart(columns)}
     <p class="legend"><span class="passed">Passed</span><span class="failed">Failed</span></p>
+    ${renderSteps(columns)}
     ${renderNumbers(columns)}`;
 }
 
 /** Passed messages below, failed ones above. */
-function renderChart({ unit, columns }: ChartColumns): Html {
+function renderChart({ unit, columns, steps = [] }: ChartColumns): Html {
   const axis = toCountAxis(columns.map(({ messages }) => messages));
   const bars = columns.map(({ messages, aligned }, i) => {
     const top = axis.toY(messages) * 100;
@@ -30,6 +31,7 @@ function renderChart({ unit, columns }: ChartColumns): Html {
     title: `Messages by ${unit}`,
     total: describeFailed(addUp(columns)),
     columns,
+    steps,
     axis,
     shapes: html`${bars}`,
     describe: (column) => `${formatPeriod(column)}: ${describeFailed(column)}`,
@@ -41,6 +43,11 @@ export function renderBar(kind: string, x: number, extent: readonly [y: number, 
   const [y = 0, height = 0] = extent.map((value) => Math.round(value * 100) / 100);
   if (height <= 0) return '';
   return html`<rect class="${kind}" x="${x}" y="${y}" width="0.7" height="${height}"/>`;
+}
+
+function renderSteps({ steps = [] }: ChartColumns): Html | '' {
+  if (steps.length === 0) return '';
+  return html`<ul class="steps" aria-label="Policy in the charts">${steps.map((step) => html`<li>${describeStep(step)}</li>`)}</ul>`;
 }
 
 const HEADS = { day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter' } as const;

@@ -4,6 +4,7 @@ import { toHex } from '../../../domain/hex.ts';
 import type { PolicyPublished, Warning } from '../../../domain/reports/aggregate-report.ts';
 import { DAYS_NEW, DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
+import { findReporterName } from '../../../domain/reports/reporters.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { formatCount, formatTime, pluralize, toSafeText } from '../../../domain/text.ts';
@@ -40,7 +41,7 @@ export function renderMetadata(
     </div>
     <p class="figures">${renderPassed({ messages, aligned })}</p>
     <dl class="facts">
-      ${renderTerm('Reporter', toText(report.reporter_org, MAX_NAME) ?? 'not named')}
+      ${renderTerm('Reporter', toText(findReporterName(report), MAX_NAME) ?? 'not named')}
       ${renderTerm('E-mail', toText(report.reporter_email, MAX_NAME))}
       ${renderTerm('Contact', toText(content.extraContactInfo))}
       ${renderTerm('Report id', toText(report.report_id, 512) ?? 'not stated')}

@@ -1,19 +1,17 @@
 import { html } from 'hono/html';
-import type { Grouping } from '../../../domain/sources/groups.ts';
-import type { Source } from '../../../domain/sources/source.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { renderHiddenFields, renderSearch } from '../../frame/forms.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import type { Html } from '../../frame/text.ts';
 import { toSortParameters } from '../../request.ts';
-import type { FoundSources, SourceChoice } from './find-sources.ts';
+import type { FoundSources, Grouping, SourceChoice } from './find-sources.ts';
 
 export interface ListView {
   readonly path: string;
   readonly domainId: string;
   readonly range: DomainRange;
   readonly choice: SourceChoice;
-  readonly found: Omit<FoundSources, 'sources'> & { readonly sources: readonly Source[] };
+  readonly found: FoundSources;
 }
 
 /** Begins with the first page. */
@@ -29,7 +27,7 @@ const SHOWN: readonly Option[] = [
   ['Failing only', { failingOnly: true }],
 ];
 const GROUPED: Readonly<Record<'addresses' | Grouping, Option>> = {
-  service: ['Services', { group: 'service', within: undefined }],
+  sender: ['Senders', { group: 'sender', within: undefined }],
   addresses: ['Addresses', { group: undefined, within: undefined }],
   network: ['Networks', { group: 'network', within: undefined }],
   organisation: ['Organisations', { group: 'organisation', within: undefined }],
@@ -44,7 +42,7 @@ const BY_MARK: readonly Option[] = [
 /** Groups need a database of networks, or names that are looked up. */
 export function renderFilters(view: ListView, { networks, dnsChecks }: SettingsDeps): Html {
   const grouped = [
-    GROUPED.service,
+    GROUPED.sender,
     GROUPED.addresses,
     ...(networks === undefined ? [] : [GROUPED.network]),
     ...(dnsChecks ? [GROUPED.organisation] : []),
@@ -83,7 +81,7 @@ export function toParameters(choice: SourceChoice): Readonly<Record<string, stri
     within,
     q: search,
     ...toSortParameters(sort),
-    group: group === undefined ? 'address' : group === 'service' ? undefined : group,
+    group: group === undefined ? 'address' : group === 'sender' ? undefined : group,
     page: page === 1 ? undefined : String(page),
   };
   const chosen = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);

@@ -1,8 +1,10 @@
 import { html } from 'hono/html';
+import type { Standing } from '../../../domain/own-mail.ts';
+import { WINDOW_DAYS } from '../../../domain/readiness.ts';
 import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
-import type { Mark, Source } from '../../../domain/sources/source.ts';
+import type { Mark } from '../../../domain/sources/source.ts';
 import { toSafeText } from '../../../domain/text.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { type Html, renderDomainName, renderText } from '../../frame/text.ts';
@@ -16,6 +18,11 @@ export function toSourcePath(domainId: string, address?: string): string {
   return address === undefined ? list : `${list}/${encodeURIComponent(address)}`;
 }
 
+/** The list of sources over the days of the next step, of one sender or of one standing, and no others. */
+export function toSendersQuery(chosen: { readonly within?: string; readonly standing?: Standing }) {
+  return new URLSearchParams({ days: String(WINDOW_DAYS), failing: '1', ...chosen }).toString();
+}
+
 const MARKS = {
   legitimate: ['Legitimate', 'good'],
   unknown: ['Unknown', 'warn'],
@@ -27,10 +34,17 @@ export function renderMarkBadge(mark: Mark | undefined): Html | '' {
   return html` <span class="badge ${tone}">${text}</span>`;
 }
 
+interface Known {
+  readonly name: string | undefined;
+  readonly network: Network | undefined;
+  /** The name of the service that sends, where it is told. */
+  readonly service?: string | undefined;
+}
+
 /** A network can have any name. */
 export const MAX_TITLE = 80;
 
-export function listKnown(source: Pick<Source, 'service' | 'name' | 'network'>): readonly Html[] {
+export function listKnown(source: Known): readonly Html[] {
   const { service, name, network } = source;
   const toText = (text: string | undefined) => text && renderText(text, MAX_TITLE);
   const title = toText(network && toNetworkTitle(network));

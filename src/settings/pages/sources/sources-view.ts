@@ -1,17 +1,19 @@
 import { html } from 'hono/html';
 import type { Day } from '../../../domain/instant.ts';
 import type { Sort } from '../../../domain/sort.ts';
-import type { Grouping, SourceGroup } from '../../../domain/sources/groups.ts';
-import type { Source, SourceCounts } from '../../../domain/sources/source.ts';
+import type { Sender } from '../../../domain/sources/sender.ts';
+import type { SourceCounts } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
 import { formatCount, formatDay, pluralize } from '../../../domain/text.ts';
+import type { JudgedSource } from '../../../store/days/judged.ts';
 import { renderExport } from '../../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
 import { beginsBeforeData, type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import { formatRateInColumn, type Html, renderText } from '../../frame/text.ts';
 import { STANDINGS } from '../readiness-view.ts';
-import { PER_PAGE } from './find-sources.ts';
+import { type Grouping, PER_PAGE } from './find-sources.ts';
 import { type ListView, toListPath, toParameters } from './list-filters.ts';
+import type { SourceGroup } from './source-groups.ts';
 import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-labels.ts';
 import { renderEvidence, renderVerdict } from './verdict-view.ts';
 
@@ -21,7 +23,7 @@ export function renderFound(view: ListView): Html {
   const pages = Math.ceil(found.total / PER_PAGE);
   return html`${renderSummary(view)}
     ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), came without an address, or came on days whose sources are not kept any more.`)}
-    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most ${choice.group === 'service' ? '' : 'failed '}messages.`)}
+    ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most failed messages.`)}
     ${renderItems(view)}
     ${renderPages({
       label: 'Pages of sources',
@@ -38,14 +40,13 @@ const MARKED = {
   unmarked: ', without a mark',
 } as const;
 
-/** A group of services can be one network or one address. */
 const GROUP_HEADS = {
-  service: 'Sender',
+  sender: 'Sender',
   network: 'Network',
   organisation: 'Organisation',
 } as const satisfies Record<Grouping, string>;
 
-const nounOf = ({ group }: ListView['choice']) => GROUP_HEADS[group ?? 'service'].toLowerCase();
+const nounOf = ({ group }: ListView['choice']) => GROUP_HEADS[group ?? 'sender'].toLowerCase();
 
 function renderNote(text: string): Html {
   return html`<p class="muted">${text}</p>`;
@@ -57,7 +58,7 @@ function renderSummary(view: ListView): Html {
     found.groups === undefined
       ? pluralize(found.total, 'address').replace('addresss', 'addresses')
       : pluralize(found.total, nounOf(choice));
-  const title = choice.within === undefined ? undefined : (found.groupTitle ?? 'Not known');
+  const title = choice.within === undefined ? undefined : (found.within?.title ?? 'Not known');
   return html`${renderStanding(view)}${
     title === undefined
       ? ''
@@ -84,7 +85,7 @@ function renderItems(view: ListView): Html {
   const { found, choice } = view;
   if (found.groups !== undefined && found.groups.length > 0) {
     const rows = found.groups.map((group) => renderGroup(group, view));
-    return renderCountTable(GROUP_HEADS[choice.group ?? 'service'], 'Addresses', rows, view);
+    return renderCountTable(GROUP_HEADS[choice.group ?? 'sender'], 'Addresses', rows, view);
   }
   if (found.sources.length > 0)
     return renderCountTable('Address', 'Seen', renderSources(found.sources, view), view);
@@ -99,46 +100,38 @@ function renderItems(view: ListView): Html {
   } <a href="${toListPath(view, { failingOnly: false, mark: undefined, standing: undefined, within: undefined, search: '' })}">Show all</a></p>`;
 }
 
-export function renderSourceTable(
-  sources: readonly Source[],
-  domainId: string,
-  range: DomainRange,
-): Html {
-  return renderCountTable('Address', 'Seen', renderSources(sources, { domainId, range }));
-}
-
-function renderSources(
-  sources: readonly Source[],
-  { domainId, range, found }: Pick<ListView, 'domainId' | 'range'> & Partial<ListView>,
-) {
+function renderSources(sources: readonly JudgedSource[], view: ListView) {
   return sources.map((source) => {
-    const path = `${toSourcePath(domainId, source.address)}?${toRangeQuery(range)}`;
-    return renderSource(source, path, found?.messages);
+    const path = `${toSourcePath(view.domainId, source.address)}?${toRangeQuery(view.range)}`;
+    return renderSource(source, path, view);
   });
 }
 
 const NUMBERS = ['Messages', 'Passed', 'Failed', 'DKIM aligned', 'SPF aligned'];
 
-/** With the view of a list, the heads are links that sort it. */
-function renderCountTable(first: string, last: string, rows: readonly Html[], view?: ListView) {
+/** The heads are links that sort the list. */
+function renderCountTable(first: string, last: string, rows: readonly Html[], view: ListView) {
   const numbers = [...NUMBERS, last].map((text, i) => {
     const column = SOURCE_COLUMNS[i];
-    if (view === undefined || column === undefined) return [text, 'number'] as const;
+    if (column === undefined) return [text, 'number'] as const;
     const toPath = (sort: Sort<SourceColumn>) => toListPath(view, { sort });
     return toSortHead({ text, column, className: 'number' }, { sort: view.choice.sort, toPath });
   });
   return renderTable('sources cards', [first, ...numbers], rows);
 }
 
-function renderSource(source: Source, path: string, total?: number): Html {
-  const { address, firstDay, lastDay, mark } = source;
-  const known = listKnown(source).map((text, i) => html`${i === 0 ? '' : ' · '}${text}`);
+function renderSource(source: JudgedSource, path: string, { found, choice }: ListView): Html {
+  const { address, firstDay, lastDay, sender } = source;
+  const service = choice.within === undefined ? toServiceName(sender) : undefined;
+  const known = listKnown({ ...source, service });
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="${path}">${address}</a>${renderMarkBadge(mark)}${known.length === 0 ? '' : html`<small>${known}</small>`}</th>
-    ${renderCounts(source, total)}
+    <th role="rowheader" scope="row"><a href="${path}">${address}</a> ${renderVerdict(sender.verdict)}${renderMarkBadge(found.marks.get(address)?.mark)}${known.length === 0 ? '' : html`<small>${known.map((text, i) => html`${i === 0 ? '' : ' · '}${text}`)}</small>`}</th>
+    ${renderCounts(source, found.messages)}
     <td role="cell" class="number seen" data-label="Seen">${renderSeen(firstDay, lastDay)}</td>
   </tr>`;
 }
+
+const toServiceName = ({ service }: Sender) => service?.name;
 
 function renderSeen(first: string, last: string): Html {
   const day = (text: string) => html`<time datetime="${text}">${formatDay(text)}</time>`;
@@ -150,23 +143,30 @@ function describeFirst(day: Day, range: DomainRange): string {
 }
 
 function renderGroup(group: SourceGroup, view: ListView): Html {
-  const { key, title, sources, service, verdict, firstDay } = group;
-  const isAddress = view.choice.group === 'service' && key === title;
+  const { key, title, sources, senders, members, firstDay } = group;
+  const [{ address }, { service }] = [members[0], senders[0]] as [JudgedSource, Sender];
+  const isAddress = view.choice.group === 'sender' && key === address;
   const href = isAddress
     ? `${toSourcePath(view.domainId, key)}?${toRangeQuery(view.range)}`
     : toListPath(view, { within: key });
+  const isOne = senders.length === 1;
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="${href}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a>${verdict === undefined ? '' : html` ${renderVerdict(verdict)}<small>${service === undefined ? '' : html`${renderEvidence(service)} · `}${describeFirst(firstDay, view.range)}</small>`}</th>
+    <th role="rowheader" scope="row"><a href="${href}">${title === undefined ? 'Not known' : renderText(title, MAX_TITLE)}</a> ${renderVerdicts(senders)}${renderMarkBadge(view.found.marks.get(key)?.mark)}<small>${isOne && service !== undefined ? html`${renderEvidence(service)} · ` : ''}${describeFirst(firstDay, view.range)}</small></th>
     ${renderCounts(group, view.found.messages)}
     <td role="cell" class="number" data-label="Addresses">${formatCount(sources)}</td>
   </tr>`;
 }
 
-/** `total` has all messages of the range, where the share of them is shown. */
-function renderCounts(counts: SourceCounts, total?: number): Html {
+/** A network or an organisation can have senders of several verdicts. */
+function renderVerdicts(senders: readonly Sender[]): readonly Html[] {
+  return [...new Set(senders.map(({ verdict }) => verdict))].map(renderVerdict);
+}
+
+/** `total` has all messages of the range. */
+function renderCounts(counts: SourceCounts, total: number): Html {
   const { messages, aligned, dkimAligned, spfAligned } = counts;
   const failed = messages - aligned;
-  return html`<td role="cell" class="number" data-label="Messages">${formatCount(messages)}${total ? renderShare(counts, total) : ''}</td>
+  return html`<td role="cell" class="number" data-label="Messages">${formatCount(messages)}${renderShare(counts, total)}</td>
     <td role="cell" class="number" data-label="Passed">${formatCount(aligned)}</td>
     <td role="cell" class="number${failed > 0 ? ' wrong' : ''}" data-label="Failed">${formatCount(failed)}</td>
     <td role="cell" class="number" data-label="DKIM aligned">${formatRateInColumn({ messages, aligned: dkimAligned })}</td>

@@ -1,21 +1,21 @@
 import { html } from 'hono/html';
-import type { Standing } from '../../../domain/readiness.ts';
+import type { Standing } from '../../../domain/own-mail.ts';
 import type { Advice } from '../../../domain/sources/advice.ts';
-import type { SourceGroup } from '../../../domain/sources/groups.ts';
+import type { Sender, Verdict } from '../../../domain/sources/sender.ts';
 import type { NamedService } from '../../../domain/sources/service-name.ts';
 import type { ServiceGuide, ServiceKind } from '../../../domain/sources/services.ts';
-import type { Judgement, Verdict } from '../../../domain/sources/verdict.ts';
 import { pluralize } from '../../../domain/text.ts';
+import { findGuide } from '../../../store/days/known-services.ts';
 import { type Html, renderText } from '../../frame/text.ts';
 import { STANDINGS } from '../readiness-view.ts';
 import { MAX_TITLE, renderName, renderPhrase } from './source-labels.ts';
 
 const VERDICTS = {
   yours: ['Yours', 'good'],
-  service: ['A service to set up', 'warn'],
-  forwarder: ['Forwarder', ''],
-  forger: ['Forger', 'warn'],
-  unclear: ['Not enough to say', ''],
+  needs_setup: ['Needs set-up', 'warn'],
+  passed_on: ['Passed on', ''],
+  not_recognised: ['Not recognised', ''],
+  forged: ['Forged', 'warn'],
 } as const satisfies Record<Verdict, readonly [string, string]>;
 
 const KINDS = {
@@ -35,21 +35,24 @@ const EVIDENCE = {
 } as const satisfies Record<NamedService['by'], string>;
 
 interface JudgementNotes {
-  readonly service: NamedService | undefined;
   readonly standing: Standing;
   /** The days that it is judged by, where others are shown. */
   readonly period: Html | '';
 }
 
-export function renderJudgement(
-  { verdict, reason }: Judgement,
-  { service, standing, period }: JudgementNotes,
-): Html {
+/** Whose mail a sender's is, why, and how it is set up. */
+export async function renderJudgement(
+  { title, service, verdict, reason }: Sender,
+  { standing, period }: JudgementNotes,
+): Promise<Html> {
   const [label, meaning] = STANDINGS[standing];
+  const guide =
+    verdict === 'needs_setup' && service !== undefined ? await findGuide(service.name) : undefined;
   return html`<section class="card" aria-labelledby="verdict">
     <h2 id="verdict">Whose mail is it?${period}</h2>
-    ${service === undefined ? '' : html`<p><strong>${renderText(service.name, MAX_TITLE)}</strong> <span class="muted">${renderEvidence(service)}</span></p>`}
+    <p><strong>${renderText(title, MAX_TITLE)}</strong> ${service === undefined ? '' : html`<span class="muted">${renderEvidence(service)}</span>`}</p>
     <p>${renderVerdict(verdict)} ${renderPhrase(reason)}</p>
+    ${guide && service ? renderGuide(service.name, guide) : ''}
     <p class="muted">On the way to p=reject it counts as <b>${label}</b>: ${meaning}.</p>
   </section>`;
 }
@@ -59,17 +62,17 @@ export function renderVerdict(verdict: Verdict): Html {
   return html`<span class="badge ${tone}">${label}</span>`;
 }
 
-/** The cells of a file: the verdict on a group, and what says who it is. */
-export function toVerdictCells({ verdict, service }: Pick<SourceGroup, 'verdict' | 'service'>) {
+/** The cells of a file: the verdict, the sender, and what says who it is. */
+export function toVerdictCells({ verdict, title, service }: Sender) {
   const evidence = service && `${EVIDENCE[service.by]}${service.domain}`;
-  return [verdict === undefined ? null : VERDICTS[verdict][0], evidence ?? null] as const;
+  return [VERDICTS[verdict][0], title, evidence ?? null] as const;
 }
 
 export function renderEvidence({ kind, by, domain }: NamedService): Html {
   return html`${KINDS[kind]} · ${EVIDENCE[by]}${renderName(domain)}`;
 }
 
-export function renderGuide(name: string, { term, text, url }: ServiceGuide): Html {
+function renderGuide(name: string, { term, text, url }: ServiceGuide): Html {
   return html`<p>At ${name} this is called <strong>${term}</strong>. ${text}
     <a href="${url}">Read ${name}’s own guide</a></p>`;
 }
@@ -82,10 +85,7 @@ const TONES = {
 } as const satisfies Record<Advice['tone'], readonly [string, string]>;
 
 /** The period is said where it is not the one that is shown. */
-export function renderAdvice(
-  advice: readonly Advice[],
-  { period, guide }: { readonly period: Html | ''; readonly guide: Html | undefined },
-): Html | '' {
+export function renderAdvice(advice: readonly Advice[], period: Html | ''): Html | '' {
   if (advice.length === 0) return '';
   return html`<section class="card" aria-labelledby="advice">
     <h2 id="advice">What to do${period}</h2>
@@ -96,6 +96,5 @@ export function renderAdvice(
         <div><strong>${title}</strong> <span class="muted">${pluralize(messages, 'message')}</span><p>${renderPhrase(text)}</p></div>
       </li>`;
     })}</ul>
-    ${guide ?? ''}
   </section>`;
 }

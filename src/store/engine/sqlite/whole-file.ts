@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { Failure } from '../../../domain/failure.ts';
+import { DAY_MS } from '../../../domain/instant.ts';
 import { describeSystemError } from '../../../domain/system-error.ts';
 
 /** Only the user that runs Plumbline reads a copy or an export: it holds what the database does. */
@@ -11,7 +11,7 @@ const FILE_MODE = 0o600;
 /**
  * Makes a database or an export in a file beside the one that it becomes (`fill`), and gives it its name (`publish`) when it
  * is on the disk. So a file with that name is whole, whenever the process is killed. `fill` leaves nothing in a log beside `part`.
- * What processes that were killed have left in the folder is removed.
+ * What processes that were killed have left in the folder is removed a day later.
  */
 export async function makeWholeFile<T>(
   path: string,
@@ -20,7 +20,7 @@ export async function makeWholeFile<T>(
 ): Promise<T> {
   removeLeft(dirname(path));
   const part = `${path}.${randomUUID()}.part`;
-  const lock = makeLocked(part);
+  makeEmpty(part);
   try {
     await fill(part);
     sync(part);
@@ -28,52 +28,29 @@ export async function makeWholeFile<T>(
     syncFolder(dirname(path));
     return result;
   } finally {
-    remove(part, lock);
+    remove(part);
   }
 }
 
-/**
- * Beside a file that is being made is an empty database, which its process has locked before it made the file: the system
- * gives the lock free when the process ends, and to nobody before, in another container or on another machine either.
- */
-const LOCK = /\.[0-9a-f-]{36}\.part-lock$/;
-
-function makeLocked(part: string): Database.Database {
+function makeEmpty(part: string): void {
   try {
-    closeSync(openSync(`${part}-lock`, 'wx', FILE_MODE));
-    const lock = takeLock(`${part}-lock`);
     closeSync(openSync(part, 'wx', FILE_MODE));
-    return lock;
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
     const why = describeSystemError(error);
     throw new Failure('conflict', `Nothing can be written to the folder ${dirname(part)}: ${why}.`);
   }
 }
 
-/** Throws when another connection has it. */
-function takeLock(path: string): Database.Database {
-  const lock = new Database(path, { fileMustExist: true, timeout: 0 });
-  try {
-    // No file beside it.
-    lock.pragma('journal_mode = memory');
-    return lock.exec('begin exclusive');
-  } catch (error) {
-    lock.close();
-    throw error;
-  }
-}
+const PART = /\.[0-9a-f-]{36}\.part$/;
 
-/** A lock without its file may be of a process that is about to make the file. */
+/** A file that nobody has written to for a day is of a process that was killed. */
 function removeLeft(folder: string): void {
-  for (const name of listNames(folder)) {
-    if (!LOCK.test(name)) continue;
-    const part = join(folder, name.slice(0, -'-lock'.length));
-    if (!existsSync(part)) continue;
+  for (const name of listNames(folder).filter((one) => PART.test(one))) {
+    const part = join(folder, name);
     try {
-      remove(part, takeLock(`${part}-lock`));
+      if (Date.now() - statSync(part).mtimeMs > DAY_MS) remove(part);
     } catch {
-      // Somebody makes it, or it is another user's.
+      // It has its name now, or it is another user's.
     }
   }
 }
@@ -87,10 +64,8 @@ function listNames(folder: string): readonly string[] {
   }
 }
 
-function remove(part: string, lock: Database.Database): void {
+function remove(part: string): void {
   for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${end}`, { force: true });
-  lock.close();
-  rmSync(`${part}-lock`, { force: true });
 }
 
 function sync(path: string): void {

@@ -79,7 +79,7 @@ async function measureAverage(db: Db, domainId: string): Promise<number> {
 }
 
 /** The domains of accounts that have a day that may go, with the last such day. */
-export async function* listPrunable(db: Db, { before, daysKept }: Retention) {
+async function* listPrunable(db: Db, { before, daysKept }: Retention) {
   for await (const domainId of listDomainsWithReports(db)) {
     const until = await findLastOldDay(db, { domainId, before, daysKept });
     if (until !== undefined) yield { domainId, until };
@@ -112,7 +112,8 @@ async function findLastOldDay(
   db: Db,
   { domainId, before, daysKept }: Pick<Retention, 'before' | 'daysKept'> & { domainId: string },
 ): Promise<Day | undefined> {
-  const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
+  const rows = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
+  const days = rows.groupBy('day');
   const first = await days.orderBy('day').limit(1).executeTakeFirst();
   if (first === undefined || first.day >= before) return undefined;
   const oldestKept = await days
@@ -134,7 +135,7 @@ export async function deleteOldest(
   await lockDomain(tx, domainId);
   const oldest = await tx
     .selectFrom('domain_day')
-    .select('day')
+    .select(['day', 'belief'])
     .where('domain_id', '=', domainId)
     .orderBy('day')
     .limit(1)
@@ -147,7 +148,7 @@ export async function deleteOldest(
     .orderBy('seq')
     .execute();
   // A day that has lost its reports would be the oldest for ever.
-  if (rows.length === 0) await recountDays(tx, domainId, [oldest.day]);
+  if (rows.length === 0) await recountDays(tx, [{ domainId, ...oldest }]);
   return await deleteSome(tx, domainId, rows);
 }
 

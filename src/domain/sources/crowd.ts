@@ -1,0 +1,45 @@
+import { formatCount } from '../text.ts';
+import { hasServers, type Place } from './place.ts';
+import { isOwn } from './verdict-rules.ts';
+
+/** Fewer addresses, or sites, are parties that can be asked, and no botnet. */
+const MANY = { addresses: 10, sites: 5 };
+/** How many messages of an address are few in some 30 days, at least and at most. */
+const FEW = { least: 10, most: 150 };
+
+/** Scattered addresses. */
+export interface Crowd {
+  readonly members: ReadonlySet<Place>;
+  /** Whether there are so many that they are likely one botnet. */
+  readonly isLarge: boolean;
+}
+
+/**
+ * Addresses of which nothing tells whose they are, with few messages each. That is at most ten times what is usual among
+ * them, since a scanner sends every day; and no more than there are addresses, since a company can have a dozen forms. In a
+ * few sites there is no crowd, unless there was one that `isKnown`.
+ */
+export function findCrowd(places: readonly Place[], isKnown: boolean): Crowd {
+  const strangers = places.filter(isStranger);
+  const counts = strangers.map(({ mail }) => mail.messages).sort((a, b) => a - b);
+  const usual = counts[counts.length >> 1] ?? 0;
+  const most = Math.max(FEW.least, Math.min(10 * usual, counts.length, FEW.most));
+  const few = strangers.filter(({ mail }) => mail.messages <= most);
+  const isSpread = new Set(few.map(({ site }) => site)).size >= MANY.sites;
+  return {
+    members: new Set(isSpread || isKnown ? few : []),
+    isLarge: isSpread && few.length >= MANY.addresses,
+  };
+}
+
+/** Any host's name is that of a machine of anybody. */
+function isStranger(place: Place): boolean {
+  const { party, tally } = place;
+  if (!hasServers(party)) return false;
+  if (place.ownName !== undefined || place.isPrivate || place.isNear) return false;
+  return !isOwn(tally) && tally.carried + tally.said + tally.foreign === 0;
+}
+
+export function toCrowdTitle({ members, isLarge }: Crowd): string {
+  return `${formatCount(members.size)} scattered addresses${isLarge ? ', likely one botnet' : ''}`;
+}

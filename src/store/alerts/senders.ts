@@ -1,0 +1,63 @@
+import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
+import { addDays, BEGIN_OF_TIME, type Day, toDay } from '../../domain/instant.ts';
+import { remember } from '../../domain/remember.ts';
+import { parsePattern } from '../../domain/reports/source-pattern.ts';
+import {
+  addSource,
+  type DaySource,
+  keepLargest,
+  type SourceSums,
+} from '../../domain/sources/day-sources.ts';
+import { type FailureCause, findCause } from '../../domain/sources/failure-cause.ts';
+import { loadNamer } from '../days/known-services.ts';
+import { readAllNames } from '../days/names.ts';
+import type { Reader } from '../engine/reader.ts';
+import { planLatest, type SourcesQuery } from './latest-sources.ts';
+
+/* Who sent what alerts are about. It is asked only where something fails. */
+
+/** Names the service that sent, by the evidence that pages name it by. */
+export async function loadServiceNames(
+  reader: Reader,
+  { domainId, domain }: SourcesQuery,
+): Promise<(source: Pick<DaySource, 'address' | 'patterns'>) => string | undefined> {
+  const names = await readAllNames(reader, domainId);
+  const nameOf = await loadNamer(domain);
+  const parse = remember(parsePattern);
+  return ({ address, patterns }) => {
+    const results = [...patterns].map(([text, messages]) => ({ seen: parse(text), messages }));
+    return nameOf({ results, name: names.get(address) })?.name;
+  };
+}
+
+/** Days with reports that are compared: those before a day, and those from it on. */
+const DAYS = 30;
+
+/** Who sends most of what fails since a day, among the largest sources. It reads at most 60 days. */
+export async function findRegressionCause(
+  reader: Reader,
+  query: SourcesQuery,
+  day: Day,
+): Promise<FailureCause | undefined> {
+  const read = async (range: { readonly from: Day; readonly to: Day }) => {
+    const days = await reader.readPlan(() => planLatest(query, { ...range, limit: DAYS }));
+    const sums = addUpSources(days.flatMap(({ sources }) => sources));
+    return { sources: keepLargest(sums), days: days.length };
+  };
+  const before = await read({ from: toDay(BEGIN_OF_TIME), to: addDays(day, -1) });
+  const since = await read({ from: day, to: addDays(toDay(query.now), 1) });
+  const nameService = await loadServiceNames(reader, query);
+  const sources = addUpSources([...before.sources, ...since.sources]);
+  const toService = (address: string) => {
+    const source = sources.get(address);
+    return source && nameService(source);
+  };
+  const toOrganizationalDomain = remember(await loadOwnerDomains());
+  return findCause(before, since, { domain: query.domain, toService, toOrganizationalDomain });
+}
+
+function addUpSources(sources: readonly DaySource[]): SourceSums {
+  const sums: SourceSums = new Map();
+  for (const source of sources) addSource(sums, source);
+  return sums;
+}

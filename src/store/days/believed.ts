@@ -1,0 +1,105 @@
+import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { Failure } from '../../domain/failure.ts';
+import { addDays, type Day } from '../../domain/instant.ts';
+import { type Belief, DAYS_SILENT, type View } from '../../domain/reports/authentication.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { ask, type Plan } from '../engine/reader.ts';
+import { sumOf } from '../engine/sums.ts';
+import type { Tables } from '../tables.ts';
+
+/*
+ * Which reports are believed: a domain that has an established reporter, or files, counts nothing else, so that nobody who
+ * only sends mail changes a figure of it. Where there are none lately, all but disputed reports count.
+ */
+
+/** The days on which an established reporter is looked for. */
+export type Lately = { since: Day; until: Day };
+
+/** A reporter whose clock is wrong is not believed for years. `today` is the clock's: a report can move the newest day. */
+export function toLately(today: Day): Lately {
+  return { since: addDays(today, -DAYS_SILENT), until: addDays(today, 1) };
+}
+
+/** The view that a domain has, in a query. PostgreSQL may read all domains for `exists`; it looks up one value for each. */
+export function viewOf<P extends Lately>(
+  db: Kysely<Tables>,
+  domainId: Expression<string>,
+  param: Param<P>,
+): RawBuilder<View> {
+  const established = db
+    .selectFrom('domain_day as late')
+    .select('late.day')
+    .where('late.domain_id', '=', domainId)
+    .where('late.day', '>=', param('since'))
+    .where('late.day', '<=', param('until'))
+    .where('late.belief', '=', 'established')
+    .limit(1);
+  return sql<View>`case when ${established} is null then 'all' else 'established' end`;
+}
+
+/** The version of a domain's reports, and whose of them count. */
+export interface ReportsState {
+  readonly version: string;
+  readonly reporters: View;
+}
+
+const NO_STATE: ReportsState = { version: '', reporters: 'all' };
+
+interface StateQuery {
+  readonly domainId: string;
+  readonly accountId?: string;
+  readonly today: Day;
+}
+
+/** Throws `not_found` when the account, if one is given, has no such domain. */
+export function* planState({ domainId, accountId, today }: StateQuery): Plan<ReportsState> {
+  const [domain] = yield* ask(stateOf({ domainId, ...toLately(today) }));
+  if (accountId !== undefined && domain?.accountId !== accountId)
+    throw new Failure('not_found', 'No such domain.');
+  const { version, reporters } = domain ?? NO_STATE;
+  return { version, reporters };
+}
+
+export const stateOf = prepareQuery((db, param: Param<Lately & { domainId: string }>) =>
+  db
+    .selectFrom('domain')
+    .select(['reports_version as version', 'name as domain', 'account_id as accountId'])
+    .select(viewOf(db, param('domainId'), param).as('reporters'))
+    .where('id', '=', param('domainId')),
+);
+
+/** What a view counts, in a query of `domain_day`, or of reports by their `BELIEF`. */
+export function isInView(
+  view: Expression<View>,
+  belief: Expression<Belief> = sql.ref('belief'),
+): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(${belief} = 'established' or (${belief} = 'other' and ${view} = 'all'))`;
+}
+
+/** The first and the newest day that counts, in a query of domains: each a look-up, where SQLite would read all days for both. */
+export function dataDaysOf<P extends Lately>(db: Kysely<Tables>, param: Param<P>) {
+  const id = sql.ref<string>('domain.id');
+  const days = db.selectFrom('domain_day').where('domain_id', '=', id);
+  const counted = days.where(isInView(viewOf(db, id, param)));
+  return [
+    counted.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
+    counted.select(({ fn }) => fn.max('day').as('day')).as('newest'),
+  ] as const;
+}
+
+/** The belief of a report, in a query of reports: what `toBelief` finds. */
+export const BELIEF = sql<Belief>`case when authenticated = 'disputed' then 'disputed'
+  when authenticated = '' or authenticated like 'new %' then 'other' else 'established' end`;
+
+/** What a view leaves out of a range: it is shown apart. */
+export const asideOf = prepareQuery(
+  (db, param: Param<{ domainId: string; from: Day; to: Day; view: View }>) =>
+    db
+      .selectFrom('domain_day')
+      .select([sumOf('reports').as('reports'), sumOf('messages').as('messages')])
+      .select(sumOf('aligned').as('aligned'))
+      .where('domain_id', '=', param('domainId'))
+      .where('day', '>=', param('from'))
+      .where('day', '<=', param('to'))
+      .where(({ not }) => not(isInView(param('view')))),
+);

@@ -1,0 +1,85 @@
+import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
+import type { Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
+import { readState, sortFailing, withoutPatterns } from './source-list.ts';
+import { type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
+
+/*
+ * What addresses sent in a range, and what says who they are: the results of the 30 days up to its end. A shorter range
+ * says too little: yesterday alone does not say that a signature that broke yesterday was good before.
+ */
+
+const EVIDENCE_DAYS = 30;
+
+export function toEvidenceRange({ to }: DayRange): DayRange {
+  return { from: addDays(to, 1 - EVIDENCE_DAYS), to };
+}
+
+/** Addresses that are judged: those with most failed messages. Only a flood has more in a month. */
+export const MAX_JUDGED = 20_000;
+
+interface EvidenceQuery {
+  readonly scope: DomainOfAccount;
+  readonly range: DayRange;
+  /** Of the clock. */
+  readonly today: Day;
+}
+
+/** Messages of an address by the places of their patterns among the texts. */
+type Patterns = readonly (readonly [place: number, messages: number])[];
+
+export interface KnownSource extends Omit<SourceSum, 'patterns'> {
+  readonly patterns: Patterns;
+}
+
+/** Throws `not_found` when the account has no such domain. */
+export async function readEvidence(reader: Reader, { scope, range, today }: EvidenceQuery) {
+  const state = await readState(reader, scope, today);
+  const month = toEvidenceRange(range);
+  const read = (of: DayRange) => sumRange(reader, { ...scope, range: of, today }, state);
+  const shown = await read(range);
+  const proof = month.from === range.from ? shown : await read(month);
+  const { days, messages, listed, aside } = shown.summed;
+  const all = [...shown.summed.sources.values()];
+  const sources = sortFailing(all, MAX_JUDGED);
+  const { texts, known } = toKnown(proof.summed, sources);
+  const counted = shown.counted && {
+    ...shown.counted,
+    days: [...shown.counted.days, ...(proof.counted?.days ?? [])],
+  };
+  return {
+    ...state,
+    ...shown.summed.state,
+    /** What does not count in the range. */
+    aside,
+    days,
+    messages,
+    /** Messages of addresses that are not kept: a day keeps its 1,000 largest. */
+    unlisted: Math.max(0, messages - listed),
+    /** How many addresses the range has. */
+    total: all.length,
+    sources: sources.map(withoutPatterns),
+    texts,
+    known,
+    counted: counted ?? proof.counted,
+  };
+}
+
+/** The addresses of the month, and those of the range that sent nothing in it. */
+function toKnown(proof: SummedRange, sources: readonly SourceSum[]) {
+  const places = new Map<string, number>();
+  const placeOf = (text: string) => {
+    const place = places.get(text) ?? places.size;
+    places.set(text, place);
+    return place;
+  };
+  const others = sources.filter(({ address }) => !proof.sources.has(address));
+  const month = sortFailing([...proof.sources.values()], MAX_JUDGED);
+  const known = [...month, ...others].map(
+    (source): KnownSource => ({
+      ...source,
+      patterns: [...source.patterns].map(([text, messages]) => [placeOf(text), messages]),
+    }),
+  );
+  return { texts: [...places.keys()], known };
+}
