@@ -34,8 +34,8 @@ export interface paths {
         };
         /**
          * Read a domain
-         * @description One domain, active or paused, with the policy that its newest report found published, and the DMARC record that
-         *     was last seen in DNS.
+         * @description One domain, active or paused, with the policy that its newest report that counts found published, and the DMARC
+         *     record that was last seen in DNS.
          */
         readonly get: operations["getDomain"];
         readonly put?: never;
@@ -1334,9 +1334,9 @@ export interface components {
              */
             readonly unlisted_messages: number;
             /**
-             * @description Whose reports count: `established` are those whose mails have been authenticated for two weeks, and files of
-             *     the operator. `all` where there were none in the last 30 days: then all count, but for those that were not
-             *     authenticated in the name of a reporter that was before.
+             * @description Whose reports count: `established` are the big reporters, others whose mails were authenticated two weeks before
+             *     or earlier, and files of the operator. `all` where none of them reported in the last 30 days: then all count, but
+             *     for mails that were not authenticated, in the name of a reporter that was before.
              * @example established
              * @enum {string}
              */

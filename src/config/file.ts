@@ -8,6 +8,8 @@ import { ConfigError } from './variable.ts';
 
 /** Beside package.json. Never the current folder: it may contain untrusted files. */
 const BESIDE_PACKAGE = fileURLToPath(new URL('../../.env', import.meta.url));
+/** The variables that name a file, by the ends of their names. The database may be no file. */
+const OF_FILE = /_(?:FILE|CA|TLS_CERT|TLS_KEY|DATABASE)$/;
 /** A device or a pipe may have no end. */
 const MAX_BYTES = 1024 * 1024;
 
@@ -30,9 +32,10 @@ export function readConfigFile(env: NodeJS.ProcessEnv, option?: string) {
   const file = resolve(path ?? BESIDE_PACKAGE);
   const settings = readSettings(file, path && by);
   // A relative path in a configuration file begins at the file, wherever the command is started.
-  for (const name of FILES) {
-    const path = settings[name];
-    if (path && findDatabaseFile(path) !== undefined) settings[name] = resolve(dirname(file), path);
+  for (const [name, path] of Object.entries(settings)) {
+    const isFile = OF_FILE.test(name.replace(/_\d+$/, ''));
+    if (isFile && path !== '' && findDatabaseFile(path) !== undefined)
+      settings[name] = resolve(dirname(file), path);
   }
   return { settings, named: path === undefined ? undefined : { file, by } };
 }
@@ -77,18 +80,3 @@ function parseSettings(content: string, file: string): Record<string, string> {
   }
   return parseEnv(text) as Record<string, string>;
 }
-
-/** The variables whose path may be relative in the file. The database may be no file. */
-const FILES = [
-  'PLUMBLINE_DATABASE',
-  'PLUMBLINE_DATABASE_PASSWORD_FILE',
-  'PLUMBLINE_REDIS_PASSWORD_FILE',
-  'PLUMBLINE_REDIS_CA',
-  'PLUMBLINE_SECRETS_KEY_FILE',
-  'PLUMBLINE_IP_DATABASE',
-  'PLUMBLINE_SMTP_TLS_CERT',
-  'PLUMBLINE_SMTP_TLS_KEY',
-  'PLUMBLINE_IMAP_PASSWORD_FILE',
-  'PLUMBLINE_IMAP_CA',
-  'PLUMBLINE_MAIL_PASSWORD_FILE',
-];

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { parseDomainName } from '../domain/domain-name.ts';
+import type { DoorName } from '../domain/incoming.ts';
 import type { Environment, ValuesOf } from './environment.ts';
 import { parseMailUrl } from './mail-url.ts';
 import { choice, file, list, networks, parsed, text, whole } from './variable.ts';
@@ -47,25 +48,37 @@ const SMTP_VARIABLES = {
   keyFile: file('PLUMBLINE_SMTP_TLS_KEY'),
 };
 
-const IMAP_VARIABLES = {
+/** The variables of a mailbox; those of the second and further ones end with its number. */
+const toImapVariables = (end: string) => ({
   mailbox: parsed(
-    'PLUMBLINE_IMAP_URL',
+    `PLUMBLINE_IMAP_URL${end}`,
     parseImapUrl,
     'must be like imaps://user@mail.example.com/INBOX, without a password',
   ),
-  password: text('PLUMBLINE_IMAP_PASSWORD', undefined),
-  passwordFile: file('PLUMBLINE_IMAP_PASSWORD_FILE'),
-  tokenCommand: text('PLUMBLINE_IMAP_TOKEN_COMMAND', undefined),
-  caFile: file('PLUMBLINE_IMAP_CA'),
-  done: choice('PLUMBLINE_IMAP_DONE', ['move', 'flag', 'leave'], 'move'),
-};
+  password: text(`PLUMBLINE_IMAP_PASSWORD${end}`, undefined),
+  passwordFile: file(`PLUMBLINE_IMAP_PASSWORD_FILE${end}`),
+  tokenCommand: text(`PLUMBLINE_IMAP_TOKEN_COMMAND${end}`, undefined),
+  caFile: file(`PLUMBLINE_IMAP_CA${end}`),
+  done: choice(`PLUMBLINE_IMAP_DONE${end}`, ['move', 'flag', 'leave'], 'move'),
+});
+
+/** Each has a process of its own. */
+const MAX_MAILBOXES = 20;
 
 export type SmtpConfig = NonNullable<ReturnType<typeof readSmtp>>;
 export type ImapConfig = NonNullable<ReturnType<typeof readImap>>;
 
 export function readMail(environment: Environment) {
   const values = environment.read(VARIABLES);
-  return { ...values, smtp: readSmtp(environment, values), imap: readImap(environment) };
+  return { ...values, smtp: readSmtp(environment, values), mailboxes: readImaps(environment) };
+}
+
+function readImaps(environment: Environment): readonly ImapConfig[] {
+  const mailboxes = Array.from({ length: MAX_MAILBOXES }, (_, i) => readImap(environment, i + 1));
+  const read = mailboxes.filter((mailbox) => mailbox !== undefined);
+  const places = new Set(read.map((one) => [one.user, one.host, one.port, one.mailbox].join(' ')));
+  environment.refuse(places.size < read.length, 'PLUMBLINE_IMAP_URL: two mailboxes are the same');
+  return read;
 }
 
 function readSmtp(
@@ -87,23 +100,25 @@ function readSmtp(
   };
 }
 
-function readImap(environment: Environment) {
-  const { mailbox, done, caFile, ...credentials } = environment.read(IMAP_VARIABLES);
+function readImap(environment: Environment, number: number) {
+  const end = number === 1 ? '' : `_${number}`;
+  const { mailbox, done, caFile, ...credentials } = environment.read(toImapVariables(end));
   if (mailbox === undefined) return undefined;
+  const door: DoorName = number === 1 ? 'imap' : `imap:${number}`;
   environment.refuse(
     Object.values(credentials).filter((value) => value !== undefined).length !== 1,
-    'PLUMBLINE_IMAP_URL: needs one of PLUMBLINE_IMAP_PASSWORD, PLUMBLINE_IMAP_PASSWORD_FILE, PLUMBLINE_IMAP_TOKEN_COMMAND',
+    `PLUMBLINE_IMAP_URL${end}: needs one of PLUMBLINE_IMAP_PASSWORD${end}, PLUMBLINE_IMAP_PASSWORD_FILE${end}, PLUMBLINE_IMAP_TOKEN_COMMAND${end}`,
   );
   // A mail that is moved to its own mailbox is a new one there.
   environment.refuse(
     done === 'move' && /^(processed|rejected)$/i.test(mailbox.mailbox),
-    'PLUMBLINE_IMAP_URL: must not be a mailbox that mails are moved to',
+    `PLUMBLINE_IMAP_URL${end}: must not be a mailbox that mails are moved to`,
   );
   environment.refuse(
     caFile !== undefined && mailbox.security === 'none',
-    'PLUMBLINE_IMAP_CA: imap:// to this machine has no TLS',
+    `PLUMBLINE_IMAP_CA${end}: imap:// to this machine has no TLS`,
   );
-  return { ...mailbox, credentials, caFile, done };
+  return { ...mailbox, door, credentials, caFile, done };
 }
 
 /** `imaps://user@host/INBOX`; without a mailbox it is INBOX. */

@@ -2,6 +2,7 @@ import { toInstant } from '../domain/instant.ts';
 import { listUnnamed, type SourceName, updateNames } from '../store/days/names.ts';
 import { listWatchedDomainIds } from '../store/domains/domains.ts';
 import type { Store } from '../store/engine/store.ts';
+import { rotate } from '../store/work/leases.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUpName } from './reverse-lookup.ts';
 
@@ -31,7 +32,7 @@ interface NameWatchDeps {
 export async function nameShard(deps: NameWatchDeps, { shard, mayGoOn }: ShardRun) {
   let left = PER_SHARD;
   const domains = await listWatchedDomainIds(deps.store.db, shard);
-  for (const domainId of rotate(domains, deps.random ?? Math.random)) {
+  for (const domainId of rotate(domains, deps.random)) {
     if (left <= 0) return true;
     const limit = Math.min(left, PER_DOMAIN);
     left -= limit;
@@ -43,11 +44,6 @@ export async function nameShard(deps: NameWatchDeps, { shard, mayGoOn }: ShardRu
     left += limit - done;
   }
   return true;
-}
-
-function rotate<T>(items: readonly T[], random: () => number): readonly T[] {
-  const first = Math.floor(random() * items.length);
-  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 /** How many addresses were looked up; undefined when the run has to end. */

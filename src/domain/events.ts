@@ -11,6 +11,8 @@ export const EVENT_TYPES = [
   'mail.alert_fired',
   'mail.alert_resolved',
   'key.created',
+  /** A reporter that nobody knows has sent its first report about a domain of the account. */
+  'reporter.new',
   /** An owner asked for the deletion of the account, or took it back. */
   'account.deletion',
   /** A person's own sign-in: only that person is told. */

@@ -6,9 +6,14 @@ import type { Instant } from './instant.ts';
 /** More than any mail provider allows: a mailbox file in a folder is one input. */
 export const MAX_INCOMING_BYTES = 128 * 1024 * 1024;
 
-/** `smtp`, `imap`, `folder:/srv/drop`: the kind, and what distinguishes doors of one kind. At most 300 characters. */
+/** `smtp`, `imap`, `imap:2`, `folder:/srv/drop`: the kind, and what distinguishes doors of one kind. At most 300 characters. */
 export type DoorName = DoorKind | `${DoorKind}:${string}`;
 export type DoorKind = 'smtp' | 'imap' | 'folder';
+
+/** What metrics call a door: a folder's name has its path, which they may not have. */
+export function toDoorLabel(door: DoorName): string {
+  return door.startsWith('folder:') ? 'folder' : door;
+}
 
 /** How a mail came in. Every text is cut to 320 characters, and of recipients 20 are kept. */
 export interface Envelope {

@@ -14,11 +14,13 @@ export const MAX_REFUSALS = 3;
 
 export const defaultAlertMail = (role: Role): AlertMail => (role === 'owner' ? 'at_once' : 'none');
 
+const OF_OWNERS = ['key.created', 'reporter.new', 'webhook.disabled', 'account.deletion'] as const;
+
 /** The events that a person is told of. What concerns only the person comes besides. */
 export function listMailedEvents(role: Role, alerts: AlertMail): readonly EventType[] {
   return [
     ...(alerts === 'none' ? [] : (['mail.alert_fired', 'mail.alert_resolved'] as const)),
-    ...(role === 'owner' ? (['key.created', 'webhook.disabled', 'account.deletion'] as const) : []),
+    ...(role === 'owner' ? OF_OWNERS : []),
   ];
 }
 

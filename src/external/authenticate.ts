@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { hashApiKey, isApiKey } from '../domain/access/api-key.ts';
+import { isApiKey } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
+import { hashSecret } from '../domain/access/secret.ts';
 import { Failure } from '../domain/failure.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
 import {
@@ -42,7 +43,7 @@ export function createAuthentication({ store, now, logError }: AuthenticationDep
 /** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */
 function findHash({ headers }: IncomingMessage): Uint8Array | undefined {
   const key = BEARER.exec(headers.authorization ?? '')?.[1];
-  return key !== undefined && isApiKey(key) ? hashApiKey(key) : undefined;
+  return key !== undefined && isApiKey(key) ? hashSecret(key) : undefined;
 }
 
 /** Most keys do not expire, and need no clock. */

@@ -43,9 +43,9 @@ interface Route {
 }
 
 /**
- * Returns a function that finds a request's operation and validates its parameters, or throws `Failure`. Opening
- * throws when a deprecation of the contract is incomplete. openapi-backend compiles the schemas. Its `handleRequest`
- * would take 66 µs: here the operation of a path is remembered, and compiled schemas are called directly.
+ * Returns a function that finds a request's operation and validates its parameters, or throws `Failure`. openapi-backend
+ * compiles the schemas. Its `handleRequest` would take 66 µs: here the operation of a path is remembered, and compiled
+ * schemas are called directly.
  */
 export async function openContract(document?: ContractDocument) {
   const api = new OpenAPIBackend({

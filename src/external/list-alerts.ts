@@ -1,4 +1,4 @@
-import type { components, operations } from '../../generated/v1.d.ts';
+import type { components } from '../../generated/v1.d.ts';
 import type { AlertType } from '../domain/alerts/registry.ts';
 import { alertsOf, type ListedAlert } from '../store/alerts/alert-list.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
@@ -16,18 +16,11 @@ type ServedAlert = Omit<ListedAlert, 'context'> & { context: AlertContexts[Alert
 
 type Schemas = components['schemas'];
 
-/** The context of an alert of each type. A type that v1.yaml does not describe, or list as a `type`, does not compile. */
-export type AlertContexts = OfEveryType<{
+/** The context of an alert of each type. */
+export interface AlertContexts {
   readonly 'alert.alignment_regression': Schemas['AlignmentRegressionContext'];
   readonly 'alert.reports_missing': Schemas['ReportsMissingContext'];
   readonly 'alert.new_failing_source': Schemas['NewFailingSourceContext'];
   readonly 'alert.dns_record_changed': Schemas['DnsRecordChangedContext'];
   readonly 'alert.policy_weakened': Schemas['PolicyWeakenedContext'];
-}>;
-
-type OfEveryType<
-  Contexts extends Readonly<Record<AlertType | ListedType, object>> &
-    Readonly<Record<UnlistedType, never>>,
-> = Contexts;
-type ListedType = NonNullable<NonNullable<operations['listAlerts']['parameters']['query']>['type']>;
-type UnlistedType = Exclude<AlertType, ListedType>;
+}

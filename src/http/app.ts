@@ -19,7 +19,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { createDaysReads } from '../store/days/reads.ts';
 import { isReadable } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
-import { listFailingKinds } from '../store/inbox/doors.ts';
+import { readFailing } from '../store/inbox/doors.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
@@ -157,7 +157,8 @@ function answerReady(
   return async (req, res) => {
     const isReady = isStopping?.() !== true && (await isReadable(store));
     const limits = counters?.isShared() ? 'shared' : 'own';
-    const doors = isReady ? await listFailingKinds(store.db).catch(() => []) : [];
+    const known = isReady ? await readFailing(store.db).catch(() => []) : [];
+    const doors = [...known].flatMap(([door, isFailing]) => (isFailing ? [door] : []));
     const isShort = (await store.db.findShortage()) !== undefined;
     sendStatus(req, res, isReady ? 'ready' : 'unavailable', {
       ...(counters && { limits }),

@@ -3,8 +3,8 @@ import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
 import { type Day, toDay, toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
-import { Refusal } from '../domain/reports/refusal.ts';
-import { findReporter, listClaimed } from '../domain/reports/reporters.ts';
+import { Refusal, toEnd } from '../domain/reports/refusal.ts';
+import { findReporter, listClaimed, listNamed } from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import type { Db } from '../store/engine/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/receive.ts';
@@ -29,10 +29,13 @@ export interface Input {
   readonly sha256?: string;
   /** A mail without any report, broken or not, is ignored: in a mailbox that people use, most have none. */
   readonly isMail?: boolean;
-  /** Given up early when it is costly, with a document that is not stored: `too_costly`. */
+  /**
+   * For a mail of the inbox, which is read twice at most: whether it is given up early when it is costly, with a document
+   * that is not stored: `too_costly`. What takes too much time is costly, too.
+   */
   readonly isBrief?: boolean;
-  /** The names for which a mail's signatures or its client's address vouch. Absent for a file: nobody sent it. */
-  readonly senders?: readonly string[] | undefined;
+  /** The address of a mail's From, when it is authenticated, or else empty. Absent for a file: nobody sent it. */
+  readonly from?: string | undefined;
   /** What is read again: the bytes are stored for this document already. */
   readonly stored?: DocumentPlace;
 }
@@ -98,14 +101,37 @@ async function* readInput(
 ): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
   const { isBrief } = input;
+  let reports = 0;
   for await (const parsed of parser.parse(input.bytes, { nowMs: now().getTime(), isBrief })) {
-    const document = judge(parsed, input, firstDay);
+    if (input.from !== undefined && reports >= MAX_MAILED)
+      return yield {
+        input: input.name,
+        place: undefined,
+        document: toRejected(toEnd(TOO_MANY, reports)),
+      };
+    reports += Number(parsed.kind === 'report');
+    const document = judge(toTimely(parsed, input), input, firstDay);
     if (!isStored(document, input)) yield { input: input.name, place: undefined, document };
     else {
       const sender = await authenticate(input, document);
       yield { input: input.name, ...(await locate(input, base, document)), sender };
     }
   }
+}
+
+/** The reports of one mail, which anybody can send. A reporter sends one or a few. */
+const MAX_MAILED = 1_000;
+const TOO_MANY = new Refusal(
+  'too_large',
+  `A mail may have ${MAX_MAILED} reports; a file has no such limit.`,
+);
+
+/** Time says nothing of a file, which a person reads again. */
+function toTimely(document: IntakeDocument, { isBrief }: Input): IntakeDocument {
+  if (isBrief === undefined || document.kind !== 'rejected') return document;
+  const { reason, message } = document.refusal;
+  if (reason !== 'unreadable') return document;
+  return { ...document, refusal: new Refusal('too_costly', message) };
 }
 
 /** A mail without a report is ignored. A report that went by age does not come back (store/reports/aging/old-reports.ts). */
@@ -124,14 +150,14 @@ function judge(
   return { ...place, kind: 'rejected', refusal: new Refusal('too_old', message) };
 }
 
-async function authenticate({ senders }: Input, document: KeptDocument): Promise<Sender> {
-  if (senders === undefined) return { authenticated: null };
+async function authenticate({ from }: Input, document: KeptDocument): Promise<Sender> {
+  if (from === undefined) return { authenticated: null };
   if (document.kind !== 'report') return { authenticated: '' };
   const toOwnerDomain = await loadOwnerDomains();
   const { metadata } = document.report;
-  const authenticated = findReporter(senders, metadata, toOwnerDomain);
-  if (authenticated !== undefined) return { authenticated };
-  return { authenticated: '', claimed: listClaimed(metadata, toOwnerDomain) };
+  const authenticated = from && findReporter(from, metadata, toOwnerDomain);
+  if (!authenticated) return { authenticated: '', claimed: listClaimed(metadata, toOwnerDomain) };
+  return { authenticated, claimed: listNamed(metadata, toOwnerDomain) };
 }
 
 /** What is beside a report is not stored, nor that an input could not be read this time. */

@@ -54,8 +54,9 @@ export function startImapDoor(imap: ImapConfig, deps: DoorDeps & { readonly leas
     const { readMailboxApart } = await import('../intake/doors/imap/mailbox-process.ts');
     await readMailboxApart(imap, bindStore(deps), signal);
   };
-  const logError = (error: unknown) => log.error({ err: error }, 'the mailbox could not be read');
-  return startExclusiveJob('imap', read, { leases, logError });
+  const { door } = imap;
+  const logError = (err: unknown) => log.error({ err, door }, 'the mailbox could not be read');
+  return startExclusiveJob(door, read, { leases, logError });
 }
 
 /**

@@ -3,7 +3,7 @@ import { evaluate } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { createMailAnswers } from '../dns/mail-answers.ts';
 import { createLookUp } from '../dns/record-watch.ts';
-import type { Incoming } from '../domain/incoming.ts';
+import { type Incoming, toDoorLabel } from '../domain/incoming.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
 import type { IngestedDocument } from '../intake/ingest.ts';
@@ -65,9 +65,7 @@ function toSeenDocument(
   now: Date,
 ): SeenDocument {
   const seconds = Math.max(0, now.getTime() - Date.parse(received_at)) / 1000;
-  // A folder's name has its path.
-  const [kind = ''] = door.split(':', 1);
-  return { door: kind, outcome, reason: refusal?.reason, seconds };
+  return { door: toDoorLabel(door), outcome, reason: refusal?.reason, seconds };
 }
 
 /** Says who sent a mail, by the configured DNS servers. Without one, mails are believed as files are. */

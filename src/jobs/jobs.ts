@@ -58,7 +58,7 @@ function startWebhooks(config: Config, deps: InboxDeps): Running | undefined {
 function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   const { store, log, metrics } = deps;
   const { alertThresholds: thresholds, dnsChecks, dnsServers, kept } = config;
-  const { smtp, imap, backups, mailServer } = config;
+  const { smtp, mailboxes, backups, mailServer } = config;
   const now = () => new Date();
   const leases = createLeases({ db: store.db, holder: randomUUID() });
   const withLog = (message: string) => ({
@@ -125,10 +125,10 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
       ...startFolderDoor(path, config.watchDone, doors),
     })),
     smtp && { name: `smtp ${smtp.name}:${smtp.port}`, ...startSmtpDoor(smtp, doors) },
-    imap && {
-      name: `imap ${imap.user}@${imap.host}/${imap.mailbox}`,
+    ...mailboxes.map((imap) => ({
+      name: `${imap.door} ${imap.user}@${imap.host}/${imap.mailbox}`,
       ...startImapDoor(imap, { ...doors, leases }),
-    },
+    })),
   ];
   return jobs.filter((job) => job !== false && job !== undefined);
 }

@@ -106,22 +106,14 @@ export function createMayGoOn(
   deps: Pick<LeasedDeps, 'leases' | 'renewMs'> & Pick<ShardRun, 'signal'>,
 ): ShardRun['mayGoOn'] {
   const { leases, signal, renewMs = RENEW_MS } = deps;
-  let renewedAt = readTimes();
+  let renewedAt = performance.now();
   let isHeld = true;
   return async () => {
-    if (isHeld && !signal.aborted && sinceMs(renewedAt) >= renewMs) {
-      const before = readTimes();
+    if (isHeld && !signal.aborted && performance.now() - renewedAt >= renewMs) {
+      const before = performance.now();
       isHeld = await leases.renew(claim);
       renewedAt = before;
     }
     return isHeld && !signal.aborted;
   };
-}
-
-/** Two clocks: the steady one stops while the machine sleeps, and the wall clock can be set back. */
-const readTimes = () => [performance.now(), Date.now()] as const;
-
-function sinceMs([steady, wall]: ReturnType<typeof readTimes>): number {
-  const [steadyNow, wallNow] = readTimes();
-  return Math.max(steadyNow - steady, wallNow - wall);
 }

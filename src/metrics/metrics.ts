@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /*
- * What a process counts. Labels are bounded: operations, doors by kind, channels, jobs; never paths, domains or accounts.
+ * What a process counts. Labels are bounded: operations, doors (folders by their kind), channels, jobs; never paths, domains or accounts.
  * None is called `job` or `instance`, which Prometheus gives itself.
  */
 

@@ -4,6 +4,7 @@ import { findAlertText } from '../../src/domain/alerts/alert-texts.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { loadOrganizationalDomains } from '../../src/domain/dns/organizational-domain.ts';
 import { findReporter, listClaimed } from '../../src/domain/reports/reporters.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { listAudit } from '../../src/store/events/audit.ts';
 import type { Sender } from '../../src/store/reports/senders.ts';
 import {
@@ -297,15 +298,70 @@ test('a reporter is new for two weeks after its first authenticated mail; a big 
   expect(await listMiscounts(db)).toEqual({});
 });
 
-test('who has an address at a big reporter’s is not that reporter', async () => {
+test('who has an address at a big reporter’s is not that reporter, and nobody else has its name', async () => {
   const toOrganizationalDomain = await loadOrganizationalDomains();
-  const find = (senders: readonly string[], orgName: string, email: string) =>
-    findReporter(senders, { orgName, email }, toOrganizationalDomain);
-  expect(find(['yahoo.com'], 'Somebody', 'a@yahoo.com')).toBeUndefined();
-  expect(find(['gmail.com'], 'gmail.com', 'a@gmail.com')).toBeUndefined();
-  expect(find(['newcomer.example'], 'newcomer.example', 'a@google.com')).toBeUndefined();
-  expect(find(['dmarc.yahoo.com'], 'Yahoo', 'dmarc@yahooinc.com')).toBe('yahoo.com');
-  expect(find(['newcomer.example'], 'Somebody', 'a@newcomer.example')).toBe('newcomer.example');
+  const find = (from: string, orgName: string, email = 'a@newcomer.example') =>
+    findReporter(from, { orgName, email }, toOrganizationalDomain);
+  expect(find('a@yahoo.com', 'Somebody', 'a@yahoo.com')).toBeUndefined();
+  expect(find('a@gmail.com', 'gmail.com', 'a@gmail.com')).toBeUndefined();
+  expect(find('calendar-notification@google.com', 'google.com')).toBeUndefined();
+  expect(find('calendar-notification@google.com', 'Somebody')).toBeUndefined();
+  expect(find('dmarc@newcomer.example', 'Google Inc.')).toBeUndefined();
+  expect(find('dmarc@newcomer.example', 'mail.google.com')).toBeUndefined();
+  expect(find('noreply-dmarc-support@google.com', 'google.com')).toBe('google.com');
+  expect(find('noreply@dmarc.yahoo.com', 'Yahoo', 'dmarc@yahooinc.com')).toBe('yahoo.com');
+});
+
+test('a reporter is who signed, and its contact is a contact', async () => {
+  const toOrganizationalDomain = await loadOrganizationalDomains();
+  const find = (from: string, email: string) =>
+    findReporter(from, { orgName: 'Somebody', email }, toOrganizationalDomain);
+  for (const contact of [
+    'a@newcomer.example',
+    'somebody@gmail.com',
+    'a@yahoo.com',
+    'a@other.example',
+  ])
+    expect(find('dmarc@mail.newcomer.example', contact)).toBe('newcomer.example');
+  // Anybody has an address there.
+  expect(find('somebody@gmail.com', 'somebody@gmail.com')).toBe('somebody@gmail.com');
+  expect(
+    listClaimed({ orgName: 'Somebody', email: 'Somebody@gmail.com' }, toOrganizationalDomain),
+  ).toEqual(['somebody@gmail.com']);
+});
+
+test('a report in the name of a reporter that authenticates is disputed, whoever else signed it', async () => {
+  const { say, alerts, db, accountId } = await aWorld();
+  await say(GENUINE, TODAY);
+  const impostor = { authenticated: 'newcomer.example', claimed: ['provider.example'] };
+  await say(impostor, TODAY, { messages: 100_000, failed: 100_000, from: '198.51.100.7' });
+  await say({ ...GENUINE, claimed: ['provider.example'] }, TODAY);
+  expect(await alerts()).toEqual([]);
+  const counted = await db.selectFrom('report').select('authenticated').orderBy('seq').execute();
+  expect(counted.slice(-2)).toEqual([
+    { authenticated: 'disputed' },
+    { authenticated: 'provider.example' },
+  ]);
+  // Its two weeks have not begun.
+  expect(await listTold(db, accountId)).toEqual([]);
+});
+
+const listTold = async (db: Db, accountId: string) =>
+  (await listAudit(db, accountId, { limit: 100 }))
+    .filter(({ action }) => action === 'reporter_new')
+    .map(({ subject, detail }) => [subject, detail]);
+
+test('a reporter’s two weeks begin with its first report about a domain of an account, which is told once', async () => {
+  const { say, db, accountId, domain } = await aWorld();
+  const foreign = aReportOf(recordsOf('192.0.2.1', 1, 1), { domain: 'nobody.example' });
+  await receive(db, [foreign], at(1), NEWCOMER);
+  expect(await listTold(db, accountId)).toEqual([]);
+  for (const number of [16, 17, 18]) await say(NEWCOMER, number);
+  await say({ authenticated: 'google.com' }, 18);
+  expect(await listTold(db, accountId)).toEqual([['newcomer.example', domain]]);
+  const reports = db.selectFrom('report').select('authenticated').orderBy('seq');
+  const rows = await reports.where('authenticated', 'like', '%newcomer.example').execute();
+  expect(rows).toEqual(Array(4).fill({ authenticated: 'new newcomer.example' }));
 });
 
 const MANY = { messages: 1_000, failed: 1_000, from: '192.0.2.1' };

@@ -29,7 +29,7 @@ async function withDb<T>(work: (db: Db) => Promise<T>): Promise<T> {
 
 async function makeStuck(db: Db): Promise<void> {
   const holder = { id: 'test', claimMs: 60_000 };
-  const [claimed] = await claimMails(db, { holder, mails: 1, bytes: 1 });
+  const [claimed] = (await claimMails(db, { holder, mails: 1, bytes: 1 })).mails;
   if (claimed === undefined) throw new Error('There is nothing to claim.');
   await failMails(db, holder, { mails: [{ ...claimed, tries: 10 }], error: 'The disk is full.' });
 }

@@ -250,15 +250,19 @@ describe('the configuration file', () => {
       [
         'PLUMBLINE_IMAP_URL=imaps://reports@mail.example.com',
         'PLUMBLINE_IMAP_PASSWORD_FILE=secret\nPLUMBLINE_IMAP_CA=ca.pem',
+        'PLUMBLINE_IMAP_URL_2=imaps://reports@mail.example.net',
+        'PLUMBLINE_IMAP_PASSWORD_FILE_2=secret-2',
         'PLUMBLINE_SMTP_NAME=mx.example.com\nPLUMBLINE_SMTP_PORT=25',
         'PLUMBLINE_SMTP_TLS_CERT=cert.pem\nPLUMBLINE_SMTP_TLS_KEY=key.pem',
       ].join('\n'),
     );
     const env: NodeJS.ProcessEnv = { PLUMBLINE_CONFIG: file };
     loadConfigFile(env);
-    const { imap, smtp } = readConfig(env);
-    expect(imap?.credentials.passwordFile).toBe(join(folder, 'secret'));
-    expect(imap?.caFile).toBe(join(folder, 'ca.pem'));
+    const { mailboxes, smtp } = readConfig(env);
+    expect(mailboxes.map(({ credentials, caFile }) => [credentials.passwordFile, caFile])).toEqual([
+      [join(folder, 'secret'), join(folder, 'ca.pem')],
+      [join(folder, 'secret-2'), undefined],
+    ]);
     const certificate = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
     expect(smtp?.certificate).toEqual(certificate);
   });

@@ -18,8 +18,10 @@ describe('PLUMBLINE_IMAP_URL', () => {
     ['imap://reports@127.0.0.1:1143/INBOX', 1143, 'reports', 'INBOX', 'none'],
     ['imap://reports@[::1]/INBOX', 143, 'reports', 'INBOX', 'none'],
   ])('%s', (url, port, user, mailbox, security) => {
-    const { imap } = readConfig({ PLUMBLINE_IMAP_URL: url, ...IMAP });
-    expect(imap).toMatchObject({ port, user, mailbox, security, done: 'move' });
+    const { mailboxes } = readConfig({ PLUMBLINE_IMAP_URL: url, ...IMAP });
+    expect(mailboxes).toMatchObject([
+      { door: 'imap', port, user, mailbox, security, done: 'move' },
+    ]);
   });
 
   test.each([
@@ -53,7 +55,28 @@ describe('PLUMBLINE_IMAP_URL', () => {
     const PLUMBLINE_IMAP_URL = 'imaps://reports@mail.example.com/processed';
     expect(() => readConfig({ PLUMBLINE_IMAP_URL, ...IMAP })).toThrow(/that mails are moved to/);
     const left = { PLUMBLINE_IMAP_URL, ...IMAP, PLUMBLINE_IMAP_DONE: 'leave' };
-    expect(readConfig(left).imap?.done).toBe('leave');
+    expect(readConfig(left).mailboxes[0]?.done).toBe('leave');
+  });
+
+  test('may have others beside it, each with variables of its own that end with its number', () => {
+    const other = {
+      PLUMBLINE_IMAP_URL_3: 'imaps://reports@mail.example.net/DMARC',
+      PLUMBLINE_IMAP_PASSWORD_3: 's3cret',
+      PLUMBLINE_IMAP_DONE_3: 'flag',
+    };
+    const first = { PLUMBLINE_IMAP_URL: 'imaps://reports@mail.example.com', ...IMAP };
+    const read = (env: NodeJS.ProcessEnv) => () => readConfig({ ...first, ...env });
+    expect(read(other)().mailboxes).toMatchObject([
+      { door: 'imap', host: 'mail.example.com', done: 'move' },
+      { door: 'imap:3', host: 'mail.example.net', mailbox: 'DMARC', done: 'flag' },
+    ]);
+    expect(read({ ...other, PLUMBLINE_IMAP_PASSWORD_3: '' })).toThrow(
+      /PLUMBLINE_IMAP_URL_3: needs one of PLUMBLINE_IMAP_PASSWORD_3, /,
+    );
+    expect(read({ ...other, PLUMBLINE_IMAP_URL_3: first.PLUMBLINE_IMAP_URL })).toThrow(
+      /PLUMBLINE_IMAP_URL: two mailboxes are the same/,
+    );
+    expect(read({ PLUMBLINE_IMAP_URL_21: first.PLUMBLINE_IMAP_URL })).toThrow(/no such variable/);
   });
 });
 

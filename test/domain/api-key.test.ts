@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  assertCanCreateKey,
-  assertCanEnableKey,
-  createApiKey,
-  hashApiKey,
-  isApiKey,
-} from '../../src/domain/access/api-key.ts';
+import { assertCanHaveKey, createApiKey, isApiKey } from '../../src/domain/access/api-key.ts';
+import { hashSecret } from '../../src/domain/access/secret.ts';
 import { parseDisplayName } from '../../src/domain/display-name.ts';
 
 /** Computed independently: CRC-32 in base62, most significant digit first. */
@@ -28,7 +23,7 @@ describe('createApiKey', () => {
   test('keeps the first four random characters for display, and a SHA-256 of the whole key', () => {
     const { key, prefix, sha256 } = createApiKey();
     expect(prefix).toBe(key.slice(0, 13));
-    expect(sha256).toEqual(hashApiKey(key));
+    expect(sha256).toEqual(hashSecret(key));
   });
 
   test('no two are the same, and every character occurs', () => {
@@ -76,9 +71,9 @@ describe('isApiKey', () => {
   });
 });
 
-describe('hashApiKey', () => {
+describe('hashSecret', () => {
   test('is plain SHA-256', () => {
-    expect(Buffer.from(hashApiKey('abc')).toString('hex')).toBe(
+    expect(Buffer.from(hashSecret('abc')).toString('hex')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );
   });
@@ -118,23 +113,21 @@ describe('parseDisplayName', () => {
   });
 });
 
-describe('assertCanCreateKey', () => {
+describe('assertCanHaveKey', () => {
   test.each([0, 1, 9])('on Pro, with %i keys: yes', (count) => {
-    expect(() => assertCanCreateKey('pro', count)).not.toThrow();
+    expect(() => assertCanHaveKey('pro', count)).not.toThrow();
   });
 
   test.each([10, 11])('on Pro, with %i keys: no, and the message says what to do', (count) => {
-    expect(() => assertCanCreateKey('pro', count)).toThrow(/at most 10 .*Delete one/);
+    expect(() => assertCanHaveKey('pro', count)).toThrow(/at most 10 .*Delete one/);
   });
 
   test('not on Pro: no', () => {
-    expect(() => assertCanCreateKey('free', 0)).toThrow(/Pro plan/);
+    expect(() => assertCanHaveKey('free', 0)).toThrow(/Pro plan/);
   });
-});
 
-describe('assertCanEnableKey', () => {
-  test('on Pro only', () => {
-    expect(() => assertCanEnableKey('pro')).not.toThrow();
-    expect(() => assertCanEnableKey('free')).toThrow(/Pro plan/);
+  test('one to enable: on Pro only', () => {
+    expect(() => assertCanHaveKey('pro')).not.toThrow();
+    expect(() => assertCanHaveKey('free')).toThrow(/Pro plan/);
   });
 });

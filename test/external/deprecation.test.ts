@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readContract } from '../../src/external/contract-document.ts';
+import { findDeprecationFault } from '../../scripts/contract/deprecations.ts';
+import { type DeclaredOperation, readContract } from '../../src/external/contract-document.ts';
 import { serveApi } from '../support/api.ts';
 import { aDomain, anAccount } from '../support/builders.ts';
+import { operations } from '../support/contract-document.ts';
 
 const PATHS = {
   listDomains: '/v1/external/domains',
@@ -87,13 +89,11 @@ test('no operation of openapi/v1.yaml is deprecated', async () => {
   for (const operationId of OPERATIONS) expect(await ask(operationId)).toEqual([200, ...SILENT]);
 });
 
-describe('the contract is not served when an operation', () => {
+describe('an operation of the contract is at fault when it', () => {
   const { deprecated: _, ...days } = DEPRECATED;
-  const HALF =
-    /listReports of the contract needs deprecated: true, and days for x-deprecated-at and x-sunset/;
-  const UNDECLARED =
-    /listReports of the contract needs the headers Deprecation and Sunset in its 200/;
-  const SOON = /listReports of the contract has its x-sunset less than 6 months/;
+  const HALF = /needs deprecated: true, and days for x-deprecated-at and x-sunset/;
+  const UNDECLARED = /needs the headers Deprecation and Sunset in its 200/;
+  const SOON = /has its x-sunset less than 6 months/;
 
   test.each<[string, Marks, RegExp]>([
     ['is deprecated without days', { deprecated: true }, HALF],
@@ -112,7 +112,12 @@ describe('the contract is not served when an operation', () => {
     ['does not declare the headers', DAYS, UNDECLARED],
     ['declares them for 200 only', { ...DAYS, declaredIn: ['200'] }, UNDECLARED],
   ])('%s', async (_what, extensions, message) => {
-    const document = await contractWith('listReports', extensions);
-    await expect(serveApi({ document })).rejects.toThrow(message);
+    const { paths } = await contractWith('listReports', extensions);
+    const operation = paths?.[PATHS.listReports]?.get as unknown as DeclaredOperation;
+    expect(findDeprecationFault(operation)).toMatch(message);
   });
+});
+
+test.each(operations)('$operationId is not at fault', (operation) => {
+  expect(findDeprecationFault(operation as Omit<DeclaredOperation, 'parameters'>)).toBeUndefined();
 });

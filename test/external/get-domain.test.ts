@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
@@ -50,6 +50,21 @@ describe('GET /v1/external/domains/{domain_id}', () => {
         dmarc_record: { name: `_dmarc.${domain.name}`, state: 'unknown', value: null },
       },
     });
+  });
+
+  test('has the policy that an established reporter found, until thirty days after its last report', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { db, domain, read } = await serveDomain();
+    await receive(db, [aReportWith(domain.name, 'none', '2026-03-10T00:00:00Z')]);
+    const forged = aReportWith(domain.name, 'reject', '2027-03-14T00:00:00Z');
+    await receive(db, [forged], NOW, { authenticated: '' });
+    vi.setSystemTime(new Date('2026-04-09T23:59:59Z'));
+    const { body, headers } = await read();
+    expect(body.data.published_policy.p).toBe('none');
+    vi.setSystemTime(new Date('2026-04-10T00:00:00Z'));
+    const later = await read({ 'If-None-Match': headers['etag'] ?? '' });
+    expect(later.body.data.published_policy.p).toBe('reject');
   });
 
   test('before its first report has no policy', async () => {

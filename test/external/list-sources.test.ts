@@ -213,6 +213,25 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
     expect(await isNew()).toBe(true);
   });
 
+  test('sets aside what nobody authenticated, until established reporters have been silent for thirty days', async () => {
+    const { db, domain, send, read } = await serveDomain();
+    await send('2026-03-01', [aRecord({ sourceIp: OWN, count: 5 })]);
+    const forged = [aRecord({ sourceIp: FORGER, count: 33_000_000, ...PASSED })];
+    const report = aReportOf(forged, { domain: domain.name, begin: '2026-03-02T00:00:00Z' });
+    await receive(db, [report], NOW, { authenticated: '' });
+    const range = '?from=2026-03-01&until=2026-03-02';
+    const counted = { reporters: 'established', set_aside_reports: 1 };
+    const { body, headers } = await read(range);
+    expect(body).toMatchObject({ ...counted, total: 1, set_aside_messages: 33_000_000 });
+    expect(body.data).toMatchObject([{ source_ip: OWN, total_messages: 5 }]);
+    const again = { 'If-None-Match': headers['etag'] ?? '' };
+    vi.setSystemTime(new Date('2026-03-31T23:59:59Z'));
+    expect((await read(range, again)).status).toBe(304);
+    vi.setSystemTime(new Date('2026-04-01T00:00:00Z'));
+    const all = { reporters: 'all', set_aside_reports: 0, set_aside_messages: 0, total: 2 };
+    expect((await read(range, again)).body).toMatchObject(all);
+  });
+
   describe('422', () => {
     const RANGE = '"from" to "until" must be 1 to 366 days, both included.';
 

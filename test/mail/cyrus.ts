@@ -110,7 +110,7 @@ export function optionsOfCyrus(
   given: Partial<ImapOptions> = {},
 ): ImapOptions {
   return {
-    ...{ host: '127.0.0.1', port, user: 'reports', mailbox: 'INBOX', security: 'none' },
-    ...{ credentials: { password: 'x' }, done: 'move', ...given },
+    ...{ door: 'imap', host: '127.0.0.1', port, user: 'reports', mailbox: 'INBOX' },
+    ...{ security: 'none', credentials: { password: 'x' }, done: 'move', ...given },
   };
 }

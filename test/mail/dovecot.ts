@@ -34,6 +34,7 @@ export function optionsOf(
   given: Partial<ImapOptions> = {},
 ): ImapOptions {
   return {
+    door: 'imap',
     host: HOST,
     port: ports.imaps,
     user: USER,

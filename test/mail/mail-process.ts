@@ -63,7 +63,12 @@ function startWorker(db: Db) {
   return startInboxWorker({
     ...{ db, now },
     // Read in this process, so that one signal ends all of the worker.
-    parser: { pid: undefined, parse: localParser.parse, close: async () => undefined },
+    parser: {
+      pid: undefined,
+      parse: localParser.parse,
+      kill: () => undefined,
+      close: async () => undefined,
+    },
     afterStored: async () => undefined,
     // The store refuses at times.
     logError: () => undefined,

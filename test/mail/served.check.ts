@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
+import { listDoors } from '../../src/store/inbox/doors.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { aReportMail } from '../support/inbox.ts';
 import { aDovecot, optionsOf } from './dovecot.ts';
@@ -63,6 +64,37 @@ test('A server that is killed and started again has every mail of both doors, on
       .executeTakeFirstOrThrow(),
   );
   expect(Number(count.n)).toBe(90);
+});
+
+test('Each of several mailboxes is read by a door of its own, and one that fails stops no other', async () => {
+  const servers = [await aDovecot(), await aDovecot()] as const;
+  const toEnv = (server: (typeof servers)[number], end: string, password: string) => ({
+    [`PLUMBLINE_IMAP_URL${end}`]: `imap://${optionsOf(server).user}@127.0.0.1:${server.ports.imap}/INBOX`,
+    [`PLUMBLINE_IMAP_PASSWORD${end}`]: password,
+  });
+  const password = optionsOf(servers[0]).credentials.password ?? '';
+  const command = await aCommand({
+    ...toEnv(servers[0], '', password),
+    ...toEnv(servers[1], '_2', password),
+    PLUMBLINE_IMAP_URL_3: `imap://nobody@127.0.0.1:${servers[1].ports.imap}/INBOX`,
+    PLUMBLINE_IMAP_PASSWORD_3: 'wrong',
+    PLUMBLINE_LOG_LEVEL: 'warn',
+  });
+  for (const [i, server] of servers.entries())
+    await server.add([aReportMail(`first-${i}`), aReportMail(`second-${i}`)]);
+  const server = command.start('serve');
+  const ended = finish(server);
+  for (const { count } of servers.map((one) => ({ count: () => one.count('.Processed') })))
+    await expect.poll(count, PATIENT).toBe(2);
+  const listFaults = () =>
+    command.withDb(async (db) => (await listDoors(db)).map(({ door, fault }) => [door, fault]));
+  await expect.poll(listFaults, PATIENT).toEqual([
+    ['imap', null],
+    ['imap:2', null],
+    ['imap:3', expect.stringMatching(/refuses the user or the credentials/)],
+  ]);
+  server.kill('SIGTERM');
+  expect((await ended).status).toBe(0);
 });
 
 /** How many mails were read, of those that `inbox list --json` prints. */

@@ -317,6 +317,24 @@ describe('mails about a person’s own sign-in', () => {
     );
   });
 
+  test('come to owners once for each new reporter, and for five of them a day', async () => {
+    const { db, name, deliver, received } = await aWorld();
+    for (const number of [1, 1, 2, 3, 4, 5, 6, 7]) {
+      const sender = { authenticated: `new-${number}.example` };
+      await receive(db, [aReportOf([], { domain: name })], NOW, sender);
+    }
+    await deliver();
+    const subjects = [1, 2, 3, 4, 5].map(
+      (number) => `A new reporter sends reports about ${name}: new-${number}.example`,
+    );
+    expect(received.map(({ to, subject }) => [to, subject])).toEqual(
+      subjects.map((subject) => [['owner@example.com'], subject]),
+    );
+    expect(received[0]?.text).toContain('For 14 days its reports are set aside');
+    const told = db.selectFrom('audit').select('subject').where('action', '=', 'reporter_new');
+    expect(await told.execute()).toHaveLength(7);
+  });
+
   test('a person who is disabled gets none', async () => {
     const { db, member, fire, deliver, received } = await aWorld();
     await updatePersonMail(db, member.id, { alerts: 'at_once' });

@@ -441,6 +441,13 @@ describe('a domain’s page', () => {
     expect(text).toContain('<circle class="mark resolved" cx="98.33%" cy="100%" r="0.55em"/>');
   });
 
+  test('has no table of zeros without reports', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'silent.example' });
+    const page = await read(`/settings/domains/${id}`);
+    expect(page).toContain('with 0 messages.');
+    expect(page).not.toContain('Would be stopped');
+  });
+
   test('marks where the policy changed, and says by what it is known', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'steps.example' });
     const send = (day: string, p: string) => {

@@ -372,6 +372,8 @@ describe('the list of reports', () => {
     const unnamed = await browser.get(`${path}?reporter=name:provider.example`);
     expect(daysOf(unnamed.text)).toHaveLength(2);
     expect(unnamed.text.match(/<bdi>provider\.example<\/bdi><\/a>/g)).toHaveLength(2);
+    const [, page = ''] = /href="([^"]*)"><bdi>provider\.example/.exec(unnamed.text) ?? [];
+    expect(await read(page)).toContain('Reporter provider.example E-mail');
     const nobody = await read(`${path}?reporter=name:nobody%00`);
     expect(nobody).toContain('No such report covers this range.');
   });

@@ -116,6 +116,22 @@ describe('the sources of days', () => {
     expect(await countCounted(store, scope)).toBe(1);
   });
 
+  test('stay while reports come that are believed less', async () => {
+    const { store, scope } = await twoDays();
+    await keep(store, (await readAll(store, scope)).counted);
+    const forged = aReportFrom('192.0.2.3', '11');
+    await receive(store.db, [forged], '2026-01-12T00:00:00Z', { authenticated: '' });
+    const rows = store.db.selectFrom('domain_day').select(['day', 'belief', 'sources']);
+    const kept = (await rows.orderBy('day').orderBy('belief').execute()).map(
+      ({ sources, ...row }) => ({ ...row, isKept: sources !== null }),
+    );
+    expect(kept).toEqual([
+      { day: '2026-01-10', belief: 'established', isKept: true },
+      { day: '2026-01-11', belief: 'established', isKept: true },
+      { day: '2026-01-11', belief: 'other', isKept: false },
+    ]);
+  });
+
   test('that were counted before a change are not stored', async () => {
     const { store, scope } = await twoDays();
     const { counted } = await readAll(store, scope);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { hashApiKey } from '../../src/domain/access/api-key.ts';
+import { hashSecret } from '../../src/domain/access/secret.ts';
 import { findKeyHolder, updateApiKey } from '../../src/store/accounts/api-keys.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { readPage } from '../../src/store/lists/page.ts';
@@ -104,7 +104,7 @@ describe('reads', () => {
     const path = aDatabasePath();
     const [store, other] = [await openStore(path), await openStore(path)];
     const { key, keyId } = await anAccount(store.db);
-    const find = () => findKeyHolder(store.reader, hashApiKey(key));
+    const find = () => findKeyHolder(store.reader, hashSecret(key));
     const found = await find();
     expect(found?.keyId).toBe(keyId);
     await aBareAccount(other.db);

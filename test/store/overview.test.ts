@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findDataDays } from '../../src/store/domains/domain-reports.ts';
 import { readDomain } from '../../src/store/domains/overview.ts';
-import { daysOfDomains, readWorklist, sumsOfDomains } from '../../src/store/domains/worklist.ts';
+import { readDaysOf, readWorklist, sumsOfDomains } from '../../src/store/domains/worklist.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import { type Plan, type Reader, runPlan } from '../../src/store/engine/reader.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
@@ -10,7 +10,7 @@ import { aStore, IS_POSTGRES } from '../support/store.ts';
 const WANTED = { accountId: 'a', today: '2026-03-15', days: 30 };
 const RANGE = { from: '2026-02-13', to: '2026-03-14' };
 
-const OF_DOMAINS = { ids: '["d"]', all: '["d"]', ...RANGE };
+const OF_DOMAINS = { ids: '["d"]', view: 'all' as const, ...RANGE };
 
 /** What a read asks, without answers. */
 async function findQueries(read: (reader: Reader) => Promise<unknown>) {
@@ -37,7 +37,7 @@ test.skipIf(IS_POSTGRES)(
     const scope = { accountId: 'a', domainId: 'd' };
     const queries = [
       ...(await findQueries((asked) => readWorklist(asked, WANTED))),
-      ...(await findQueries((asked) => asked.readAll(daysOfDomains(OF_DOMAINS)))),
+      ...(await findQueries((asked) => readDaysOf(asked, [{ id: 'd', reporters: 'all' }], RANGE))),
       ...(await findQueries((asked) =>
         asked.readAll(sumsOfDomains({ ...OF_DOMAINS, before: '2026-01-14' })),
       )),
@@ -46,7 +46,7 @@ test.skipIf(IS_POSTGRES)(
       )),
       ...(await findQueries((asked) => findDataDays(asked, scope, WANTED.today))),
     ];
-    expect(queries).toHaveLength(17);
+    expect(queries).toHaveLength(18);
     for (const query of queries) {
       const explained: BoundQuery<{ detail: string }> = (db) => {
         const { sql, parameters } = query(db);

@@ -42,11 +42,11 @@ describe('marks of sources', () => {
     ]);
   });
 
-  test('hold for senders by their keys, too, and tell what was there before', async () => {
+  test('hold for senders by their keys, too', async () => {
     const { mark, marks, audit } = await aMarkedDomain();
     const senders = ['domain list.example.net', 'network AS64500', 'scattered', 'service SendGrid'];
-    for (const sender of senders) expect(await mark(sender, 'unknown')).toBe(null);
-    expect(await mark('scattered', 'legitimate')).toBe('unknown');
+    for (const sender of senders) await mark(sender, 'unknown');
+    await mark('scattered', 'legitimate');
     expect(Object.entries(await marks()).map(([subject, { mark: one }]) => [subject, one])).toEqual(
       [
         ['domain list.example.net', 'unknown'],

@@ -86,11 +86,16 @@ export class ScriptedImap {
       NOOP: () => [exists],
       SELECT: () => [exists, '* OK [UIDVALIDITY 7] ok'],
       EXAMINE: () => [exists, '* OK [UIDVALIDITY 7] ok'],
-      'UID FETCH': () => this.#fetch(args),
+      'UID FETCH': () => this.#fetch(args, this.#toUids(args)),
+      FETCH: () => this.#fetch(args, this.#uids.slice(Number.parseInt(args, 10) - 1).slice(0, 1)),
       'UID MOVE': () => this.#move(args),
       'UID STORE': () => this.#store(args),
     };
     return answers[name]?.() ?? [];
+  }
+
+  get #uids(): number[] {
+    return [...this.mails.keys()];
   }
 
   #toUids(args: string): number[] {
@@ -100,7 +105,7 @@ export class ScriptedImap {
       return [Math.min(...ends), Math.max(...ends)] as const;
     });
     const isIn = (uid: number) => ranges.some(([from, to]) => from <= uid && uid <= to);
-    return [...this.mails.keys()].filter(isIn);
+    return this.#uids.filter(isIn);
   }
 
   #move(args: string): string[] {
@@ -117,12 +122,12 @@ export class ScriptedImap {
     return [];
   }
 
-  #fetch(args: string): string[] {
-    return this.#toUids(args).map((uid, i) => {
+  #fetch(args: string, uids: readonly number[]): string[] {
+    return uids.map((uid) => {
       const text = this.mails.get(uid) ?? '';
       const body = `BODY[]<0> {${text.length}}\r\n${text}`;
       const more = args.includes('BODY') ? body : `RFC822.SIZE ${text.length}`;
-      return `* ${i + 1} FETCH (UID ${uid} ${more})`;
+      return `* ${this.#uids.indexOf(uid) + 1} FETCH (UID ${uid} ${more})`;
     });
   }
 }
@@ -149,7 +154,7 @@ export function optionsOfScripted(
   given: Partial<MailboxOptions> = {},
 ): MailboxOptions {
   return {
-    ...{ host: '127.0.0.1', port, user: 'reports', mailbox: 'INBOX' },
+    ...{ door: 'imap', host: '127.0.0.1', port, user: 'reports', mailbox: 'INBOX' },
     ...{ security: 'none', done: 'move', ...given },
   };
 }

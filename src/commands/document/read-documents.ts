@@ -58,7 +58,7 @@ async function* toInputs(db: Db, document: KnownDocument): AsyncGenerator<InputT
       throw error instanceof Failure ? new Refusal('unreadable', error.message) : error;
     });
     // What DNS says of a mail's sender today is not what it said when the mail came.
-    return { name, bytes, stored, ...(isMailName(name) && { senders: [] }) };
+    return { name, bytes, stored, ...(isMailName(name) && { from: '' }) };
   };
   yield { name, read };
 }

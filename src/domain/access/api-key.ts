@@ -1,6 +1,7 @@
-import { hash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { Failure } from '../failure.ts';
+import { hashSecret } from './secret.ts';
 
 export type Plan = 'free' | 'pro';
 
@@ -24,18 +25,13 @@ export function createApiKey() {
 
 /** An existing key with what is stored of it: the whole `key` is shown once, and never stored. */
 export function toNewApiKey(key: string) {
-  return { key, prefix: key.slice(0, DISPLAY_LENGTH), sha256: hashApiKey(key) };
+  return { key, prefix: key.slice(0, DISPLAY_LENGTH), sha256: hashSecret(key) };
 }
 
 /** Whether a text can be a key: pattern and checksum, so that a mistyped key needs no look-up. */
 export function isApiKey(text: string): boolean {
   if (!KEY_PATTERN.test(text)) return false;
   return text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
-}
-
-/** SHA-256 of the whole key, the only form that is stored. A key has 178 bits, so it needs no salt. */
-export function hashApiKey(key: string): Uint8Array {
-  return hash('sha256', key, 'buffer');
 }
 
 /** Why an account cannot have a new key: it is not on Pro, or it has the maximum number. */
@@ -52,14 +48,10 @@ export function findKeyRefusal(plan: Plan, keyCount: number): Failure | undefine
   );
 }
 
-export function assertCanCreateKey(plan: Plan, keyCount: number): void {
+/** Throws that. A key to enable needs the plan only: it is counted already. */
+export function assertCanHaveKey(plan: Plan, keyCount = 0): void {
   const refusal = findKeyRefusal(plan, keyCount);
   if (refusal !== undefined) throw refusal;
-}
-
-/** Throws `plan_required` when the account of the key to enable is not on Pro. */
-export function assertCanEnableKey(plan: Plan): void {
-  assertCanCreateKey(plan, 0);
 }
 
 /** CRC-32 of the text in base62, padded with `0` to six characters (62^6 is more than 2^32). */

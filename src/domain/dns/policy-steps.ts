@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Day, daysBetween, type Instant, toDay } from '../instant.ts';
+import { type Day, daysBetween, toDay } from '../instant.ts';
 import { toPolicies, toPolicyTagsOf } from './dns-record.ts';
 
 /** A change of the policy that a domain publishes. Policies are tags of a record; null is no record. */
@@ -10,15 +10,15 @@ export interface PolicyStep {
   readonly by: 'reports' | 'dns';
 }
 
-/** What the reports of a day state. */
 type StatedDay = Pick<PolicyStep, 'day' | 'policy'>;
-
-/** An alert of any type, with its context in JSON. */
-type FiredAlert = Readonly<Record<'type' | 'context', string>> & { readonly fired_at: Instant };
+type FiredAlert = Readonly<Record<'type' | 'fired_at' | 'context', string>>;
 
 const MAX_DAYS_APART = 4;
 
-/** Oldest first. `days` are those that state a policy, in order. A step that DNS and reports tell of has the day of DNS. */
+/**
+ * Oldest first. `days` are those that state a policy, in order; alerts may be of any type. A step that DNS and reports tell
+ * of has the day of DNS.
+ */
 export function listPolicySteps(days: readonly StatedDay[], alerts: readonly FiredAlert[]) {
   const seen = alerts.flatMap(toSeenStep);
   const isUnseen = ({ day, policy }: PolicyStep) =>
@@ -35,14 +35,11 @@ const TYPES = new Set(['alert.dns_record_changed', 'alert.policy_weakened']);
 
 /** A changed record may be of SPF, or have the same policy as before. */
 function toSeenStep({ type, fired_at, context }: FiredAlert): PolicyStep | [] {
-  const {
-    record_type = 'dmarc',
-    previous_value = null,
-    current_value = null,
-  } = JSON.parse(context);
-  const [former, policy] = [toPolicyTagsOf(previous_value), toPolicyTagsOf(current_value)];
-  if (!TYPES.has(type) || record_type !== 'dmarc' || former === policy) return [];
-  return { day: toDay(fired_at), former, policy, by: 'dns' };
+  const { record_type = 'dmarc', previous_value, current_value } = JSON.parse(context);
+  if (!TYPES.has(type) || record_type !== 'dmarc') return [];
+  const former = toPolicyTagsOf(previous_value ?? null);
+  const policy = toPolicyTagsOf(current_value ?? null);
+  return former === policy ? [] : { day: toDay(fired_at), former, policy, by: 'dns' };
 }
 
 /** Reporters cache DNS, so the former policy may return for a day: a new one counts when the next days state it, too. */

@@ -3,92 +3,117 @@ import { parseDomainName } from '../domain-name.ts';
 import type { ReportMetadata } from './aggregate-report.ts';
 
 interface KnownReporter {
-  /** What it calls itself in reports, in lower case, and domains of its customers' addresses. */
+  /** What it calls itself in reports, in lower case. */
   readonly names: readonly string[];
-  /** Its mails come from these domains or below. Mails of its customers come from others. */
-  readonly senders: readonly string[];
+  /** The address that sends its reports and nothing else. Other addresses of its domain send what anybody writes. */
+  readonly address: string;
 }
 
 /**
- * The big reporters, whose customers or name anybody could use: only these senders are theirs. They are the domains of the
- * From fields of their reports in public collections of samples: noreply-dmarc-support@google.com,
- * dmarcreport@microsoft.com, noreply@dmarc.yahoo.com, dmarc_support@corp.mail.ru, postmaster@amazonses.com.
+ * The big reporters, whose name anybody could use: only these addresses are theirs. They are those of the From fields of
+ * their reports in public collections of samples.
  */
 const KNOWN: readonly KnownReporter[] = [
   {
     names: ['google.com', 'google', 'google inc.', 'google llc', 'gmail.com'],
-    senders: ['google.com'],
+    address: 'noreply-dmarc-support@google.com',
   },
   {
     names: ['outlook.com', 'enterprise outlook', 'hotmail.com', 'microsoft.com', 'microsoft corp.'],
-    senders: ['microsoft.com'],
+    address: 'dmarcreport@microsoft.com',
   },
   {
     names: ['yahoo', 'yahoo.com', 'yahoo inc.', 'yahoo! inc.', 'aol', 'aol.com'],
-    senders: ['dmarc.yahoo.com'],
+    address: 'noreply@dmarc.yahoo.com',
   },
-  { names: ['mail.ru'], senders: ['corp.mail.ru'] },
-  { names: ['amazon-ses', 'amazonses.com'], senders: ['amazonses.com'] },
+  { names: ['mail.ru'], address: 'dmarc_support@corp.mail.ru' },
+  { names: ['amazon-ses', 'amazonses.com'], address: 'postmaster@amazonses.com' },
 ];
 
+/** Providers where anybody has an address: a reporter that sends from one is the whole address. */
+const SHARED = new Set([
+  ...[
+    'gmail.com',
+    'googlemail.com',
+    'outlook.com',
+    'hotmail.com',
+    'live.com',
+    'msn.com',
+    'aol.com',
+  ],
+  ...['icloud.com', 'me.com', 'mac.com', 'gmx.de', 'gmx.net', 'gmx.com', 'web.de', 't-online.de'],
+  ...['mail.com', 'proton.me', 'protonmail.com', 'fastmail.com', 'zoho.com', 'yandex.com'],
+  ...['yandex.ru', 'qq.com', '163.com', '126.com', 'naver.com', 'comcast.net', 'att.net'],
+  ...[
+    'yahoo.com',
+    'mail.ru',
+    'verizon.net',
+    'cox.net',
+    'orange.fr',
+    'free.fr',
+    'laposte.net',
+    'libero.it',
+    'seznam.cz',
+  ],
+]);
+
+type Named = Pick<ReportMetadata, 'orgName' | 'email'>;
+
 /**
- * The organisational domain as which a mail's senders are the reporter that its report names; undefined when they are
- * somebody else. `senders` are names that the mail's From is aligned with.
+ * Who sent a report: the organisational domain of the authenticated address of its mail, or the whole address where the
+ * domain is a provider's of mailboxes; undefined when it is of a big reporter's domain or name, and of another address.
  */
 export function findReporter(
-  senders: readonly string[],
+  from: string,
   report: Named,
   toOrganizationalDomain: ToOrganizationalDomain,
 ): string | undefined {
+  const domain = toOrganizationalDomain(toDomain(from));
+  if (isKnownAddress(from)) return domain;
   const named = listNamed(report, toOrganizationalDomain);
-  const known = findKnown(report, named);
-  const sender = senders.find((sender) =>
-    known === undefined
-      ? named.includes(toOrganizationalDomain(sender))
-      : known.senders.some((one) => sender === one || sender.endsWith(`.${one}`)),
-  );
-  return sender && toOrganizationalDomain(sender);
+  if ([domain, ...named].some(isKnownReporter)) return undefined;
+  return SHARED.has(domain) ? from : domain;
+}
+
+/** Whether an address sends the reports of a big reporter, and nothing else. */
+export function isKnownAddress(address: string): boolean {
+  return KNOWN.some((reporter) => reporter.address === address);
 }
 
 /** Whether an organisational domain is a big reporter's. */
 export function isKnownReporter(domain: string): boolean {
-  return KNOWN.some((reporter) => isSenderOf(reporter, domain));
+  return KNOWN.some(
+    ({ address }) => address.endsWith(`@${domain}`) || address.endsWith(`.${domain}`),
+  );
 }
 
-/** The organisational domains of the reporters in whose name a report is, whoever sent it. */
+/** The reporter that the name of the organisation names, if it does: anybody can use any name. */
+export function listNamed(
+  { orgName }: Named,
+  toOrganizationalDomain: ToOrganizationalDomain,
+): readonly string[] {
+  const name = (orgName ?? '').trim().toLowerCase();
+  const known = KNOWN.find(({ names }) => names.includes(name));
+  const domain = parseDomainName(known === undefined ? name : toDomain(known.address));
+  return domain === undefined ? [] : [toOrganizationalDomain(domain)];
+}
+
+/**
+ * The reporters in whose name a report is of which nothing says who sent it. Its e-mail says who is asked about it, and so
+ * who that is, too.
+ */
 export function listClaimed(
   report: Named,
   toOrganizationalDomain: ToOrganizationalDomain,
 ): readonly string[] {
-  const named = listNamed(report, toOrganizationalDomain);
-  const senders = findKnown(report, named)?.senders ?? [];
-  return [...new Set([...senders.map(toOrganizationalDomain), ...named])];
+  const email = (report.email ?? '').toLowerCase();
+  const domain = parseDomainName(toDomain(email));
+  const owner = domain && toOrganizationalDomain(domain);
+  const contact = owner && (SHARED.has(owner) ? email : owner);
+  return [...listNamed(report, toOrganizationalDomain), ...(contact ? [contact] : [])];
 }
 
-type Named = Pick<ReportMetadata, 'orgName' | 'email'>;
-
-const toName = (orgName: string | null): string => (orgName ?? '').trim().toLowerCase();
-
-/** A report names a big reporter by its name, or by a domain of it, where its customers have mail addresses too. */
-function findKnown({ orgName }: Named, named: readonly string[]): KnownReporter | undefined {
-  const names = [toName(orgName), ...named];
-  return KNOWN.find((reporter) =>
-    names.some((name) => reporter.names.includes(name) || isSenderOf(reporter, name)),
-  );
-}
-
-function isSenderOf({ senders }: KnownReporter, domain: string): boolean {
-  return senders.some((sender) => sender === domain || sender.endsWith(`.${domain}`));
-}
-
-function listNamed(
-  { orgName, email }: Named,
-  toOrganizationalDomain: ToOrganizationalDomain,
-): string[] {
-  return [toName(orgName), (email ?? '').slice((email ?? '').lastIndexOf('@') + 1)]
-    .flatMap((text) => parseDomainName(text) ?? [])
-    .map(toOrganizationalDomain);
-}
+const toDomain = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 
 /** Its organisation, or else the domain of its e-mail address: some reports name no organisation. */
 export function findReporterName({

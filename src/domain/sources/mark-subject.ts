@@ -1,12 +1,8 @@
 import { parseIpAddress } from '../ip-address.ts';
 import { UNSAFE } from '../unsafe-characters.ts';
 
-/*
- * What a mark is of: an address, or a sender by its key, `service SendGrid`, `domain list.example.net`, `network AS64500`
- * or `scattered`. A mark of a sender also holds for its addresses that come later.
- */
-
 const MAX_CHARS = 300;
+/** What marks are of besides addresses: `service SendGrid`, `domain list.example.net`, `network AS64500`, `scattered`. */
 const SENDER = /^(?:service|domain|network) (?=\S)|^scattered$/;
 
 /** The canonical text of an address, or the key of a sender. undefined for other text. */

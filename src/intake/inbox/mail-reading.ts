@@ -1,5 +1,4 @@
 import { parseEnvelope } from '../../domain/incoming.ts';
-import type { Refusal } from '../../domain/reports/refusal.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/results.ts';
 import type { IngestedDocument } from '../ingest.ts';
@@ -13,8 +12,6 @@ export class MailReading {
   readonly names = { stored: new Set<string>(), unclaimed: new Set<string>() };
   /** Whether all of its documents are stored. */
   isDone = false;
-  /** Why it could not be read to its end this time. */
-  fault: Refusal | undefined;
   /** Whether it was given up because it is costly: it is read to its end after the others. */
   isPostponed = false;
   readonly #counts: Partial<Record<IngestedDocument['outcome'], number>> = {};
@@ -29,7 +26,6 @@ export class MailReading {
 
   add(document: IngestedDocument): void {
     const { outcome, refusal } = document;
-    if (refusal?.reason === 'unreadable') this.fault = refusal;
     if (refusal?.reason === 'too_costly' && isFirstTry(this.mail)) this.isPostponed = true;
     this.#documents += 1;
     this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
@@ -40,14 +36,14 @@ export class MailReading {
 
   /** Every mail has at least one document. */
   end(): void {
-    this.isDone = this.#documents > 0 && this.fault === undefined && !this.isPostponed;
+    this.isDone = this.#documents > 0 && !this.isPostponed;
   }
 
   /** A report that was stored before a worker was killed is a duplicate at the next try, and treated as a new one. */
   #addName({ outcome, report }: IngestedDocument): void {
     const name = report?.policyPublished.domain;
     if (name === undefined) return;
-    const isAgain = outcome === 'duplicate' && this.mail.tries > 1;
+    const isAgain = outcome === 'duplicate' && this.mail.isAgain;
     if (outcome === 'stored' || isAgain) this.names.stored.add(name);
     const isUnclaimed = outcome === 'unclaimed' || isAgain;
     if (isUnclaimed && this.names.unclaimed.size < MAX_UNCLAIMED) this.names.unclaimed.add(name);

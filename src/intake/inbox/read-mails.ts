@@ -50,12 +50,10 @@ export async function readMails(
     }
     for await (const document of ingest(deps, untilAborted(inputs, signal)))
       note(readings, document, observe);
-    for (const reading of readings.values()) {
-      reading.end();
-      if (reading.fault !== undefined) failed ??= { error: reading.fault };
-    }
+    for (const reading of readings.values()) reading.end();
   } catch (error) {
-    failed = { error };
+    // The mail took longer to read than a process may take to stop: it is given back.
+    if (!signal?.aborted) failed = { error };
   }
   return { ...sumUp([...readings.values()]), unverified, ...failed };
 }
@@ -92,10 +90,10 @@ function verifyMails(
       const envelope = parseEnvelope(mail.envelope);
       const base = { name: toInputName(mail), bytes, sha256, isBrief: isFirstTry(mail) };
       if (envelope.kind === 'file') return { mail, input: { ...base, isMail: false } };
-      const senders = verify && (await verify({ bytes, envelope, receivedAt }));
+      const from = verify && (await verify({ bytes, envelope, receivedAt }));
       const isDecided = now().getTime() - Date.parse(receivedAt) > MAX_UNANSWERED_MS;
-      if (verify && senders === undefined && !isDecided) return { mail, input: undefined };
-      return { mail, input: { ...base, isMail: true, senders: senders ?? (verify && []) } };
+      if (verify && from === undefined && !isDecided) return { mail, input: undefined };
+      return { mail, input: { ...base, isMail: true, from: from ?? (verify && '') } };
     }),
   );
 }

@@ -6,6 +6,7 @@ import {
   type Holder,
   releaseMails,
   renewClaims,
+  toSeqs,
 } from '../../store/inbox/claims.ts';
 import { failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
 import { trimKept } from '../../store/inbox/room.ts';
@@ -25,8 +26,10 @@ const CLAIM = { mails: 200, bytes: 2 * 1024 * 1024 };
 const CLAIM_MS = 120_000;
 /** How often a worker looks for mails that another process has stored. */
 const POLL_MS = 5_000;
-/** The pause after some mails, in which others come: claims, alerts and results cost less for many. */
+/** The pause after the last mail that waited, in which others come: claims, alerts and results cost less for many. */
 const GATHER_MS = 200;
+/** How long a mail may go on being read when the process stops. */
+const STOP_MS = 5_000;
 /** The pause after a fault of our own: without it, all mails would use up their tries at once. */
 const REST_MS = 10_000;
 /** When mails are tried again for which DNS had no answer: all those of a sender whose DNS is down together. */
@@ -52,9 +55,10 @@ export function startInboxWorker(
     readonly claimMs?: number;
     readonly pollMs?: number;
     readonly restMs?: number;
+    readonly stopMs?: number;
   },
 ) {
-  const { db, parser, logError, pollMs = POLL_MS, restMs = REST_MS } = deps;
+  const { db, parser, logError, pollMs = POLL_MS, restMs = REST_MS, stopMs = STOP_MS } = deps;
   const holder: Holder = { id: randomUUID(), claimMs: deps.claimMs ?? CLAIM_MS };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -66,19 +70,22 @@ export function startInboxWorker(
     sleep(ms, undefined, { signal: until }).catch(() => undefined);
   const trim = atMostEvery(TRIM_MS, () => trimKept(db));
   const tidy = atMostEvery(TIDY_MS, () => tidyInbox(db));
+  // A report can take more space than its mail.
+  const claim = async () =>
+    (await db.findShortage()) === undefined
+      ? await claimMails(db, { holder, ...CLAIM })
+      : { mails: [], isAll: true };
   const workOnce = async () => {
     waking = new AbortController();
-    // A report can take more space than its mail.
-    const isShort = (await db.findShortage()) !== undefined;
-    const mails = isShort ? [] : await claimMails(db, { holder, ...CLAIM });
-    const hasMails = mails.length > 0;
-    const isRead = hasMails && (await readClaimed({ ...deps, holder, signal }, mails));
-    if (hasMails) readAt = performance.now();
+    const { mails, isAll } = await claim();
+    const isRead = mails.length > 0 && (await readClaimed({ ...deps, holder, signal }, mails));
+    if (mails.length > 0) readAt = performance.now();
     else if (performance.now() - readAt > IDLE_MS) await parser.close();
     await trim();
     await tidy();
-    if (hasMails) return await rest(isRead ? toPauseMs(mails) : restMs);
-    await rest(pollMs, AbortSignal.any([signal, waking.signal]));
+    if (mails.length === 0) return await rest(pollMs, AbortSignal.any([signal, waking.signal]));
+    const pauseMs = isAll ? GATHER_MS : 0;
+    await rest(isRead ? pauseMs : restMs);
   };
   const working = (async () => {
     while (!signal.aborted)
@@ -90,16 +97,16 @@ export function startInboxWorker(
   return {
     /** Looks at once for a mail that was just stored. Each abort makes an error with its stack. */
     wake: () => waking.signal.aborted || waking.abort(),
-    /** Begins no further mail, waits for the one that is being read, and gives the others back. */
+    /** Begins no further mail, waits a little for the one that is being read, and gives the others back. */
     stop: async () => {
       stopping.abort();
+      const killing = setTimeout(() => parser.kill(), stopMs);
       await working;
+      clearTimeout(killing);
       await parser.close();
     },
   };
 }
-
-const toPauseMs = ({ length }: readonly ClaimedMail[]) => (length < CLAIM.mails ? GATHER_MS : 0);
 
 function atMostEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY;
@@ -139,9 +146,9 @@ async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
   if (done.length > 0) await finishMails(db, holder, done);
   if (postponed.length > 0) await postponeMails(db, holder, toSeqs(postponed));
   if (unverified.length > 0)
-    await releaseMails(db, holder, { seqs: toSeqs(unverified), pauseMs: UNVERIFIED_PAUSE_MS });
+    await releaseMails(db, holder, { mails: unverified, pauseMs: UNVERIFIED_PAUSE_MS });
   if (unread.length === 0) return;
-  if (!('error' in read)) return await releaseMails(db, holder, { seqs: toSeqs(unread) });
+  if (!('error' in read)) return await releaseMails(db, holder, { mails: unread });
   const { error } = read;
   logError(error, `${unread.length} mails could not be read`);
   const why = error instanceof Error ? error.message : String(error);
@@ -156,5 +163,3 @@ function keepClaims({ db, holder, logError }: ReadClaimedDeps, mails: readonly C
   const timer = setInterval(renew, holder.claimMs / 4);
   return () => clearInterval(timer);
 }
-
-const toSeqs = (mails: readonly ClaimedMail[]): number[] => mails.map(({ seq }) => seq);

@@ -30,6 +30,7 @@ export function createInputParser(child: ParserProcess = createParserProcess()):
       await yieldToOthers();
       yield* (await parseSmall(bytes, options)) ?? child.parse(bytes, options);
     },
+    kill: () => child.kill(),
     close: () => child.close(),
   };
 }

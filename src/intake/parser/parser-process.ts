@@ -17,6 +17,8 @@ const TOOK_TOO_LONG = 'SIGXCPU';
 
 export interface ParserProcess extends Parser {
   readonly pid: number | undefined;
+  /** Ends the process at once. What it parses throws `unavailable`. */
+  kill(): void;
   close(): Promise<void>;
 }
 
@@ -38,6 +40,7 @@ export function createParserProcess(): ParserProcess {
       return child?.pid;
     },
     parse: (bytes, options) => parseSurviving(start, bytes, options),
+    kill: () => void child?.kill('SIGKILL'),
     close: async () => {
       if (child === undefined || !isRunning(child)) return;
       const ended = once(child, 'exit');
@@ -77,7 +80,7 @@ function toCacheEnv(): NodeJS.ProcessEnv {
 /**
  * An input that ends a new process is the cause of its end. An older process may have ended because of memory that
  * earlier inputs left, so the input is parsed again in a new one. Time says nothing of an input: one that takes too
- * long is unreadable for now. Throws `unavailable` when no process starts.
+ * long is unreadable for now. Throws `unavailable` when no process starts, and after `kill`.
  */
 async function* parseSurviving(
   start: () => { readonly child: ChildProcess; readonly isNew: boolean },
@@ -95,7 +98,7 @@ async function* parseSurviving(
     }
     const { end } = exchange;
     if (end === undefined) return;
-    if (isNew && !exchange.hasStarted) throw toNotStarted(end);
+    if (child.killed || (isNew && !exchange.hasStarted)) throw toNotStarted(end);
     if (isNew || end.signal === TOOK_TOO_LONG)
       return yield toRejected(toEnd(toRefusal(end, bytes), reports));
   }

@@ -4,19 +4,20 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import type { Envelope } from '../../domain/incoming.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { createNetworks, parseAddress } from '../../domain/network-address.ts';
+import { isKnownAddress } from '../../domain/reports/reporters.ts';
 import { type AskDns, createQuestions } from './questions.ts';
 import { listTrustedResults } from './trusted-results.ts';
 import { toVerifiable } from './verifiable.ts';
 
 /**
- * The names for which DKIM, ARC or SPF passed, of those that are aligned with the mail's From (RFC 9989): empty when
- * nothing says who sent it, undefined when DNS had no answer in time.
+ * The address of the mail's From, in lower case, when DKIM, ARC or SPF passed for a name that is aligned with it (RFC 9989);
+ * empty when nothing says who sent it, undefined when DNS had no answer in time.
  */
 export type VerifyMail = (mail: {
   readonly bytes: Uint8Array;
   readonly envelope: Envelope;
   readonly receivedAt: Instant;
-}) => Promise<readonly string[] | undefined>;
+}) => Promise<string | undefined>;
 
 interface VerifierDeps {
   readonly ask: AskDns;
@@ -47,11 +48,11 @@ export function createVerifier({ ask, deadlineMs, ...deps }: VerifierDeps): Veri
   };
   return async (mail) => {
     const verifiable = toVerifiable(mail.bytes);
-    if (verifiable === undefined) return [];
+    if (verifiable === undefined) return '';
     const client = findClient(mail.envelope);
-    if (client === undefined && !verifiable.isSigned) return [];
+    if (client === undefined && !verifiable.isSigned) return '';
     const questions = createQuestions(ask, deadlineMs);
-    const names = await findNames(verifiable.bytes, {
+    const from = await findFrom(verifiable.bytes, {
       envelope: mail.envelope,
       client,
       resolver: questions.resolve,
@@ -59,15 +60,23 @@ export function createVerifier({ ask, deadlineMs, ...deps }: VerifierDeps): Veri
       // Anybody can write the operator's results into a mail that did not pass the operator's server.
       trustedServers: client === undefined ? deps.trustedServers : [],
     });
-    return names.length === 0 && questions.isUnanswered() ? undefined : names;
+    return from === '' && questions.isUnanswered() ? undefined : from;
   };
 }
 
-async function findNames(bytes: Buffer, options: CheckOptions): Promise<readonly string[]> {
-  const { isAligned, names } = await findSigners(bytes, options);
-  if (names.length > 0) return names;
-  const sender = await findSender(options);
-  return sender !== undefined && isAligned(sender) ? [sender] : [];
+async function findFrom(bytes: Buffer, options: CheckOptions): Promise<string> {
+  const { dkimVerify } = (await import('mailauth/lib/dkim/verify.js')).default;
+  const { resolver, curTime, trustedServers } = options;
+  const given = { resolver, curTime, minBitLength: MIN_KEY_BITS };
+  const found = await dkimVerify(bytes, { ...given, rejectRsaSha1: true });
+  const from = toFrom(found);
+  if (from === undefined) return '';
+  const isAligned = await toIsAligned(from);
+  if (found.results.some((one) => isAligned(one.signingDomain) && isWhole(one, { from, found })))
+    return from;
+  const trusted = await listTrustedResults(found, trustedServers, given);
+  if (trusted.some(isAligned)) return from;
+  return isAligned(await findSender(options)) ? from : '';
 }
 
 interface CheckOptions {
@@ -79,32 +88,45 @@ interface CheckOptions {
   readonly curTime: Date;
 }
 
-/** The names that signed the mail, and whether a name has the owner of the mail's From. */
-async function findSigners(bytes: Buffer, { trustedServers, resolver, curTime }: CheckOptions) {
-  const { dkimVerify } = (await import('mailauth/lib/dkim/verify.js')).default;
-  const options = { resolver, curTime, minBitLength: MIN_KEY_BITS };
-  const found = await dkimVerify(bytes, { ...options, rejectRsaSha1: true });
-  const isAligned = await toIsAligned(found);
-  const signed = found.results
-    // What follows the signed part of a body (`l=`) may be anybody's.
-    .filter(
-      ({ status, canonBodyLengthLimited }) => status.result === 'pass' && !canonBodyLengthLimited,
-    )
-    .flatMap(({ signingDomain }) => parseDomainName(signingDomain ?? '') ?? [])
-    .filter(isAligned);
-  if (signed.length > 0) return { isAligned, names: [...new Set(signed)] };
-  const trusted = await listTrustedResults(found, trustedServers, options);
-  return { isAligned, names: [...new Set(trusted.filter(isAligned))] };
+/** Nothing is aligned with several From fields: the signed one is not the one that people see. */
+function toFrom({ headerFrom, fromFields }: DKIMVerifyResult): string | undefined {
+  const [address = ''] = headerFrom;
+  const domain = parseDomainName(address.slice(address.lastIndexOf('@') + 1));
+  if (fromFields !== 1 || headerFrom.length !== 1 || domain === undefined) return undefined;
+  return `${address.slice(0, address.lastIndexOf('@'))}@${domain}`.toLowerCase();
 }
 
-/** Nothing is aligned with several From fields: the signed one is not the one that people see. */
-async function toIsAligned({ headerFrom, fromFields }: DKIMVerifyResult) {
-  const [address = ''] = headerFrom;
-  const from = parseDomainName(address.slice(address.lastIndexOf('@') + 1));
-  if (fromFields !== 1 || headerFrom.length !== 1 || from === undefined) return () => false;
+async function toIsAligned(from: string) {
   const toOwnerDomain = await loadOwnerDomains();
-  return (name: string) => toOwnerDomain(name) === toOwnerDomain(from);
+  const owner = toOwnerDomain(from.slice(from.lastIndexOf('@') + 1));
+  return (name = '') => {
+    const domain = parseDomainName(name);
+    return domain !== undefined && toOwnerDomain(domain) === owner;
+  };
 }
+
+/**
+ * Whether a signature that passed says what the report is: what follows the signed part of a body (`l=`) may be anybody's, and
+ * so is what the body is when its type is not signed. An address that sends nothing but reports needs no signed type, and
+ * Google signs none.
+ */
+function isWhole(
+  { status, canonBodyLengthLimited, signingHeaders }: DKIMVerifyResult['results'][number],
+  { from, found }: { readonly from: string; readonly found: DKIMVerifyResult },
+): boolean {
+  if (status.result !== 'pass' || canonBodyLengthLimited) return false;
+  const fields = found.headers?.parsed ?? [];
+  const signed = (signingHeaders?.keys ?? '').toLowerCase().split(': ');
+  const count = (all: readonly string[], name: string) => all.filter((key) => key === name).length;
+  const keys = fields.map(({ key }) => key);
+  const isMultipart = fields.some(({ line }) => MULTIPART.test(line.toString('latin1')));
+  const needed = isKnownAddress(from) ? 1 : isMultipart ? 2 : SIGNED.length;
+  return SIGNED.slice(0, needed).every((name) => count(keys, name) === count(signed, name));
+}
+
+/** The fields that say who sent a mail, where in it the report is, and in what form that is when it is the only part. */
+const SIGNED = ['from', 'content-type', 'content-transfer-encoding', 'mime-version'];
+const MULTIPART = /^content-type\s*:\s*multipart\//i;
 
 /** The domain of the envelope's sender, or of HELO when there is none, when SPF allows the client to use it. */
 async function findSender({ envelope, client, resolver }: CheckOptions) {

@@ -12,6 +12,7 @@ import {
   toDeletionLetter,
   toKeyLetter,
   toLinkLetter,
+  toReporterLetter,
   toWebhookLetter,
 } from './person-letters.ts';
 import { type DomainWeek, toSummaryLetter, type Work } from './summary-letter.ts';
@@ -74,6 +75,7 @@ async function findNotice(
   if (type === 'webhook.disabled') return toWebhookLetter(JSON.parse(data), frame);
   const notice = parseNotice(data);
   if (type === 'key.created') return toKeyLetter(notice, frame);
+  if (type === 'reporter.new') return toReporterLetter(notice, frame);
   if (type === 'account.deletion') return toDeletionLetter(notice, frame);
   if (type !== 'person.changed') return undefined;
   if (!LINKS.has(notice.action)) return toChangeLetter(notice, frame);

@@ -1,5 +1,6 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { DAYS_NEW } from '../../domain/reports/authentication.ts';
 import { formatTime } from '../../domain/text.ts';
 import { OFF_REASONS, type OffReason } from '../../domain/webhooks/webhook.ts';
 import type { Notice } from '../../store/events/notices.ts';
@@ -61,6 +62,18 @@ export function toKeyLetter(notice: Notice, frame: Frame): Letter {
       `The key “${notice.subject}” (${notice.detail}…) can read the reports of the account “${frame.account}”.`,
       describeActor(notice, frame),
       { link: `${frame.baseUrl}/settings/integrations/api-keys`, text: 'Open the API keys' },
+    ],
+    reason: `You are an owner of the account “${frame.account}”.`,
+  };
+}
+
+export function toReporterLetter({ subject, detail }: Notice, frame: Frame): Letter {
+  return {
+    subject: `A new reporter sends reports about ${detail}: ${subject}`,
+    blocks: [
+      `The first report that is authenticated as ${subject} came on ${formatTime(frame.at)}. Anybody can register a domain and sign with it.`,
+      `For ${DAYS_NEW} days its reports are set aside where others are believed. From then on they count as theirs do. If you do not know it, tell the operator of this Plumbline.`,
+      { link: `${frame.baseUrl}/settings`, text: 'Open the domains' },
     ],
     reason: `You are an owner of the account “${frame.account}”.`,
   };

@@ -8,12 +8,7 @@ import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
 import { readOwnMail } from '../../store/days/judged.ts';
 import { toOpenAlerts } from '../../store/domains/overview.ts';
-import {
-  daysOfDomains,
-  listOf,
-  readWorklist,
-  type Worklist,
-} from '../../store/domains/worklist.ts';
+import { readDaysOf, readWorklist, type Worklist } from '../../store/domains/worklist.ts';
 import type { Reader } from '../../store/engine/reader.ts';
 import type { ChartDay } from '../frame/charts/columns.ts';
 import { countWindow, type OwnDeps, toJudgeDeps, toStepWindow } from './own-mail.ts';
@@ -103,8 +98,7 @@ async function readDays(reader: Reader, { range, items }: Omit<WorkOfPage, 'acco
   const firsts = lasts.map((last) => addDays(toStepWindow(last).from, -WINDOW_DAYS));
   const [from = range.from] = [range.from, ...firsts].sort();
   const to = [range.to, ...lasts].sort().at(-1) ?? range.to;
-  const days = await reader.readAll(daysOfDomains({ ...listOf(items), from, to }));
-  return Map.groupBy(days, ({ domain_id }) => domain_id);
+  return await readDaysOf(reader, items, { from, to });
 }
 
 /** Whose mail it is, is asked only where the step depends on it. */

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import {
-  assertCanCreateKey,
-  assertCanEnableKey,
-  createApiKey,
-  toNewApiKey,
-} from '../../domain/access/api-key.ts';
+import { assertCanHaveKey, createApiKey, toNewApiKey } from '../../domain/access/api-key.ts';
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -56,7 +51,7 @@ export async function insertApiKey(
   };
   await db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
-    assertCanCreateKey(account.plan, (await listApiKeys(tx, accountId)).length);
+    assertCanHaveKey(account.plan, (await listApiKeys(tx, accountId)).length);
     await tx.insertInto('api_key').values(row).execute();
     await auditKey(tx, by, 'key_created', row);
   });
@@ -73,7 +68,7 @@ export async function listApiKeys(db: Queries, accountId: string): Promise<ApiKe
 export async function updateApiKey(db: Db, id: string, isEnabled: boolean, by: Actor = operator()) {
   return await db.write(async (tx) => {
     const key = await lockApiKey(tx, id, by);
-    if (isEnabled) assertCanEnableKey(key.plan);
+    if (isEnabled) assertCanHaveKey(key.plan);
     const enabled = isEnabled ? 1 : 0;
     if (key.enabled !== enabled) {
       await tx.updateTable('api_key').set({ enabled }).where('id', '=', id).execute();

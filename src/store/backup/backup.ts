@@ -5,8 +5,9 @@ import { copyPages } from '../engine/sqlite/copy-pages.ts';
 import { requireDatabaseFile } from '../engine/sqlite/database-file.ts';
 import { toSqliteError } from '../engine/sqlite/errors.ts';
 import { readDatabaseFile } from '../engine/sqlite/open.ts';
+import { makeWholeFile } from '../engine/sqlite/whole-file.ts';
 import { findWrongHead } from '../verify/verify.ts';
-import { makeCopy } from './copy.ts';
+import { isCurrent } from './copy.ts';
 
 interface BackupOptions {
   /** The path of a SQLite database, which others may use and change meanwhile. */
@@ -30,12 +31,11 @@ export async function backUp({ from, to, force, others = [], onProgress }: Backu
   if (ours.includes(path)) throw new Failure('conflict', 'A backup needs a file of its own.');
   if (existsSync(path) && !force)
     throw new Failure('conflict', `${path} exists already. With --force it is replaced.`);
-  await makeCopy(path, {
-    of: from,
-    fill: (part) => copyPages(from, part, onProgress),
-    check: (part) => readDatabaseFile(part, (copy) => requireHeads(copy, from)),
-    publish: (part) => renameSync(part, path),
-  }).catch((error) => {
+  const fill = async (part: string) => {
+    await copyPages(from, part, onProgress);
+    if (isCurrent(part, from)) await readDatabaseFile(part, (copy) => requireHeads(copy, from));
+  };
+  await makeWholeFile(path, fill, (part) => renameSync(part, path)).catch((error) => {
     throw toSqliteError(from, error);
   });
   return { path, bytes: statSync(path).size };

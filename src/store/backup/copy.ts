@@ -5,40 +5,14 @@ import { requireKnown } from '../engine/pending-steps.ts';
 import { toOpenError } from '../engine/sqlite/errors.ts';
 import { listApplied } from '../engine/sqlite/migrate.ts';
 import { requireNotMoved } from '../engine/sqlite/moved.ts';
-import { makeWholeFile } from '../engine/sqlite/whole-file.ts';
 import { MIGRATIONS } from '../migrations/all.ts';
-
-/** Makes a copy of a database, checks it and gives it its name (`publish`) when it is on the disk. */
-export async function makeCopy<T>(
-  path: string,
-  { of, fill, check, publish, toError = toOpenError }: Making<T>,
-): Promise<T> {
-  const fillAndCheck = async (part: string): Promise<void> => {
-    await fill(part);
-    if (isCurrent(part, { of, toError })) await check?.(part);
-  };
-  return await makeWholeFile(path, fillAndCheck, publish);
-}
-
-interface Making<T> {
-  /** The path of what is copied, for messages. */
-  readonly of: string;
-  readonly fill: (part: string) => void | Promise<void>;
-  /** Checks a copy that has the schema of this version. */
-  readonly check?: (part: string) => Promise<void>;
-  readonly publish: (part: string) => T | Promise<T>;
-  /** Says why what is copied cannot be used. */
-  readonly toError?: typeof toOpenError;
-}
 
 /**
  * Checks that the file is a database of Plumbline of a version that this one knows, and undamaged. From then on all of it
- * is in the one file. Returns whether it has the schema of this version.
+ * is in the one file. `of` is the path of what was copied, and `toError` says why that cannot be used. Returns whether it has the
+ * schema of this version.
  */
-function isCurrent(
-  path: string,
-  { of, toError }: { readonly of: string; readonly toError: typeof toOpenError },
-): boolean {
+export function isCurrent(path: string, of: string, toError = toOpenError): boolean {
   const copy = new Database(path, { fileMustExist: true });
   try {
     copy.pragma('journal_mode = DELETE');

@@ -4,7 +4,8 @@ import Database from 'better-sqlite3';
 import { Failure } from '../../domain/failure.ts';
 import { isDamage, toOpenError } from '../engine/sqlite/errors.ts';
 import { takeAlone } from '../engine/sqlite/migrate.ts';
-import { makeCopy, requireClosed } from './copy.ts';
+import { makeWholeFile } from '../engine/sqlite/whole-file.ts';
+import { isCurrent, requireClosed } from './copy.ts';
 
 interface RestoreOptions {
   /** The path of a backup. It stays as it is. */
@@ -33,12 +34,11 @@ export async function restore({ from, to, force, now }: RestoreOptions) {
       `There is a database at ${path}. With --force it is kept under another name.`,
     );
   const kept = `${path}.before-${now().toISOString().replaceAll(/[-:]/g, '')}`;
-  const isKept = await makeCopy(path, {
-    of: backup,
-    fill: (part) => copyFileSync(backup, part, constants.COPYFILE_FICLONE),
-    publish: (part) => exchange(part, path, kept),
-    toError: toBackupError,
-  });
+  const fill = async (part: string) => {
+    copyFileSync(backup, part, constants.COPYFILE_FICLONE);
+    isCurrent(part, backup, toBackupError);
+  };
+  const isKept = await makeWholeFile(path, fill, (part) => exchange(part, path, kept));
   return { path, bytes: statSync(path).size, kept: isKept ? kept : undefined };
 }
 

@@ -43,21 +43,15 @@ export interface ReportsState {
   readonly reporters: View;
 }
 
-const NO_STATE: ReportsState = { version: '', reporters: 'all' };
-
-interface StateQuery {
-  readonly domainId: string;
-  readonly accountId?: string;
-  readonly today: Day;
-}
-
 /** Throws `not_found` when the account, if one is given, has no such domain. */
-export function* planState({ domainId, accountId, today }: StateQuery): Plan<ReportsState> {
-  const [domain] = yield* ask(stateOf({ domainId, ...toLately(today) }));
+export function* planState(
+  of: { readonly domainId: string; readonly today: Day },
+  accountId?: string,
+): Plan<ReportsState> {
+  const [domain] = yield* ask(stateOf({ domainId: of.domainId, ...toLately(of.today) }));
   if (accountId !== undefined && domain?.accountId !== accountId)
     throw new Failure('not_found', 'No such domain.');
-  const { version, reporters } = domain ?? NO_STATE;
-  return { version, reporters };
+  return { version: domain?.version ?? '', reporters: domain?.reporters ?? 'all' };
 }
 
 export const stateOf = prepareQuery((db, param: Param<Lately & { domainId: string }>) =>
@@ -77,10 +71,9 @@ export function isInView(
 }
 
 /** The first and the newest day that counts, in a query of domains: each a look-up, where SQLite would read all days for both. */
-export function dataDaysOf<P extends Lately>(db: Kysely<Tables>, param: Param<P>) {
-  const id = sql.ref<string>('domain.id');
-  const days = db.selectFrom('domain_day').where('domain_id', '=', id);
-  const counted = days.where(isInView(viewOf(db, id, param)));
+export function dataDaysOf(db: Kysely<Tables>, view: Expression<View>) {
+  const days = db.selectFrom('domain_day').where('domain_id', '=', sql.ref<string>('domain.id'));
+  const counted = days.where(isInView(view));
   return [
     counted.select(({ fn }) => fn.min('day').as('day')).as('oldest'),
     counted.select(({ fn }) => fn.max('day').as('day')).as('newest'),

@@ -56,6 +56,7 @@ export interface CountedDays {
   readonly days: (Pick<DayRow, 'day' | 'belief'> & { readonly sources: Uint8Array })[];
 }
 
+/** @internal Tests read the caches of rows that no view counts. */
 export function* planSources(
   { day, belief, sources }: Omit<DayRow, 'messages'>,
   counted: CountedDays,

@@ -6,18 +6,15 @@ import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import { type Actor, insertAudit } from '../events/audit.ts';
-import type { Tables } from '../tables.ts';
 
 /** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */
-export const MAX_MARKS = 1_000;
+const MAX_MARKS = 1_000;
 
 export interface SourceMark {
   readonly mark: Mark;
   readonly markedAt: Instant;
   readonly markedBy: string;
 }
-
-export type MarkRow = Omit<Tables['source_mark'], 'domain_id'>;
 
 const marksOf = prepareQuery((db, param: Param<{ domainId: string }>) =>
   db
@@ -32,10 +29,7 @@ const marksOf = prepareQuery((db, param: Param<{ domainId: string }>) =>
 export type Marks = ReadonlyMap<string, SourceMark>;
 
 export async function readMarks(reader: Reader, domainId: string): Promise<Marks> {
-  return toMarks(await reader.readAll(marksOf({ domainId })));
-}
-
-export function toMarks(rows: readonly MarkRow[]): Marks {
+  const rows = await reader.readAll(marksOf({ domainId }));
   return new Map(
     rows.map(({ subject, mark, marked_at, marked_by }) => [
       subject,
@@ -71,17 +65,11 @@ export async function updateMark(
         'limit_reached',
         `A domain can have ${MAX_MARKS} marks. Take others away first.`,
       );
-    const key = { domain_id: domainId, subject };
-    await tx
-      .deleteFrom('source_mark')
-      .where(({ and }) => and(key))
-      .execute();
-    const row = { ...key, marked_at: by.at, marked_by: by.name };
-    if (mark !== null)
-      await tx
-        .insertInto('source_mark')
-        .values({ ...row, mark })
-        .execute();
+    const old = tx.deleteFrom('source_mark').where('domain_id', '=', domainId);
+    await old.where('subject', '=', subject).execute();
+    const row = { domain_id: domainId, subject, marked_at: by.at, marked_by: by.name };
+    const marked = tx.insertInto('source_mark');
+    if (mark !== null) await marked.values({ ...row, mark }).execute();
     await insertAudit(tx, by, {
       accountId: by.accountId,
       action: 'source_marked',

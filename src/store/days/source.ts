@@ -34,7 +34,7 @@ interface AddressQuery {
 export function readSource(reader: Reader, { scope, address, range, today }: AddressQuery) {
   const { domainId } = scope;
   return reader.readPlan(function* () {
-    const { version, reporters: view } = yield* planState({ ...scope, today });
+    const { version, reporters: view } = yield* planState({ domainId, today }, scope.accountId);
     const counted: CountedDays = { domainId, version, days: [] };
     const sums: SourceSums = new Map();
     const days: SourceDay[] = [];

@@ -28,7 +28,6 @@ export function* planNewestDay(
   return (yield* planViewDays({ ...of, ...all, limit: 1 }))[0]?.day;
 }
 
-/** @internal A test reads its query plan. */
 export const latestDays = prepareQuery((db, param: Param<ViewDaysQuery>) =>
   db
     .selectFrom('domain_day')

@@ -1,18 +1,19 @@
 import type { Day } from '../../domain/instant.ts';
-import { dataDaysOf, type Lately, toLately } from '../days/believed.ts';
+import type { View } from '../../domain/reports/authentication.ts';
+import { dataDaysOf, planState } from '../days/believed.ts';
 import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 
 /** The first and the last day that a domain's reports that count begin on; null when there are none. */
 export type DataDays = Readonly<RowOfQuery<typeof dataDays>>;
 
-const dataDays = prepareQuery((db, param: Param<DomainOfAccount & Lately>) =>
+const dataDays = prepareQuery((db, param: Param<DomainOfAccount & { view: View }>) =>
   db
     .selectFrom('domain')
-    .select(dataDaysOf(db, param))
+    .select(dataDaysOf(db, param('view')))
     .where('id', '=', param('domainId'))
     .where('account_id', '=', param('accountId')),
 );
@@ -23,7 +24,11 @@ export async function findDataDays(
   scope: DomainOfAccount,
   today: Day,
 ): Promise<DataDays> {
-  const [days] = await reader.readAll(dataDays({ ...scope, ...toLately(today) }));
+  const { domainId } = scope;
+  const [days] = await reader.readPlan(function* () {
+    const { reporters: view } = yield* planState({ domainId, today });
+    return yield* ask(dataDays({ ...scope, view }));
+  });
   return days ?? { oldest: null, newest: null };
 }
 

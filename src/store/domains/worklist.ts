@@ -1,14 +1,15 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
+import type { View } from '../../domain/reports/authentication.ts';
 import { selectAccountAlerts } from '../alerts/alerts.ts';
 import { dataDaysOf, isInView, type Lately, toLately, viewOf } from '../days/believed.ts';
 import { selectStated } from '../days/stated-policy.ts';
+import { latestDays, type ViewDay } from '../days/views.ts';
 import { dialectOf } from '../engine/dialect.ts';
-import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
-import { askAll, type Reader } from '../engine/reader.ts';
+import { type BoundQuery, type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
+import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
-import type { Tables } from '../tables.ts';
 import { openProposals } from './proposals.ts';
 
 /*
@@ -17,72 +18,84 @@ import { openProposals } from './proposals.ts';
  */
 
 type OfAccount = { accountId: string };
-/** JSON of the ids of domains, which the caller knows to be the account's, and of those that count all reporters. */
-type Listed = { ids: string; all: string };
 
 /** An account with more has its first ones by name on the overview. */
 const MAX_DOMAINS = 5_000;
 
-type DomainState = RowOfQuery<typeof statesOfAccount>;
-
-/** Domains with whose reports count, their days, and the policy of the newest day whose reports state one. */
-const statesOfAccount = prepareQuery((db, param: Param<OfAccount & Lately>) =>
+/** Active domains by name, and whose reports of each count. */
+const activeOfAccount = prepareQuery((db, param: Param<OfAccount & Lately>) =>
   db
     .selectFrom('domain')
-    .select(['id', 'name', 'status', 'last_report_at', 'sends_no_mail'])
-    .select(viewOf(db, sql.ref('domain.id'), param).as('reporters'))
-    .select(dataDaysOf(db, param))
-    .select((eb) =>
-      selectStated(db, eb.ref('domain.id'), viewOf(db, eb.ref('domain.id'), param))
-        .select('policy')
-        .as('policy'),
-    )
+    .select(['id', viewOf(db, sql.ref('domain.id'), param).as('reporters')])
     .where('account_id', '=', param('accountId'))
     .where('status', '=', 'active')
     .orderBy('name')
     .limit(MAX_DOMAINS),
 );
 
-/** Domains, and those of them that count all reporters, as queries of days take them. */
-export function listOf(domains: readonly Pick<DomainState, 'id' | 'reporters'>[]): Listed {
-  const toIds = (some: typeof domains) => JSON.stringify(some.map(({ id }) => id));
-  return { ids: toIds(domains), all: toIds(domains.filter((one) => one.reporters === 'all')) };
+type ActiveDomain = RowOfQuery<typeof activeOfAccount>;
+
+/** JSON of ids of domains that have one view. */
+type OfView = { ids: string; view: View };
+
+/** Asks for domains, which the caller knows to be the account's, by their views. */
+function* askByView<Row>(
+  domains: readonly ActiveDomain[],
+  query: (of: OfView) => BoundQuery<Row>,
+): Plan<Row[]> {
+  const found: Row[] = [];
+  for (const [view, some] of Map.groupBy(domains, ({ reporters }) => reporters))
+    found.push(...(yield* ask(query({ ids: JSON.stringify(some.map(({ id }) => id)), view }))));
+  return found;
 }
 
-type DaysOfDomains = Listed & { from: Day; to: Day };
+type DomainState = RowOfQuery<typeof statesOf>;
 
-/** Whether a row of `domain_day` counts for its domain. */
-function isCounted<P extends Listed>(db: Kysely<Tables>, param: Param<P>) {
-  const isOfAll = dialectOf(db).isIn(sql.ref('domain_id'), param('all'), 'uuid');
-  return isInView(sql`case when ${isOfAll} then 'all' else 'established' end`);
-}
+/** Domains with the days that count, and the policy of the newest day whose reports state one. */
+const statesOf = prepareQuery((db, param: Param<OfView>) => {
+  const stated = selectStated(db, sql.ref('domain.id'), param('view')).select('policy');
+  return db
+    .selectFrom('domain')
+    .select([
+      'id',
+      'name',
+      'status',
+      'last_report_at',
+      'sends_no_mail',
+      sql<View>`${param('view')}`.as('reporters'),
+    ])
+    .select([...dataDaysOf(db, param('view')), stated.as('policy')])
+    .where(dialectOf(db).isIn(sql.ref('id'), param('ids'), 'uuid'));
+});
 
 /** Adds up the days from `from` on, the days before, and what does not count. */
-export const sumsOfDomains = prepareQuery((db, param: Param<DaysOfDomains & { before: Day }>) => {
-  const isCountedRow = isCounted(db, param);
-  const counted = sql<SqlBool>`${isCountedRow} and day >= ${param('from')}`;
-  const before = sql<SqlBool>`${isCountedRow} and day < ${param('from')}`;
-  const aside = sql<SqlBool>`not ${isCountedRow} and day >= ${param('from')}`;
-  return db
-    .selectFrom('domain_day')
-    .select([
-      'domain_id',
-      sumOf('messages', counted).as('messages'),
-      sumOf('aligned', counted).as('aligned'),
-      sumOf('messages', before).as('messagesBefore'),
-      sumOf('aligned', before).as('alignedBefore'),
-      sumOf('reports', aside).as('asideReports'),
-      sumOf('messages', aside).as('asideMessages'),
-      sumOf('aligned', aside).as('asideAligned'),
-      sql<number>`count(distinct case when ${counted} and messages > 0 then day end)`.as(
-        'dataDays',
-      ),
-    ])
-    .where(dialectOf(db).isIn(sql.ref('domain_id'), param('ids'), 'uuid'))
-    .where('day', '>=', param('before'))
-    .where('day', '<=', param('to'))
-    .groupBy('domain_id');
-});
+export const sumsOfDomains = prepareQuery(
+  (db, param: Param<OfView & { before: Day; from: Day; to: Day }>) => {
+    const isCounted = isInView(param('view'));
+    const counted = sql<SqlBool>`${isCounted} and day >= ${param('from')}`;
+    const before = sql<SqlBool>`${isCounted} and day < ${param('from')}`;
+    const aside = sql<SqlBool>`not ${isCounted} and day >= ${param('from')}`;
+    return db
+      .selectFrom('domain_day')
+      .select([
+        'domain_id',
+        sumOf('messages', counted).as('messages'),
+        sumOf('aligned', counted).as('aligned'),
+        sumOf('messages', before).as('messagesBefore'),
+        sumOf('aligned', before).as('alignedBefore'),
+        sumOf('reports', aside).as('asideReports'),
+        sumOf('messages', aside).as('asideMessages'),
+        sumOf('aligned', aside).as('asideAligned'),
+        sql<number>`count(distinct case when ${counted} and messages > 0 then day end)`.as(
+          'dataDays',
+        ),
+      ])
+      .where(dialectOf(db).isIn(sql.ref('domain_id'), param('ids'), 'uuid'))
+      .where('day', '>=', param('before'))
+      .where('day', '<=', param('to'))
+      .groupBy('domain_id');
+  },
+);
 
 /** What DNS checks know of DMARC records: JSON of a `DnsRecordState`. */
 const recordsOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
@@ -115,20 +128,23 @@ const DOMAINS_AT_ONCE = 200;
 
 /** All active domains of an account by name, with what their next steps depend on. */
 export async function readWorklist(reader: Reader, { accountId, today, days }: WorklistQuery) {
-  const [states, records, alerts, proposals] = await reader.readPlan(() =>
-    askAll(
-      statesOfAccount({ accountId, ...toLately(today) }),
+  const [unordered, [records, alerts, proposals]] = await reader.readPlan(function* () {
+    const active = yield* ask(activeOfAccount({ accountId, ...toLately(today) }));
+    const others = yield* askAll(
       recordsOfAccount({ accountId }),
       openAlerts({ accountId }),
       openProposals({ accountId }),
-    ),
-  );
+    );
+    return [yield* askByView(active, statesOf), others] as const;
+  });
+  const states = unordered.sort((a, b) => (a.name < b.name ? -1 : 1));
   const range = toRange(states, today, days);
   const sums: RowOfQuery<typeof sumsOfDomains>[] = [];
   for (let i = 0; i < states.length; i += DOMAINS_AT_ONCE) {
-    const some = listOf(states.slice(i, i + DOMAINS_AT_ONCE));
-    const wanted = { ...some, ...range, before: addDays(range.from, -days) };
-    sums.push(...(await reader.readAll(sumsOfDomains(wanted))));
+    const some = states.slice(i, i + DOMAINS_AT_ONCE);
+    const wanted = { ...range, before: addDays(range.from, -days) };
+    const ofView = (of: OfView) => sumsOfDomains({ ...of, ...wanted });
+    sums.push(...(await reader.readPlan(() => askByView(some, ofView))));
     await yieldToOthers();
   }
   return { range, states, sums, records, alerts, proposals };
@@ -143,13 +159,16 @@ function toRange(states: readonly DomainState[], today: Day, days: number): DayR
 
 export type Worklist = Awaited<ReturnType<typeof readWorklist>>;
 
-export const daysOfDomains = prepareQuery((db, param: Param<DaysOfDomains>) =>
-  db
-    .selectFrom('domain_day')
-    .select(['domain_id', 'day', sumOf('messages').as('messages'), sumOf('aligned').as('aligned')])
-    .where(dialectOf(db).isIn(sql.ref('domain_id'), param('ids'), 'uuid'))
-    .where('day', '>=', param('from'))
-    .where('day', '<=', param('to'))
-    .where(isCounted(db, param))
-    .groupBy(['domain_id', 'day']),
-);
+/** The days of a range that count, of few domains, which the caller knows to be the account's. */
+export async function readDaysOf(
+  reader: Reader,
+  domains: readonly ActiveDomain[],
+  range: DayRange,
+): Promise<ReadonlyMap<string, readonly ViewDay[]>> {
+  const of = { ...range, limit: Number.MAX_SAFE_INTEGER };
+  const queries = domains.map(({ id, reporters: view }) =>
+    latestDays({ ...of, domainId: id, view }),
+  );
+  const days = await reader.readPlan(() => askAll(...queries));
+  return new Map(domains.map(({ id }, i) => [id, (days[i] as ViewDay[]).reverse()]));
+}

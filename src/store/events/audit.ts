@@ -37,6 +37,8 @@ interface NewEntry {
   /** What it is done to, by the name that people know it by. */
   readonly subject: string;
   readonly detail?: string;
+  /** Nobody is told by mail. */
+  readonly isQuiet?: boolean;
 }
 
 const COLUMNS = ['seq', 'at', 'actor', 'action', 'subject', 'detail', 'address'] as const;
@@ -46,11 +48,11 @@ export type AuditEntry = Readonly<Pick<Selectable<Tables['audit']>, (typeof COLU
 export async function insertAudit(
   tx: Tx,
   { name: actor, address, at }: Pick<Actor, 'name' | 'address' | 'at'>,
-  { accountId: account_id, action, subject, detail = '' }: NewEntry,
+  { accountId: account_id, action, subject, detail = '', isQuiet = false }: NewEntry,
 ): Promise<void> {
   const entry = { account_id, actor, address, at, action, subject, detail };
   await tx.insertInto('audit').values(entry).execute();
-  await insertNotice(tx, entry);
+  if (!isQuiet) await insertNotice(tx, entry);
 }
 
 export interface AuditFilter {

@@ -19,6 +19,7 @@ const TOLD: ReadonlySet<AuditAction> = new Set([
 
 const OF_OWNERS: Partial<Record<AuditAction, EventType>> = {
   key_created: 'key.created',
+  reporter_new: 'reporter.new',
   deletion_asked: 'account.deletion',
   deletion_taken_back: 'account.deletion',
 };

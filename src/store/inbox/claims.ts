@@ -27,8 +27,9 @@ type ClaimedRow = Pick<Selectable<Tables['inbox_mail']>, (typeof CLAIMED_COLUMNS
 
 export type ClaimedMail = Readonly<ReturnType<typeof toClaimed>>;
 
-export function toClaimed(row: ClaimedRow) {
-  return { ...row, sha256: toHex(row.sha256) };
+/** `isAgain`: a worker has read it before, to its end perhaps, and recorded nothing. */
+export function toClaimed(row: ClaimedRow, isAgain: boolean) {
+  return { ...row, sha256: toHex(row.sha256), isAgain };
 }
 
 export interface Holder {
@@ -45,37 +46,35 @@ interface ClaimOptions {
   readonly bytes: number;
 }
 
-/**
- * Claims mails by their turns, and the oldest first of one turn. A mail that was claimed before is claimed alone, so that
- * one that ends its worker again and again does not use up the tries of others.
- */
-export async function claimMails(db: Db, options: ClaimOptions): Promise<ClaimedMail[]> {
+/** Claims mails by their turns, and the oldest first of one turn. `isAll`: no other mail waits. */
+export async function claimMails(db: Db, options: ClaimOptions) {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    if ((await listDue(db, await readNow(db), 1)).length === 0) return [];
+    if ((await listDue(db, await readNow(db), 1)).length === 0) break;
     const claimed = await db.write((tx) => claimSome(tx, options));
-    if (claimed.length > 0) return claimed;
+    if (claimed.mails.length > 0) return claimed;
   }
-  return [];
+  return { mails: [], isAll: true };
 }
 
 /** How often this worker chooses again after other workers have claimed what it had chosen. */
 const MAX_ATTEMPTS = 10;
 
-async function claimSome(tx: Tx, options: ClaimOptions): Promise<ClaimedMail[]> {
+async function claimSome(tx: Tx, options: ClaimOptions) {
   const nowMs = await readClockMs(tx);
   const now = toInstant(new Date(nowMs));
   const due = await listDue(tx, now, options.mails);
   await giveUp(tx, due, now);
-  const chosen = choose(due, options);
-  return chosen.length === 0 ? [] : await claim(tx, chosen, { ...options, nowMs });
+  const chosen = choose(due, options.bytes);
+  const mails = chosen.length === 0 ? [] : await claim(tx, chosen, { ...options, nowMs });
+  return { mails, isAll: mails.length === due.length && due.length < options.mails };
 }
 
-type DueMail = Pick<ClaimedMail, 'seq' | 'tries' | 'byte_count'>;
+type DueMail = Awaited<ReturnType<typeof listDue>>[number];
 
-async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number): Promise<DueMail[]> {
+async function listDue(db: Pick<Db, 'selectFrom'>, now: string, limit: number) {
   return await db
     .selectFrom('inbox_mail')
-    .select(['seq', 'tries', 'byte_count'])
+    .select(['seq', 'tries', 'byte_count', 'claimed_by'])
     .where('state', '=', 'waiting')
     .where('due_at', '<=', now)
     // The index has this order: `done_at` of all of them is null.
@@ -103,38 +102,51 @@ async function giveUp(tx: Tx, due: readonly DueMail[], now: string): Promise<voi
     .execute();
 }
 
-function choose(due: readonly DueMail[], { bytes }: ClaimOptions): number[] {
+/**
+ * The first mail, and those after it that may be read together with it. Mails that a worker had when it was killed are no
+ * suspects, but the half of them is claimed together: one that ends its worker each time is soon alone, and only then uses
+ * up tries. A mail that failed is claimed alone.
+ */
+function choose(due: readonly DueMail[], bytes: number): DueMail[] {
   const able = due.filter(({ tries }) => tries < MAX_TRIES);
-  if (able[0] !== undefined && able[0].tries > 0) return [able[0].seq];
-  const chosen: number[] = [];
+  const toGroup = ({ claimed_by, tries, seq }: DueMail) => claimed_by ?? (tries > 0 ? seq : 0);
+  const isWithFirst = (mail: DueMail) => toGroup(mail) === toGroup(able[0] ?? mail);
+  const group = able.filter(isWithFirst);
+  const most = isInterrupted(group) ? Math.ceil(group.length / 2) : group.length;
   let size = 0;
-  for (const { seq, tries, byte_count } of able) {
-    size += byte_count;
-    if (tries > 0 || (chosen.length > 0 && size > bytes)) break;
-    chosen.push(seq);
-  }
-  return chosen;
+  const end = able.findIndex((mail, i) => {
+    size += mail.byte_count;
+    return i >= most || !isWithFirst(mail) || (i > 0 && size > bytes);
+  });
+  return end === -1 ? able : able.slice(0, end);
 }
+
+const isInterrupted = ([first]: readonly DueMail[]): boolean => first?.claimed_by != null;
 
 /** When several workers have chosen the same mails, only the first finds them due. */
 async function claim(
   tx: Tx,
-  seqs: readonly number[],
+  chosen: readonly DueMail[],
   { holder, nowMs }: ClaimOptions & { nowMs: number },
 ): Promise<ClaimedMail[]> {
+  const again = new Map(chosen.map(({ seq, tries }) => [seq, tries > 0]));
+  const costsTry = chosen.length === 1 || !isInterrupted(chosen);
   const rows = await tx
     .updateTable('inbox_mail')
     .set((eb) => ({
       claimed_by: holder.id,
       due_at: toInstant(new Date(nowMs + holder.claimMs)),
-      tries: eb('tries', '+', 1),
+      tries: eb('tries', '+', Number(costsTry)),
     }))
-    .where(isOneOf(tx, seqs))
+    .where(isOneOf(tx, [...again.keys()]))
     .where('due_at', '<=', toInstant(new Date(nowMs)))
     .returning(CLAIMED_COLUMNS)
     .execute();
-  const bySeq = new Map(rows.map((row) => [row.seq, toClaimed(row)]));
-  return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  return [...again].flatMap(([seq, isAgain]) => {
+    const row = bySeq.get(seq);
+    return row === undefined ? [] : [toClaimed(row, isAgain)];
+  });
 }
 
 /** Claims that have ended, and mails that other workers have claimed since, stay as they are. */
@@ -145,19 +157,23 @@ export async function renewClaims(db: Db, holder: Holder, seqs: readonly number[
   });
 }
 
-/** Mails that were not read can be claimed again, at once or after a pause, and lose no try. */
+/** Mails that were not read can be claimed again, at once or after a pause, and lose no try that was their first. */
 export async function releaseMails(
   db: Db,
   holder: Holder,
-  { seqs, pauseMs = 0 }: { readonly seqs: readonly number[]; readonly pauseMs?: number },
+  { mails, pauseMs = 0 }: { readonly mails: readonly ClaimedMail[]; readonly pauseMs?: number },
 ): Promise<void> {
   await db.write(async (tx) => {
     const due_at = toInstant(new Date((await readClockMs(tx)) + pauseMs));
-    await changeClaimed(tx, holder, seqs)
-      .set((eb) => ({ claimed_by: null, due_at, tries: eb('tries', '-', 1) }))
-      .execute();
+    for (const [isAgain, some] of Map.groupBy(mails, (mail) => mail.isAgain))
+      await changeClaimed(tx, holder, toSeqs(some))
+        .set((eb) => ({ claimed_by: null, due_at, tries: eb('tries', '-', Number(!isAgain)) }))
+        .execute();
   });
 }
+
+export const toSeqs = (mails: readonly Pick<ClaimedMail, 'seq'>[]): number[] =>
+  mails.map(({ seq }) => seq);
 
 /** Changes the mails that the holder has claimed, and nobody else since. */
 export function changeClaimed(tx: Tx, holder: Holder, seqs: readonly number[]) {

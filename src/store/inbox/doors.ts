@@ -1,5 +1,11 @@
 import { Failure } from '../../domain/failure.ts';
-import { type DoorKind, type DoorName, type MailState, toCut } from '../../domain/incoming.ts';
+import {
+  type DoorKind,
+  type DoorName,
+  type MailState,
+  toCut,
+  toDoorLabel,
+} from '../../domain/incoming.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import type { Tables } from '../tables.ts';
@@ -71,10 +77,12 @@ export async function listDoors(db: Db) {
   });
 }
 
-/** The kinds of doors of which one fails, for programs that may not see more. */
-export async function listFailingKinds(db: Db): Promise<DoorKind[]> {
-  const failing = (await listDoors(db)).filter(({ fault }) => fault !== null);
-  return [...new Set(failing.map(toKind))];
+/** Whether doors fail, for programs that may not see more. One that fails stands for all of its label. */
+export async function readFailing(db: Db): Promise<ReadonlyMap<string, boolean>> {
+  const doors = Map.groupBy(await listDoors(db), ({ door }) => toDoorLabel(door));
+  return new Map(
+    [...doors].map(([label, some]) => [label, some.some(({ fault }) => fault !== null)]),
+  );
 }
 
 const toKind = ({ door }: DoorState) => door.split(':', 1)[0] as DoorKind;

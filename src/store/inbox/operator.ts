@@ -49,7 +49,7 @@ export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<
       .where('seq', '=', seq)
       .returning(CLAIMED_COLUMNS)
       .executeTakeFirstOrThrow();
-    return toClaimed(row);
+    return toClaimed(row, true);
   });
 }
 

@@ -35,18 +35,23 @@ export async function failMails(
 /** So many mails of its sender a costly mail counts as: what it may cost is a hundred times what others do. */
 const POSTPONED_TURNS = 100;
 
-/** Costly mails go behind those of others, and of their sender's behind them. They can be claimed again at once. */
+/** Costly mails go behind all that wait, and those of their sender behind them. They can be claimed again at once. */
 export async function postponeMails(db: Db, holder: Holder, seqs: readonly number[]) {
   await db.write(async (tx) => {
     const due_at = await readNow(tx);
-    await changeClaimed(tx, holder, seqs)
-      .set((eb) => ({
-        claimed_by: null,
-        due_at,
-        turn: eb('turn', '+', POSTPONED_TURNS),
-        last_error: 'It is costly: it is read after those of others.',
-      }))
-      .execute();
+    // The index has this order: `done_at` of all of them is null.
+    const last = await tx
+      .selectFrom('inbox_mail')
+      .select('turn')
+      .where('state', '=', 'waiting')
+      .orderBy('done_at', 'desc')
+      .orderBy('turn', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    const turn = (last?.turn ?? 0) + POSTPONED_TURNS;
+    const last_error = 'It is costly: it is read after those of others.';
+    const postponed = { claimed_by: null, due_at, turn, last_error };
+    await changeClaimed(tx, holder, seqs).set(postponed).execute();
   });
 }
 

@@ -10,6 +10,9 @@ import { bytes, count, day, id, instant, number, orNull, seq, text } from './tab
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
 const LIST = 'domain_id, begin_date, seq';
 
+/** A report of no established reporter, nor of a file (domain/reports/authentication.ts): the condition of an index. */
+export const DOUBTFUL = "(authenticated in ('', 'disputed') or authenticated like 'new %')";
+
 export const REPORTS = {
   /**
    * A document of an input, which is a file or a mail that came in, and the bytes in which it came, unless it is too large.
@@ -92,6 +95,7 @@ export const REPORTS = {
       'index report_arrival (domain_id, seq)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
+      `index report_stranger (domain_id, seq) where ${DOUBTFUL}`,
     ],
     sqlite: [`index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`],

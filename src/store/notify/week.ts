@@ -1,7 +1,7 @@
 import { addDays, type Day } from '../../domain/instant.ts';
 import { type ReadingStore, readStored } from '../days/stored-reads.ts';
 import { sumRange } from '../days/summed-range.ts';
-import { listOf, sumsOfDomains } from '../domains/worklist.ts';
+import { sumsOfDomains } from '../domains/worklist.ts';
 import type { Reader } from '../engine/reader.ts';
 
 export type Week = Omit<Awaited<ReturnType<typeof findWeek>>, 'counted'>;
@@ -21,9 +21,8 @@ export async function findWeek(reader: Reader, { domainId, monday }: WeekQuery) 
   const [from, to] = [addDays(monday, -WEEK), addDays(monday, -1)];
   const range = { from: addDays(from, -KNOWN_DAYS), to };
   const { summed, counted } = await sumRange(reader, { domainId, range, today: monday });
-  const { reporters } = summed.state;
-  const before = addDays(from, -WEEK);
-  const weeks = { ...listOf([{ id: domainId, reporters }]), from, to, before };
+  const counting = { ids: JSON.stringify([domainId]), view: summed.state.reporters };
+  const weeks = { ...counting, from, to, before: addDays(from, -WEEK) };
   const [sum] = await reader.readAll(sumsOfDomains(weeks));
   const sources = [...summed.sources.values()];
   return {

@@ -8,14 +8,16 @@ import { insertAudit, plumbline } from '../events/audit.ts';
 import { exchange } from './corrections.ts';
 import { lockReport, toKey } from './locking.ts';
 import { placeOf, type ReportRow } from './report-row.ts';
-import { judgeSenders } from './senders.ts';
+import { judgeSenders, type Owned } from './senders.ts';
 
 export interface AuthenticatedContent {
   /** The report's. */
   readonly id: string;
   readonly payloadSha256: string;
-  /** The organisational domain. */
+  /** The reporter. */
   readonly authenticated: string;
+  /** The reporters in whose name it is. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
 /** With what is stored of its sender. */
@@ -36,13 +38,18 @@ export async function preferAuthenticated(
   if (known === undefined || toTrust(known.authenticated) === 2) return;
   await db.write(async (tx) => {
     const report = await lockReport(tx, { id });
-    const [authenticated = null] = await judgeSenders(tx, [content], now);
+    const domain = await findDomain(tx, report);
+    const [authenticated = null] = await judgeSenders(tx, [{ ...content, about: domain }], now);
     if (toTrust(authenticated) <= toTrust(report.authenticated)) return;
     const isSame = toHex(report.payload_sha256) === content.payloadSha256;
     const judged = { ...content, authenticated };
     if (isSame) await noteAuthenticated(tx, report, judged);
     else if (!(await exchangeFor(tx, report, { ...judged, now }))) return;
-    await audit(tx, report, { action: isSame ? 'report_authenticated' : 'report_replaced', now });
+    await audit(tx, report, {
+      domain,
+      action: isSame ? 'report_authenticated' : 'report_replaced',
+      now,
+    });
   });
 }
 
@@ -76,17 +83,23 @@ async function exchangeFor(
   return true;
 }
 
-async function audit(
-  tx: Tx,
-  { domain_id, report_id }: ReportRow,
-  { action, now }: { readonly action: AuditAction; readonly now: Instant },
-): Promise<void> {
-  const { name: subject, account_id: accountId } = await tx
+/** undefined when no account has it. */
+async function findDomain(tx: Tx, { domain_id }: ReportRow): Promise<Owned | undefined> {
+  const { name, account_id: accountId } = await tx
     .selectFrom('domain')
     .select(['name', 'account_id'])
     .where('id', '=', domain_id)
     .executeTakeFirstOrThrow();
-  if (accountId === null) return;
+  return accountId === null ? undefined : { accountId, name };
+}
+
+async function audit(
+  tx: Tx,
+  { report_id }: ReportRow,
+  { domain, action, now }: { domain: Owned | undefined; action: AuditAction; now: Instant },
+): Promise<void> {
+  if (domain === undefined) return;
+  const { accountId, name: subject } = domain;
   const detail = (report_id ?? '').slice(0, 200);
   await insertAudit(tx, plumbline(now), { accountId, action, subject, detail });
 }

@@ -12,6 +12,7 @@ import {
   lockReportedDomains,
   type ReportedDomain,
 } from './reported-domains.ts';
+import type { Owned } from './senders.ts';
 
 /**
  * `unclaimed`: stored for a domain that nobody has registered. `conflict`: other content, with the identity of a
@@ -56,6 +57,12 @@ export class Planning {
   /** Locks the known domains with these names. The others are locked when they are inserted. */
   async lockDomains(tx: Tx, names: ReadonlySet<string>): Promise<void> {
     this.#keep(await lockReportedDomains(tx, [...names]));
+  }
+
+  /** The domain with this name, when an account has it. */
+  findOwned(name: string): Owned | undefined {
+    const accountId = this.#domains.get(name)?.accountId ?? null;
+    return accountId === null ? undefined : { accountId, name };
   }
 
   #keep(domains: readonly ReportedDomain[]): void {

@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import { toTrust } from '../../domain/reports/authentication.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
@@ -14,6 +15,7 @@ import { toRejectionChange } from '../documents/rejections.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
+import { trimDoubtful } from './aging/doubtful.ts';
 import { preferAuthenticated } from './authenticated.ts';
 import { insertConflict } from './conflicts.ts';
 import { takeGroup } from './document-groups.ts';
@@ -67,17 +69,14 @@ export async function insertReceived(
 /** After a kill between the two, the mail is read again, and is a duplicate or a conflict again. */
 async function preferSender(
   db: Db,
-  { content, authenticated }: ReceivedDocument,
+  { content, authenticated, claimed }: ReceivedDocument,
   { outcome, receivedAt }: { readonly outcome: Outcome; readonly receivedAt: Instant },
 ): Promise<void> {
   const isKnown = outcome === 'duplicate' || outcome === 'conflict';
   if (!isKnown || !authenticated || isRefusal(content)) return;
   const { payloadSha256 } = content;
-  await preferAuthenticated(
-    db,
-    { id: toReportId(content), payloadSha256, authenticated },
-    receivedAt,
-  );
+  const known = { id: toReportId(content), payloadSha256, authenticated, claimed };
+  await preferAuthenticated(db, known, receivedAt);
 }
 
 /** By domain. All in the given order when the same bytes were read twice, with different domains: the last one counts. */
@@ -183,6 +182,11 @@ async function insertBatch(
     receivedAt,
   );
   for (const { row, isConflict } of added) if (isConflict) await insertConflict(tx, row);
+  const doubtful = added.filter(
+    ({ row, domain }) => domain.accountId !== null && toTrust(row.authenticated) < 2,
+  );
+  for (const id of new Set(doubtful.map(({ row }) => row.domain_id)))
+    await trimDoubtful(tx, id, { now: receivedAt });
   return stored.map(({ plan }) => plan?.outcome ?? 'rejected');
 }
 
@@ -199,7 +203,8 @@ async function insertGroup(
   received: readonly ReceivedDocument[],
   { planning, receivedAt }: { readonly planning: Planning; readonly receivedAt: Instant },
 ): Promise<StoredDocument[]> {
-  const senders = await judgeSenders(tx, received, receivedAt);
+  const judged = received.map((one) => ({ ...one, about: planning.findOwned(toDomain(one)) }));
+  const senders = await judgeSenders(tx, judged, receivedAt);
   const plans = await planAll(tx, received, { planning, senders });
   const isNew = (i: number) => plans[i] === undefined || plans[i].added !== undefined;
   const rows = received.map((document, i) =>

@@ -50,4 +50,4 @@ export function placeOf(
 }
 
 /** A report's day is the one on which its window begins. */
-export const dayOf = ({ begin_date }: Pick<ParsedRow, 'begin_date'>) => toDay(begin_date);
+const dayOf = ({ begin_date }: Pick<ParsedRow, 'begin_date'>) => toDay(begin_date);

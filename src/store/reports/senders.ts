@@ -2,54 +2,108 @@ import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import { DAYS_NEW, DISPUTED, NEW } from '../../domain/reports/authentication.ts';
 import { isKnownReporter } from '../../domain/reports/reporters.ts';
 import type { Tx } from '../engine/database.ts';
+import { insertAudit, plumbline } from '../events/audit.ts';
 
 /** What is known of the mail that a document came in. */
 export interface Sender {
   /** What its mail proves (domain/reports/authentication.ts). Whether it is disputed, or of a new reporter, is found here. */
   readonly authenticated?: string | null | undefined;
-  /** The organisational domains of the reporters in whose name it is, when it was not authenticated. */
+  /** The reporters in whose name it is, whoever sent it. */
   readonly claimed?: readonly string[] | undefined;
 }
 
+/** The sender of a report about a domain, when an account has that. */
+export interface SenderAbout extends Sender {
+  readonly about?: Owned | undefined;
+}
+
+export interface Owned {
+  readonly accountId: string;
+  readonly name: string;
+}
+
 /**
- * Who authenticated once must go on: says which of the mails that were not authenticated are in the name of a reporter that
- * was, before or among these; and which reporters are new. Returns what is stored of each.
+ * Who authenticated once must go on: says which of the mails are in the name of a reporter that was authenticated, before or
+ * among these, and are not of it; and which reporters are new. Returns what is stored of each.
  */
 export async function judgeSenders(
   tx: Tx,
-  documents: readonly Sender[],
+  documents: readonly SenderAbout[],
   now: Instant,
 ): Promise<(string | null)[]> {
-  const names = new Set(documents.flatMap(({ authenticated }) => authenticated || []));
-  await insertReporters(tx, [...names].sort(), now);
-  const known = await listKnown(tx, names.union(new Set(documents.flatMap(toClaimed))));
+  const known = await listKnown(tx, new Set(documents.flatMap(listNames)));
+  for (const name of await insertReporters(tx, listNew(documents, known), now))
+    known.set(name, now);
   return documents.map((document) => {
     const { authenticated = null } = document;
-    if (authenticated === '')
-      return toClaimed(document).some((name) => known.has(name)) ? DISPUTED : '';
-    return authenticated !== null && isNew(authenticated, known, now)
-      ? `${NEW}${authenticated}`
-      : authenticated;
+    if (authenticated === null) return null;
+    if (isDisputed(document, known)) return DISPUTED;
+    const isNew = authenticated !== '' && isNewReporter(authenticated, known, now);
+    return isNew ? `${NEW}${authenticated}` : authenticated;
   });
 }
 
-const toClaimed = ({ claimed = [] }: Sender): readonly string[] => claimed;
-
 /** When the reporters were authenticated first, by name. */
-type Reporters = ReadonlyMap<string, Instant>;
+type Reporters = Map<string, Instant>;
 
-function isNew(name: string, known: Reporters, now: Instant): boolean {
+const listNames = ({ authenticated, claimed = [] }: Sender): readonly string[] =>
+  authenticated ? [authenticated, ...claimed] : claimed;
+
+const isDisputed = ({ authenticated, claimed = [] }: Sender, known: Reporters): boolean =>
+  claimed.some((name) => name !== authenticated && known.has(name));
+
+function isNewReporter(name: string, known: Reporters, now: Instant): boolean {
   const first = known.get(name) ?? now;
   return first > later(now, -DAYS_NEW * DAY_MS) && !isKnownReporter(name);
 }
 
-async function insertReporters(tx: Tx, names: readonly string[], now: Instant): Promise<void> {
-  if (names.length === 0) return;
-  await tx
+/** The reporters whose first report about a domain of an account is among these, in one order. */
+function listNew(documents: readonly SenderAbout[], known: Reporters) {
+  const found = new Map<string, Owned>();
+  for (const document of documents) {
+    const { authenticated, about } = document;
+    if (!authenticated || about === undefined || known.has(authenticated)) continue;
+    if (!found.has(authenticated) && !isDisputed(document, known)) found.set(authenticated, about);
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The two weeks of a reporter begin where somebody is told of it: nobody becomes established unseen. */
+async function insertReporters(
+  tx: Tx,
+  found: ReturnType<typeof listNew>,
+  now: Instant,
+): Promise<string[]> {
+  if (found.length === 0) return [];
+  const inserted = await tx
     .insertInto('reporter')
-    .values(names.map((name) => ({ name, authenticated_at: now })))
+    .values(found.map(([name]) => ({ name, authenticated_at: now })))
     .onConflict((oc) => oc.column('name').doNothing())
+    .returning('name')
     .execute();
+  const names = new Set(inserted.map(({ name }) => name));
+  for (const [subject, { accountId, name: detail }] of found)
+    if (names.has(subject) && !isKnownReporter(subject))
+      await insertAudit(tx, plumbline(now), {
+        ...{ accountId, action: 'reporter_new', subject, detail },
+        isQuiet: (await countToday(tx, accountId, now)) >= MAX_TOLD,
+      });
+  return found.map(([name]) => name);
+}
+
+/** Anybody can be many reporters: of more in a day owners are told by the audit alone. */
+const MAX_TOLD = 5;
+/** The last entries of the audit, which are looked at for those of the day. */
+const LOOKED_AT = 100;
+
+async function countToday(tx: Tx, accountId: string, now: Instant): Promise<number> {
+  const entries = tx
+    .selectFrom('audit')
+    .select(['action', 'at'])
+    .where('account_id', '=', accountId);
+  const last = await entries.orderBy('seq', 'desc').limit(LOOKED_AT).execute();
+  const since = later(now, -DAY_MS);
+  return last.filter(({ action, at }) => action === 'reporter_new' && at > since).length;
 }
 
 async function listKnown(tx: Tx, names: ReadonlySet<string>): Promise<Reporters> {

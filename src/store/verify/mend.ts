@@ -27,14 +27,11 @@ export async function lockOwner(tx: Tx, { table, id }: Owner): Promise<void> {
 }
 
 export async function mend(tx: Tx, owner: Owner, wrong: readonly Difference[]): Promise<void> {
-  const days = wrong.filter(({ table }) => table === 'domain_day').map(({ at }) => at ?? '');
-  await recountDays(
-    tx,
-    days.map((at) => {
-      const [day, belief] = at.split(' ') as [Day, Belief];
-      return { domainId: owner.id, day, belief };
-    }),
-  );
+  const days = wrong.flatMap(({ table, at }) => {
+    const [day, belief] = (at ?? '').split(' ') as [Day, Belief];
+    return table === 'domain_day' ? { domainId: owner.id, day, belief } : [];
+  });
+  await recountDays(tx, days);
   for (const one of wrong)
     if (one.table === owner.table) await mendHead(tx, owner, one);
     else if (one.table.startsWith('list_day')) await mendListDay(tx, owner, one);

@@ -107,8 +107,8 @@ function isFreeAndDue(
   return isFree && (sinceMs >= everyMs || sinceMs < -LEASE_MS);
 }
 
-/** Begins with any of the names, so that processes do not all try the same one. */
-function rotate(names: readonly string[]): readonly string[] {
-  const first = Math.floor(Math.random() * names.length);
-  return [...names.slice(first), ...names.slice(0, first)];
+/** Begins with any of the items, so that processes do not all try the same one, and none is left out for ever. */
+export function rotate<T>(items: readonly T[], random = Math.random): readonly T[] {
+  const first = Math.floor(random() * items.length);
+  return [...items.slice(first), ...items.slice(0, first)];
 }

@@ -132,6 +132,18 @@ test('mails are read when the server tells of a flag before it answers', async (
   await expect.poll(() => inbox.mails.size, PATIENT).toBe(4);
 });
 
+test.each([
+  ['that has the highest UID there is', [1, 2 ** 32 - 1]],
+  ['with UIDs far from one another', [1, 7_000, 3_000_000, 3_000_001, 4_000_000_000]],
+])('a mailbox %s takes few commands', async (_what, uids) => {
+  const server = await aScriptedImap();
+  for (const uid of uids) server.mails.set(uid, `Subject: ${uid}\r\n\r\ntext\r\n`);
+  const { inbox } = anImapDoor(optionsOfScripted(server, { done: 'leave' }));
+  await expect.poll(() => inbox.mails.size, PATIENT).toBe(uids.length);
+  await expect.poll(() => inbox.notes.length, PATIENT).toBeGreaterThan(0);
+  expect(server.commands.length).toBeLessThan(40);
+});
+
 test('mails that come between two windows of a list are read', async () => {
   const server = await aScriptedImap({
     on: ({ name, args }, socket) => {

@@ -63,7 +63,7 @@ async function aReader(
     onProgress: () => {},
   };
   const options = { host: 'mail.example.com', port: 993, user: 'u', mailbox: 'INBOX' };
-  const rest = { security: 'tls', done: 'move' } as const;
+  const rest = { door: 'imap', security: 'tls', done: 'move' } as const;
   const connection = new MailboxConnection(server as never, IMAP_LIMITS);
   connection.file = async (_outcome, uids) => {
     filed.push(...uids);

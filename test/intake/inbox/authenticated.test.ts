@@ -5,7 +5,7 @@ import type { Db } from '../../../src/store/engine/database.ts';
 import { aBareAccount, aDomain, NOW } from '../../support/builders.ts';
 import { aReportXml, deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
 import { aWorker, workAll } from '../../support/inbox-worker.ts';
-import { base64, mail } from '../../support/mail.ts';
+import { base64, mail, multipart } from '../../support/mail.ts';
 import { aKey, SELECTOR, signMail } from '../../support/signed-mail.ts';
 import { aStore } from '../../support/store.ts';
 
@@ -63,9 +63,9 @@ describe('the sender of a report', () => {
       'new reporter.example',
     ],
     [
-      'is nobody when it is of another domain',
-      { org: 'A reporter', email: 'dmarc@reporter.example', domain: 'evil.example' },
-      '',
+      'is who signed, whatever contact the report names',
+      { org: 'A reporter', email: 'somebody@gmail.com', domain: 'reporter.example' },
+      'new reporter.example',
     ],
     [
       'is nobody when the report has the name of a big reporter and a domain of its own',
@@ -78,9 +78,9 @@ describe('the sender of a report', () => {
       '',
     ],
     [
-      'is nobody when a stranger below the same private suffix signs',
+      'is another one when a stranger below the same private suffix signs',
       { org: 'A reporter', email: 'a@reporter.github.io', domain: 'stranger.github.io' },
-      '',
+      'new stranger.github.io',
     ],
     [
       'is the one of two names below a private suffix that signs',
@@ -101,6 +101,19 @@ describe('the sender of a report', () => {
     const { db } = await aStore();
     expect(await readSender(db, Buffer.from(aReportXml()), { kind: 'file' })).toEqual([null]);
   });
+});
+
+test('a mail may have a thousand reports, and a file as many as it has', async () => {
+  const reports = Array.from({ length: 1_003 }, () => base64(aReportXml()));
+  for (const [kind, stored] of [[undefined, 1_000] as const, ['file', 1_003] as const]) {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: mail(multipart(reports)), envelope: { kind } });
+    await workAll(db, { verify: aVerifier() });
+    const [row] = await listMailRows(db);
+    expect(row).toMatchObject({ result: 'processed' });
+    expect(JSON.parse(row?.counts ?? '').unclaimed).toBe(stored);
+    expect(row?.reason ?? '').toMatch(kind === undefined ? /A mail may have 1000 reports/ : /^$/);
+  }
 });
 
 const GIVEN = { org: 'A', email: 'a@reporter.example', domain: 'reporter.example' };

@@ -9,7 +9,12 @@ startInboxWorker({
   db,
   now: () => new Date('2026-08-01T00:00:00Z'),
   // Read in this process, so that one signal ends all of the worker.
-  parser: { pid: undefined, parse: localParser.parse, close: async () => undefined },
+  parser: {
+    pid: undefined,
+    parse: localParser.parse,
+    kill: () => undefined,
+    close: async () => undefined,
+  },
   afterStored: async () => undefined,
   logError: (error) => void process.stderr.write(`${error}\n`),
   claimMs: 2_000,

@@ -7,7 +7,7 @@ import { Refusal } from '../../../src/domain/reports/refusal.ts';
 import { localParser } from '../../../src/intake/parser/parser.ts';
 import { createParserProcess } from '../../../src/intake/parser/parser-process.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
-import { claimMails, MAX_TRIES } from '../../../src/store/inbox/claims.ts';
+import { claimMails, MAX_TRIES, toSeqs } from '../../../src/store/inbox/claims.ts';
 import { postponeMails } from '../../../src/store/inbox/results.ts';
 import { aBareAccount, aDomain } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';
@@ -176,33 +176,37 @@ describe('a fault of our own', () => {
     expect(await listMiscounts(db)).toEqual({});
   });
 
-  test('of time says nothing of a mail: it waits, and the mails beside it are read', async () => {
+  test('of time says nothing of a mail at first: it is read again after all others, and never a third time', async () => {
     const { db } = await aStore();
-    for (const id of ['one', 'two', 'three']) await deliverMail(db, { bytes: aReportMail(id) });
-    let begun = 0;
+    const ids = ['hostile', 'slow', 'one', 'two'];
+    for (const id of ids) await deliverMail(db, { bytes: aReportMail(id) });
+    const read: string[] = [];
     const parser = asProcess({
       async *parse(bytes, options) {
-        begun += 1;
-        yield* localParser.parse(bytes, options);
+        const documents = await Array.fromAsync(localParser.parse(bytes, options));
+        const [id = ''] = documents.flatMap((one) =>
+          one.kind === 'report' ? (one.report.metadata.reportId ?? '') : [],
+        );
+        const isLate = id === 'hostile' || (id === 'slow' && !read.includes('slow'));
+        read.push(id);
         const refusal = new Refusal('unreadable', 'Reading it was given up after 10 s.');
-        if (begun === 2) yield { kind: 'rejected', member: [], path: '', refusal };
+        if (isLate) yield { kind: 'rejected', member: [], path: '', refusal };
+        else yield* documents;
       },
     });
-    const worker = aWorker(db, { parser });
-    while (worker.errors.length === 0) await sleep(5);
-    await worker.stop();
-    expect(await listMailRows(db)).toMatchObject([
-      { state: 'done' },
-      { state: 'waiting', last_error: 'Reading it was given up after 10 s.' },
-      { state: 'done' },
+    const { errors } = await workAll(db, { parser });
+    expect(read).toEqual([...ids, 'hostile', 'slow']);
+    expect(errors).toEqual([]);
+    expect((await listMailRows(db)).map(({ result, tries }) => [result, tries])).toEqual([
+      ['rejected', 2],
+      ['processed', 2],
+      ['processed', 1],
+      ['processed', 1],
     ]);
-    expect([await count(db, 'report'), await count(db, 'rejection')]).toEqual([3, 0]);
-    await makeDue(db);
-    await workAll(db);
-    expect((await listMailRows(db)).map(({ result }) => result)).toEqual(
-      Array(3).fill('processed'),
-    );
-    expect(await count(db, 'report')).toBe(3);
+    const rejections = await db.selectFrom('rejection').select(['reason', 'message']).execute();
+    expect(rejections).toEqual([
+      { reason: 'too_costly', message: 'Reading it was given up after 10 s.' },
+    ]);
   });
 
   test('that keeps the bytes of one mail from being loaded leaves the others of its batch to be read', async () => {
@@ -271,6 +275,22 @@ describe('a worker that is stopped', () => {
     expect((await listMailRows(db)).every(({ claimed_by }) => claimed_by === null)).toBe(true);
   });
 
+  test('ends the reading of a costly mail, which is read by the next one', async () => {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: costly(4e6, 'costly') });
+    const { mails } = await claimMails(db, { holder: HOLDER, mails: 1, bytes: 1 });
+    await postponeMails(db, HOLDER, toSeqs(mails));
+    const parser = createParserProcess();
+    const worker = aWorker(db, { parser, stopMs: 0 });
+    while (parser.pid === undefined) await sleep(5);
+    await worker.stop();
+    expect(worker.errors).toEqual([]);
+    expect(await listMailRows(db)).toMatchObject([
+      { state: 'waiting', claimed_by: null, result: null },
+    ]);
+    expect([await count(db, 'document'), await count(db, 'rejection')]).toEqual([0, 0]);
+  });
+
   test('is woken by a mail, whenever it comes', async () => {
     const { db } = await aStore();
     const worker = aWorker(db, { pollMs: 3_600_000 });
@@ -328,17 +348,13 @@ describe('costly mails', () => {
     const deliverFrom = (remoteAddress: string, bytes = aReportMail()) =>
       deliverMail(db, { bytes, envelope: { remoteAddress } });
     await deliverFrom(hostile, costly(1e5, 'costly'));
-    const mails = await claimMails(db, { holder: HOLDER, mails: 1, bytes: 10_000 });
-    await postponeMails(
-      db,
-      HOLDER,
-      mails.map(({ seq }) => seq),
-    );
+    const claim = async (mails: number) =>
+      (await claimMails(db, { holder: HOLDER, mails, bytes: 10_000 })).mails;
+    const mails = await claim(1);
+    await postponeMails(db, HOLDER, toSeqs(mails));
     for (const sender of [hostile, honest, honest]) await deliverFrom(sender);
-    const claimed = await claimMails(db, { holder: HOLDER, mails: 4, bytes: 10_000 });
+    const claimed = await claim(4);
     expect(claimed.map(({ seq }) => seq)).toEqual([3, 4]);
-    expect(await claimMails(db, { holder: HOLDER, mails: 4, bytes: 10_000 })).toMatchObject([
-      { seq: 1, tries: 2 },
-    ]);
+    expect(await claim(4)).toMatchObject([{ seq: 1, tries: 2 }]);
   });
 });

@@ -50,7 +50,8 @@ function aVerifier({ zone = ZONE, trustedServers = [], envelope = {} }: Given = 
   return { asked, verify: (bytes: Uint8Array) => verify({ bytes, envelope, receivedAt: NOW }) };
 }
 
-const FROM = 'From: Reports <dmarc@reporter.example>';
+const ADDRESS = 'dmarc@reporter.example';
+const FROM = `From: Reports <${ADDRESS}>`;
 
 function aMail(from: readonly string[] = [FROM]): Buffer {
   const whole = mail(base64(aReportXml('r-1'))).toString('latin1');
@@ -64,30 +65,26 @@ const with_ = (before: string, bytes: Buffer) =>
   Buffer.concat([Buffer.from(`${before}\r\n`), bytes]);
 
 describe('a signature', () => {
-  test.each<[string, () => Promise<Buffer>, readonly string[] | undefined]>([
-    ['of the domain of From counts', () => signed(), ['reporter.example']],
-    [
-      'of a domain with the same owner counts',
-      () => signed('mail.reporter.example'),
-      ['mail.reporter.example'],
-    ],
-    ['of another domain does not', () => signed('other.example'), []],
-    ['that is missing does not', async () => aMail(), []],
+  test.each<[string, () => Promise<Buffer>, string | undefined]>([
+    ['of the domain of From counts', () => signed(), ADDRESS],
+    ['of a domain with the same owner counts', () => signed('mail.reporter.example'), ADDRESS],
+    ['of another domain does not', () => signed('other.example'), ''],
+    ['that is missing does not', async () => aMail(), ''],
     [
       'of a body that was changed does not',
       async () => Buffer.concat([await signed(), Buffer.from('one more line\r\n')]),
-      [],
+      '',
     ],
     [
       'of another subject does not',
       async () =>
         Buffer.from((await signed()).toString('latin1').replace('Report domain: x', 'y'), 'latin1'),
-      [],
+      '',
     ],
     [
       'of a part of the body (l=) does not',
       async () => await signMail(aMail(), KEY, { maxBodyLength: 20 }),
-      [],
+      '',
     ],
     [
       'of a part of the body with other text after it does not',
@@ -95,31 +92,31 @@ describe('a signature', () => {
         const part = await signMail(aMail(), KEY, { maxBodyLength: 20 });
         return Buffer.concat([part, Buffer.from('one more line\r\n')]);
       },
-      [],
+      '',
     ],
-    ['with a second From does not', async () => with_('From: a@other.example', await signed()), []],
+    ['with a second From does not', async () => with_('From: a@other.example', await signed()), ''],
     [
       'of a From with two addresses does not',
       () => signed(undefined, ['From: dmarc@reporter.example, a@other.example']),
-      [],
+      '',
     ],
     [
       'by a key of 512 bits does not',
       () => signMail(aMail(), WEAK_KEY, { domain: 'weak.reporter.example' }),
-      [],
+      '',
     ],
-    ['by another key does not', () => signMail(aMail(), OTHER_KEY), []],
+    ['by another key does not', () => signMail(aMail(), OTHER_KEY), ''],
     [
       'that had expired when the mail came does not',
       () => signMail(aMail(), KEY, { expires: new Date('2026-03-10T00:00:00Z') }),
-      [],
+      '',
     ],
     [
       'that has expired since does',
       () => signMail(aMail(), KEY, { expires: new Date('2026-03-16T00:00:00Z') }),
-      ['reporter.example'],
+      ADDRESS,
     ],
-    ['without a key in DNS does not', () => signed('nokey.reporter.example'), []],
+    ['without a key in DNS does not', () => signed('nokey.reporter.example'), ''],
     [
       'whose key DNS cannot give is not decided',
       () => signed('broken.reporter.example'),
@@ -129,13 +126,13 @@ describe('a signature', () => {
     [
       'beside one whose key comes late counts',
       async () => await signMail(await signed('late.reporter.example'), KEY),
-      ['reporter.example'],
+      ADDRESS,
     ],
     [
       'of a mail whose lines end with LF counts',
       async () =>
         Buffer.from((await signed()).toString('latin1').replaceAll('\r\n', '\n'), 'latin1'),
-      ['reporter.example'],
+      ADDRESS,
     ],
     [
       'beside six others does not',
@@ -144,12 +141,12 @@ describe('a signature', () => {
           'DKIM-Signature: v=1; a=rsa-sha256; d=a.example; s=s; h=from; bh=AA; b=AA\r\n';
         return Buffer.concat([Buffer.from(others.repeat(6)), await signed()]);
       },
-      [],
+      '',
     ],
     [
       'of a body with a line of 10,001 bytes does not: hashing long lines costs the square of their length',
       () => signMail(Buffer.concat([aMail(), Buffer.from(`${' '.repeat(10_001)}\r\n`)]), KEY),
-      [],
+      '',
     ],
     [
       'below a header of 64 KiB does not',
@@ -158,32 +155,94 @@ describe('a signature', () => {
           'X-Long: a\r\n b'.padEnd(9_000, 'c').concat('\r\n').repeat(8).trimEnd(),
           await signed(),
         ),
-      [],
+      '',
     ],
-  ])('%s', async (_what, toMail, names) => {
-    expect(await aVerifier().verify(await toMail())).toEqual(names);
+  ])('%s', async (_what, toMail, from) => {
+    expect(await aVerifier().verify(await toMail())).toBe(from);
+  });
+});
+
+describe('what a signature says of the report', () => {
+  const KNOWN = 'noreply-dmarc-support@google.com';
+  /** The mail with other fields than those that were signed. */
+  const exchange = async (given: {
+    readonly from?: string;
+    readonly headers: readonly string[];
+    readonly replaced?: readonly [string | RegExp, string];
+    readonly fields?: readonly string[];
+  }) => {
+    const { from = ADDRESS, headers, replaced = ['', ''], fields } = given;
+    const domain = from.slice(from.indexOf('@') + 1);
+    const bytes = mailOf([`From: ${from}`, ...headers]);
+    const whole = await signMail(bytes, KEY, { domain, ...(fields && { fields }) });
+    return Buffer.from(whole.toString('latin1').replace(...replaced), 'latin1');
+  };
+  const mailOf = (headers: readonly string[]) =>
+    Buffer.from([...headers, '', '--b', '', aReportXml('r-1'), '--b--', ''].join('\r\n'), 'latin1');
+  const zone = { ...ZONE, [keyName('google.com')]: KEY.record };
+  const TYPE = 'Content-Type: multipart/mixed; boundary=b';
+  const ONE_PART = ['Content-Type: text/xml', 'Content-Transfer-Encoding: 7bit'];
+  const UNSIGNED = ['From', 'Date', 'Subject'];
+
+  test.each<[string, Parameters<typeof exchange>[0], string]>([
+    ['with its type counts', { headers: [TYPE] }, ADDRESS],
+    ['without its type does not', { headers: [TYPE], fields: UNSIGNED }, ''],
+    [
+      'of an address that sends reports only counts without its type, which Google does not sign',
+      { from: KNOWN, headers: [TYPE], fields: UNSIGNED },
+      KNOWN,
+    ],
+    [
+      'of another address there does not',
+      { from: 'calendar-notification@google.com', headers: [TYPE], fields: UNSIGNED },
+      '',
+    ],
+    [
+      'and a second type above the signed one does not',
+      { headers: [TYPE], replaced: [TYPE, `Content-Type: text/xml\r\n${TYPE}`] },
+      '',
+    ],
+    [
+      'and a type that it does not have does not',
+      { headers: [], replaced: ['From:', `${TYPE}\r\nFrom:`] },
+      '',
+    ],
+    ['of a body without fields about it counts', { headers: [], fields: UNSIGNED }, ADDRESS],
+    ['with the encoding of one part counts', { headers: ONE_PART }, ADDRESS],
+    [
+      'without the encoding of one part does not',
+      { headers: ONE_PART, fields: ['From', 'Content-Type'] },
+      '',
+    ],
+    [
+      'of several parts counts without an encoding, which they have themselves',
+      { headers: [TYPE, 'Content-Transfer-Encoding: 8bit'], fields: ['From', 'Content-Type'] },
+      ADDRESS,
+    ],
+  ])('%s', async (_what, given, from) => {
+    expect(await aVerifier({ zone }).verify(await exchange(given))).toBe(from);
   });
 });
 
 describe('the address of the client', () => {
   const client = { remoteAddress: '192.0.2.7', helo: 'mx.reporter.example' };
-  test.each<[string, Envelope, readonly string[] | undefined]>([
-    ['that SPF allows counts', { ...client, sender: 'a@reporter.example' }, ['reporter.example']],
-    ['counts for HELO without a sender', { ...client, sender: '' }, ['mx.reporter.example']],
-    ['of another domain does not count', { ...client, sender: 'a@other.example' }, []],
+  test.each<[string, Envelope, string | undefined]>([
+    ['that SPF allows counts', { ...client, sender: 'a@reporter.example' }, ADDRESS],
+    ['counts for HELO without a sender', { ...client, sender: '' }, ADDRESS],
+    ['of another domain does not count', { ...client, sender: 'a@other.example' }, ''],
     [
       'that SPF does not allow does not count',
       { sender: 'a@reporter.example', remoteAddress: '192.0.2.8' },
-      [],
+      '',
     ],
     [
       'of a relay is not asked for',
       { sender: 'a@reporter.example', remoteAddress: '10.0.0.1' },
-      [],
+      '',
     ],
     ['is not decided without DNS', { ...client, sender: 'a@late.reporter.example' }, undefined],
-  ])('%s', async (_what, envelope, names) => {
-    expect(await aVerifier({ envelope }).verify(aMail())).toEqual(names);
+  ])('%s', async (_what, envelope, from) => {
+    expect(await aVerifier({ envelope }).verify(aMail())).toBe(from);
   });
 });
 
@@ -192,28 +251,24 @@ describe('what a server of the operator found', () => {
   const field = (text: string) => with_(`Authentication-Results: ${text}`, aMail());
   const passed = 'dkim=pass (2048-bit key) header.d=reporter.example header.s=s1';
 
-  test.each<[string, Buffer, readonly string[]]>([
-    ['counts', field(`mx.operator.example; ${passed}`), ['reporter.example']],
-    [
-      'counts with a version',
-      field(`mx.operator.example 1; spf=fail; ${passed}`),
-      ['reporter.example'],
-    ],
+  test.each<[string, Buffer, string]>([
+    ['counts', field(`mx.operator.example; ${passed}`), ADDRESS],
+    ['counts with a version', field(`mx.operator.example 1; spf=fail; ${passed}`), ADDRESS],
     [
       'counts for SPF',
       field('mx.operator.example; spf=pass smtp.mailfrom=a@reporter.example'),
-      ['reporter.example'],
+      ADDRESS,
     ],
     [
       'does not count when it failed',
       field('mx.operator.example; dkim=fail header.d=reporter.example'),
-      [],
+      '',
     ],
-    ['does not count of another server', field(`mx.other.example; ${passed}`), []],
+    ['does not count of another server', field(`mx.other.example; ${passed}`), ''],
     [
       'does not count for another domain',
       field('mx.operator.example; dkim=pass header.d=other.example'),
-      [],
+      '',
     ],
     [
       'does not count below a field of the same server',
@@ -221,21 +276,21 @@ describe('what a server of the operator found', () => {
         'Authentication-Results: mx.operator.example; dkim=none',
         field(`mx.operator.example; ${passed}`),
       ),
-      [],
+      '',
     ],
     [
       'does not count with text of the sender',
       field(`mx.operator.example; spf=fail smtp.mailfrom="x; ${passed} y"@other.example`),
-      [],
+      '',
     ],
-  ])('%s', async (_what, bytes, names) => {
-    expect(await aVerifier({ trustedServers }).verify(bytes)).toEqual(names);
+  ])('%s', async (_what, bytes, from) => {
+    expect(await aVerifier({ trustedServers }).verify(bytes)).toBe(from);
   });
 
   test('does not count in a mail that came from outside to the SMTP door', async () => {
     const envelope = { remoteAddress: '192.0.2.9', sender: 'a@evil.example' };
     const bytes = field(`mx.operator.example; ${passed}`);
-    expect(await aVerifier({ trustedServers, envelope }).verify(bytes)).toEqual([]);
+    expect(await aVerifier({ trustedServers, envelope }).verify(bytes)).toBe('');
   });
 
   async function sealed(domain: string): Promise<Buffer> {
@@ -248,10 +303,10 @@ describe('what a server of the operator found', () => {
 
   test('counts under its seal (ARC), and under that of nobody else', async () => {
     const { verify } = aVerifier({ trustedServers });
-    expect(await verify(await sealed('forwarder.example'))).toEqual(['reporter.example']);
-    expect(await verify(await sealed('other.example'))).toEqual([]);
+    expect(await verify(await sealed('forwarder.example'))).toBe(ADDRESS);
+    expect(await verify(await sealed('other.example'))).toBe('');
     const changed = Buffer.concat([await sealed('forwarder.example'), Buffer.from('more\r\n')]);
-    expect(await verify(changed)).toEqual([]);
+    expect(await verify(changed)).toBe('');
   });
 });
 
@@ -268,7 +323,7 @@ test('no mail asks more than thirty questions', async () => {
     ...{ trustedServers: [], trustedNetworks: [] },
   });
   const envelope = { sender: 'a@reporter.example', remoteAddress: '192.0.2.7' };
-  expect(await verify({ bytes: aMail(), envelope, receivedAt: NOW })).toEqual([]);
+  expect(await verify({ bytes: aMail(), envelope, receivedAt: NOW })).toBe('');
   expect(asked.length).toBeLessThanOrEqual(30);
   expect(asked.length).toBeGreaterThan(20);
 });
@@ -286,5 +341,5 @@ test.each([
   ],
 ])('a mail with %s throws nothing', async (_what, bytes) => {
   const envelope = { remoteAddress: '192.0.2.7', sender: '"@"@\0', helo: '[192.0.2.7]' };
-  expect(await aVerifier({ envelope, trustedServers: ['a.example'] }).verify(bytes)).toEqual([]);
+  expect(await aVerifier({ envelope, trustedServers: ['a.example'] }).verify(bytes)).toBe('');
 });

@@ -14,7 +14,7 @@ import { listSources, type SourceQuery } from '../../../src/store/days/source-li
 import { planNewestReport } from '../../../src/store/domains/domain-of-account.ts';
 import { findDataDays } from '../../../src/store/domains/domain-reports.ts';
 import { readDomain } from '../../../src/store/domains/overview.ts';
-import { daysOfDomains, listOf, readWorklist } from '../../../src/store/domains/worklist.ts';
+import { readDaysOf, readWorklist } from '../../../src/store/domains/worklist.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
 import { findWeek } from '../../../src/store/notify/week.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../../support/builders.ts';
@@ -122,7 +122,7 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
     results: await readResults(reader, ofRange),
     days: [domain.days, domain.latest, domain.record, domain.statedOn],
     worklist: [states.map(({ last_report_at, ...state }) => state), addedUp, range],
-    ofDomains: await reader.readAll(daysOfDomains({ ...listOf(states), ...RANGE })),
+    ofDomains: [...(await readDaysOf(reader, states, RANGE)).values()],
     sources,
     weeks,
     dataDays: await findDataDays(reader, scope, today),
@@ -282,6 +282,22 @@ test('a report of an established reporter from the future makes nobody establish
   expect((await readAll(world)).reporters).toBe('all');
   await world.send({ ...SOME, day: 1 });
   expect((await readAll(world)).reporters).toBe('established');
+});
+
+test('a source’s page knows on how many days it may have sent more than is kept', async () => {
+  const { store, scope, send } = await aWorld(await aStore());
+  await send({ ...SOME, day: -1 });
+  const many = Array.from({ length: 1_001 }, (_, i) =>
+    aRecord({ sourceIp: `198.51.${100 + (i >> 8)}.${i & 255}`, count: i === 0 ? 1 : 2 }),
+  );
+  await receive(store.db, [aReportOf(many, { domain: NAME, begin: `${TODAY}T00:00:00Z` })]);
+  const asked = { scope, range: RANGE, today: TODAY };
+  const smallest = await readSource(store.reader, { ...asked, address: '198.51.100.0' });
+  expect([smallest.days, smallest.cutDays]).toEqual([[], 1]);
+  const list = await listSources(store.reader, {
+    ...{ ...asked, failingOnly: false, limit: 1, offset: 0 },
+  });
+  expect([list.total, list.unlisted]).toEqual([1_001, 1]);
 });
 
 test('of a day with more than 100,000 records the largest reports are counted', async () => {

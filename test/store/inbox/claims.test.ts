@@ -15,8 +15,11 @@ import { deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
 import { aStore, IS_POSTGRES } from '../../support/store.ts';
 
 const MINUTE_MS = 60_000;
-const claimAs = (db: Db, id: string, { mails = 10, bytes = 1_000_000, claimMs = 60_000 } = {}) =>
-  claimMails(db, { holder: { id, claimMs }, mails, bytes });
+const claimAs = async (
+  db: Db,
+  id: string,
+  { mails = 10, bytes = 1_000_000, claimMs = 60_000 } = {},
+) => (await claimMails(db, { holder: { id, claimMs }, mails, bytes })).mails;
 const holder = (id: string) => ({ id, claimMs: 60_000 });
 
 async function deliverMany(db: Db, count: number, size = 10): Promise<void> {
@@ -67,7 +70,7 @@ describe('a claim', () => {
     expect(await claimAs(db, 'b')).toHaveLength(1);
     // The former holder was only asleep: it changes nothing any more.
     await renewClaims(db, holder('killed'), [1]);
-    await releaseMails(db, holder('killed'), { seqs: [1] });
+    await releaseMails(db, holder('killed'), { mails: [first as never] });
     expect(await finishMails(db, holder('killed'), [toDone(first as never)])).toBe(0);
     expect(await listMailRows(db)).toMatchObject([{ state: 'waiting', claimed_by: 'b', tries: 2 }]);
   });
@@ -84,8 +87,7 @@ describe('a claim', () => {
   test('that is given back costs no try', async () => {
     const { db } = await aStore();
     await deliverMany(db, 2);
-    await claimAs(db, 'a');
-    await releaseMails(db, holder('a'), { seqs: [1, 2] });
+    await releaseMails(db, holder('a'), { mails: await claimAs(db, 'a') });
     const again = await claimAs(db, 'b');
     expect(again.map(({ tries }) => tries)).toEqual([1, 1]);
   });
@@ -101,15 +103,52 @@ describe('a claim', () => {
     expect(texts).not.toMatch(/due_at|claimed_by|tries/);
   });
 
-  test('of a mail that was claimed before is for this mail alone', async () => {
+  test('of mails that a kill interrupted is for the half of them, and costs no try', async () => {
     const { db } = await aStore();
-    await deliverMany(db, 3);
+    await deliverMany(db, 7);
     await claimAs(db, 'killed');
     await makeDue(db);
     await deliverMany(db, 2);
-    for (const seq of [1, 2, 3])
-      expect((await claimAs(db, 'b')).map((mail) => mail.seq)).toEqual([seq]);
-    expect((await claimAs(db, 'b')).map((mail) => mail.seq)).toEqual([4, 5]);
+    const claimed: number[][] = [];
+    for (const id of ['b', 'c', 'd', 'e', 'f']) {
+      const mails = await claimAs(db, id);
+      claimed.push(mails.map(({ seq }) => seq));
+      const isFresh = mails.some(({ seq }) => seq > 7);
+      expect(mails.every(({ isAgain, tries }) => isAgain !== isFresh && tries < 3)).toBe(true);
+    }
+    expect(claimed).toEqual([[1, 2, 3, 4], [5, 6], [7], [8, 9], []]);
+  });
+
+  test('says whether all that waited were claimed: only then a worker waits for others', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 5);
+    const claim = async (id: string, mails: number) =>
+      (await claimMails(db, { holder: holder(id), mails, bytes: 1_000_000 })).isAll;
+    expect(await claim('killed', 3)).toBe(false);
+    expect(await claim('b', 3)).toBe(true);
+    await makeDue(db);
+    expect([await claim('c', 9), await claim('c', 9)]).toEqual([false, false]);
+    expect([await claim('d', 9), await claim('e', 9)]).toEqual([false, true]);
+  });
+
+  test('of mails that ends its worker each time is soon for the one that does, which alone is stuck', async () => {
+    const { db } = await aStore();
+    await deliverMany(db, 200);
+    const hostile = 77;
+    for (let i = 0; (await listMailRows(db)).some(({ state }) => state === 'waiting'); i += 1) {
+      const mails = await claimAs(db, `worker ${i}`, { mails: 200 });
+      const isKilled = mails.some(({ seq }) => seq === hostile);
+      if (isKilled) await makeDue(db);
+      else
+        await finishMails(
+          db,
+          holder(`worker ${i}`),
+          mails.map((mail) => toDone(mail)),
+        );
+      expect(i).toBeLessThan(60);
+    }
+    const rows = await listMailRows(db);
+    expect(rows.filter(({ state }) => state === 'stuck').map(({ seq }) => seq)).toEqual([hostile]);
   });
 });
 

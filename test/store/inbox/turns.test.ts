@@ -21,7 +21,7 @@ async function deliverMany(db: Db, count: number, incoming: Partial<Incoming>): 
 
 /** Claims so many mails, and ends them. Returns their numbers, in the order in which they are read. */
 async function read(db: Db, mails: number): Promise<number[]> {
-  const claimed = await claimMails(db, { holder: HOLDER, mails, bytes: 1_000_000 });
+  const { mails: claimed } = await claimMails(db, { holder: HOLDER, mails, bytes: 1_000_000 });
   const done = claimed.map((mail) => ({ mail, result: 'processed' as const, counts: {} }));
   await finishMails(
     db,
@@ -97,7 +97,7 @@ describe('a turn', () => {
   test('that failed keeps nobody else from theirs', async () => {
     const { db } = await aStore();
     await deliverMail(db, from('203.0.113.7'));
-    const mails = await claimMails(db, { holder: HOLDER, mails: 1, bytes: 1_000 });
+    const { mails } = await claimMails(db, { holder: HOLDER, mails: 1, bytes: 1_000 });
     await failMails(db, HOLDER, { mails, error: 'disk full' });
     await deliverMany(db, 5, from('198.51.100.1'));
     expect(await read(db, 2)).toEqual([2, 3]);

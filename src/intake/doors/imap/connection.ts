@@ -115,47 +115,63 @@ export class MailboxConnection {
     this.#session.requireOpen();
   }
 
-  /** The highest UID of the mails that are there; 0 when there are none. */
-  async #findHighestUid(): Promise<number> {
+  /**
+   * The lowest UID from one on, or a higher one when mails go meanwhile; undefined when there is none. It goes by the numbers
+   * of mails, which have no gaps: so few commands are enough, whatever UIDs a server gives.
+   */
+  async #findNextUid(from: number): Promise<number | undefined> {
     const { mailbox } = this.#session.client;
-    if (!mailbox || mailbox.exists === 0) return 0;
-    let highest = 0;
-    // The last mail is in every range with `*`, which imapflow asks for by its number when it is alone. Servers tell of
-    // other mails meanwhile, with or without their UIDs (RFC 3501, section 7.4.2).
-    await this.#session.fetch(`${MAX_UID}:*`, { uid: true }, 0, ({ uid = 0 }) => {
-      highest = Math.max(highest, uid);
-    });
-    return highest;
+    let [low, high] = [1, mailbox ? mailbox.exists : 0];
+    let next: number | undefined;
+    for (let number = high; low <= high; number = Math.floor((low + high) / 2)) {
+      const uid = await this.#findUid(number);
+      if (uid !== undefined && uid >= from) next = uid;
+      if (uid !== undefined && uid < from) low = number + 1;
+      else high = number - 1;
+    }
+    return next;
+  }
+
+  /** The UID of the mail with a number. Servers tell of other mails meanwhile (RFC 3501, section 7.4.2). */
+  async #findUid(number: number): Promise<number | undefined> {
+    let found: number | undefined;
+    const take = ({ seq, uid }: FetchMessageObject) => {
+      if (seq === number) found = uid;
+    };
+    await this.#session.fetch(`${number}`, { uid: true }, 0, take, { uid: false });
+    return found;
   }
 
   /**
-   * The mails of a range, ascending, in windows. One without any mail doubles the next one: UIDs may have large gaps.
-   * Mails come while the range is listed. So a window is whole up to its last mail only, or up to a mail that was there
-   * before it was asked for.
+   * The mails of a range, ascending, in windows. Mails come while the range is listed. So a window is whole up to its last
+   * mail only, or up to a mail that was there before it was asked for.
    */
-  async *listWindows({ from, to }: UidRange) {
-    const { windowUids, maxWindowUids } = this.#session.limits;
-    let [width, end] = [windowUids, to];
-    for (let first = from; first <= (end ?? MAX_UID); ) {
-      const last = Math.min(end ?? MAX_UID, first + width - 1);
-      const listed = await this.listMails({ from: first, to: last });
-      const mails = end === undefined ? dropUnasked(listed) : listed;
-      const listedTo = end === undefined ? mails.at(-1)?.uid : last;
-      if (listedTo === undefined) {
-        // Asked for only now: there are mails as long as windows have some, and few commands are enough for them.
-        end = await this.#findHighestUid();
-        continue;
-      }
+  async *listWindows({ from, to = MAX_UID }: UidRange) {
+    const { windowUids } = this.#session.limits;
+    for (let first = from; first <= to; ) {
+      const last = Math.min(to, first + windowUids - 1);
+      const listed = dropUnasked(await this.listMails({ from: first, to: last }));
+      const mails = listed.length > 0 ? listed : await this.#listNext(first, to);
+      const listedTo = mails.at(-1)?.uid;
+      if (listedTo === undefined) return;
       yield { mails, to: listedTo };
-      width = mails.length > 0 ? windowUids : Math.min(maxWindowUids, width * 2);
       first = listedTo + 1;
     }
   }
 
-  /** The mails of a range, ascending. */
+  /** The mails up to the next one that is there: UIDs may have large gaps. */
+  async #listNext(from: number, to: number): Promise<ListedMail[]> {
+    const next = await this.#findNextUid(from);
+    if (next === undefined || next > to) return [];
+    const mails = await this.listMails({ from, to: next });
+    if (mails.length > 0) return mails;
+    throw new DoorFault(`The server names mail ${next}, and does not list it.`);
+  }
+
+  /** The mails of a range, ascending. A range has few mails, however wide it is. */
   async listMails({ from, to }: Required<UidRange>): Promise<ListedMail[]> {
     const mails = new Map<number, ListedMail>();
-    const bytes = LINE_BYTES * (to - from + 1);
+    const bytes = LINE_BYTES * Math.min(this.#session.limits.windowUids, to - from + 1);
     const query = { uid: true, size: true };
     await this.#session.fetch(`${from}:${to}`, query, bytes, ({ uid, size = 0 }) => {
       if (uid >= from && uid <= to)
@@ -221,6 +237,6 @@ export class MailboxConnection {
  * Leaves out the last mails if they have no size: a server tells of the flags of mails that came after it began to answer,
  * and others may have come before them.
  */
-function dropUnasked(mails: readonly ListedMail[]): readonly ListedMail[] {
+function dropUnasked(mails: readonly ListedMail[]): ListedMail[] {
   return mails.slice(0, mails.findLastIndex(({ size }) => size > 0) + 1);
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DoorName } from '../../../domain/incoming.ts';
 import { type MailboxConnection, withConnection } from './connection.ts';
 import { type DoorFault, StoreFault, toDoorFault, toRetryMs } from './fault.ts';
 import { Fetches } from './fetches.ts';
 import { MailboxReading, type MailboxReadingDeps } from './mailbox-reading.ts';
-import { IMAP_DOOR, IMAP_LIMITS, type ImapDeps, type MailboxOptions } from './options.ts';
+import { IMAP_LIMITS, type ImapDeps, type MailboxOptions } from './options.ts';
 
 /**
  * Reads a mailbox until the signal is aborted, and connects again whenever the connection ends. Only one process may
@@ -14,6 +15,7 @@ export async function readMailbox(
   deps: ImapDeps & Partial<Pick<MailboxReadingDeps, 'onProgress'>>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { door } = options;
   const limits = { ...IMAP_LIMITS, ...options.limits };
   let failures = 0;
   const onProgress = () => {
@@ -31,8 +33,8 @@ export async function readMailbox(
       if (signal.aborted) return;
       const fault = toDoorFault(error, options.host);
       const retryMs = toRetryMs(fault, failures, limits);
-      deps.log.warn({ door: IMAP_DOOR, retry_ms: retryMs }, `imap: ${fault.message}`);
-      await noteFault(fault, failures, deps);
+      deps.log.warn({ door, retry_ms: retryMs }, `${door}: ${fault.message}`);
+      await noteFault(fault, { door, failures, deps });
       // Between half the time and the whole: many clients of a server that restarts do not come at once.
       const waitMs = retryMs * (0.5 + Math.random() / 2);
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
@@ -49,14 +51,18 @@ async function readAndWait(
   while (!signal.aborted) {
     await reading.readNew();
     onProgress();
-    await noteDoor(IMAP_DOOR, reading.fault ?? connection.shortfall);
+    await noteDoor(reading.door, reading.fault ?? connection.shortfall);
     await connection.wait(reading, signal);
     await reading.fileDone();
   }
 }
 
 /** Servers end connections now and then; only what lasts is a fault of the door. */
-async function noteFault(fault: DoorFault, failures: number, { log, noteDoor }: ImapDeps) {
+async function noteFault(
+  fault: DoorFault,
+  { door, failures, deps }: { door: DoorName; failures: number; deps: ImapDeps },
+) {
+  const { log, noteDoor } = deps;
   if (failures > 0 || fault.isLasting || fault instanceof StoreFault)
-    await noteDoor(IMAP_DOOR, fault.message).catch((error: unknown) => log.error({ err: error }));
+    await noteDoor(door, fault.message).catch((error: unknown) => log.error({ err: error }));
 }

@@ -1,7 +1,7 @@
 import type { MailboxConnection } from './connection.ts';
 import { FilingFault } from './fault.ts';
 import { type FiledResult, toMoveFault } from './filing.ts';
-import { IMAP_DOOR, type ImapDeps, type ImapLimits } from './options.ts';
+import type { ImapDeps, ImapLimits, MailboxOptions } from './options.ts';
 
 /** When so many mails are refused one after the other, all are. */
 const MAX_REFUSED = 3;
@@ -14,6 +14,8 @@ interface FilingDeps extends Pick<ImapDeps, 'log'> {
 
 /** Moves or flags the mails of one mailbox, and remembers what the server refuses. It outlives connections. */
 export class MailboxFiling {
+  readonly #door: MailboxOptions['door'];
+  /** The mailbox's name in its account, for people. */
   readonly #name: string;
   readonly #deps: FilingDeps;
   readonly #unconfirmed = new Map<number, FiledResult>();
@@ -22,9 +24,9 @@ export class MailboxFiling {
   /** Why mails are not filed, for people. */
   fault: string | undefined;
 
-  /** `name` is the mailbox's, for people. */
-  constructor(name: string, deps: FilingDeps) {
-    this.#name = name;
+  constructor({ door, mailbox }: Pick<MailboxOptions, 'door' | 'mailbox'>, deps: FilingDeps) {
+    this.#door = door;
+    this.#name = mailbox;
     this.#deps = deps;
   }
 
@@ -70,7 +72,7 @@ export class MailboxFiling {
   #refuse({ message }: FilingFault): void {
     this.fault = message;
     this.#againAtMs = performance.now() + this.#deps.limits.refileMs;
-    this.#deps.log.warn({ door: IMAP_DOOR }, `imap: ${message}`);
+    this.#deps.log.warn({ door: this.#door }, `${this.#door}: ${message}`);
   }
 
   /** When only some of the mails are refused, those stay for good: they must not stop the others for ever. */
@@ -85,7 +87,7 @@ export class MailboxFiling {
     }
     if (refused.size === uids.length) return whole;
     for (const [uid, { message }] of refused)
-      this.#deps.log.warn({ door: IMAP_DOOR, uid }, `Mail ${uid} of ${this.#name}: ${message}`);
+      this.#deps.log.warn({ door: this.#door, uid }, `Mail ${uid} of ${this.#name}: ${message}`);
     return undefined;
   }
 

@@ -11,7 +11,7 @@ import {
   type ToChild,
   type ToParent,
 } from './mailbox-messages.ts';
-import { IMAP_DOOR, IMAP_LIMITS, type ImapDeps, type ImapOptions } from './options.ts';
+import { IMAP_LIMITS, type ImapDeps, type ImapOptions } from './options.ts';
 
 /** The heap of the process. Texts of mails are outside of it. */
 const HEAP_MB = 128;
@@ -27,6 +27,7 @@ export async function readMailboxApart(
   deps: Omit<ImapDeps, 'readSecrets'>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { door } = options;
   const limits = { ...IMAP_LIMITS, ...options.limits };
   const answers = { ...deps, readSecrets: () => readSecrets({ credentials, caFile }, signal) };
   for (let failures = 0; !signal.aborted; failures += 1) {
@@ -36,8 +37,8 @@ export async function readMailboxApart(
     if (performance.now() - startedAt > limits.maxRetryMs) failures = 0;
     const fault = new DoorFault(`The process that reads the mailbox ended: ${why}.`);
     const retryMs = toRetryMs(fault, failures, limits);
-    deps.log.error({ door: IMAP_DOOR, retry_ms: retryMs }, `imap: ${fault.message}`);
-    await deps.noteDoor(IMAP_DOOR, fault.message).catch((err: unknown) => deps.log.error({ err }));
+    deps.log.error({ door, retry_ms: retryMs }, `${door}: ${fault.message}`);
+    await deps.noteDoor(door, fault.message).catch((err: unknown) => deps.log.error({ err }));
     await sleep(retryMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -8,7 +8,7 @@ import type { ListedMail, MailboxConnection } from './connection.ts';
 import { DoorFault, MailFault, StoreFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
 import { MailboxFiling } from './mailbox-filing.ts';
-import { IMAP_DOOR, type ImapDeps, type ImapLimits, type MailboxOptions } from './options.ts';
+import type { ImapDeps, ImapLimits, MailboxOptions } from './options.ts';
 import { PendingMails } from './pending-mails.ts';
 
 type Results = ReadonlyMap<number, MailResult | undefined>;
@@ -27,6 +27,7 @@ export interface MailboxReadingDeps extends ImapDeps {
  */
 export class MailboxReading {
   readonly #deps: MailboxReadingDeps;
+  readonly door: MailboxOptions['door'];
   /** The mailbox's name in its account, for people. */
   readonly #name: string;
   /** Names the mailbox in keys and in the checkpoint: another mailbox has other mails. */
@@ -41,10 +42,12 @@ export class MailboxReading {
   #results: Results = new Map();
   #askAtMs = 0;
 
-  constructor({ user, host, port, mailbox }: MailboxOptions, deps: MailboxReadingDeps) {
+  constructor(options: MailboxOptions, deps: MailboxReadingDeps) {
+    const { door, user, host, port, mailbox } = options;
     this.#deps = deps;
+    this.door = door;
     this.#name = mailbox;
-    this.#filing = new MailboxFiling(mailbox, deps);
+    this.#filing = new MailboxFiling(options, deps);
     this.#fullName = `${user}@${host}:${port}/${mailbox}`;
   }
 
@@ -58,7 +61,7 @@ export class MailboxReading {
     this.#connection = connection;
     const { uidValidity } = connection;
     if (this.#checkpoint?.uidValidity !== uidValidity) {
-      const text = await this.#deps.findCheckpoint(IMAP_DOOR);
+      const text = await this.#deps.findCheckpoint(this.door);
       this.#checkpoint = parseCheckpoint(text, { mailbox: this.#fullName, uidValidity });
       this.#pending.clear();
       this.#results = new Map();
@@ -104,7 +107,7 @@ export class MailboxReading {
       ? `it is larger than ${toSizeText(limits.maxMailBytes)}`
       : 'the server does not give it';
     const text = `Mail ${mail.uid} of ${this.#name} stays there unread: ${why}.`;
-    log.warn({ door: IMAP_DOOR, uid: mail.uid, bytes: mail.size }, text);
+    log.warn({ door: this.door, uid: mail.uid, bytes: mail.size }, text);
     return true;
   }
 
@@ -141,7 +144,7 @@ export class MailboxReading {
     if (source === undefined) throw new MailFault(`The server does not give mail ${uid}.`);
     const { deliver, now } = this.#deps;
     await deliver({
-      door: IMAP_DOOR,
+      door: this.door,
       bytes: source,
       envelope: { place: `${this.#name}/${uid}` },
       receivedAt: toInstant(now()),
@@ -220,7 +223,7 @@ export class MailboxReading {
     this.#checkpoint = { ...this.#known, read, filed };
     this.#deps.onProgress();
     const text = toCheckpointText(this.#fullName, this.#checkpoint);
-    await this.#deps.updateCheckpoint(IMAP_DOOR, text);
+    await this.#deps.updateCheckpoint(this.door, text);
   }
 
   get #open(): MailboxConnection {

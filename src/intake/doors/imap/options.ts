@@ -2,8 +2,6 @@ import type { Logger } from 'pino';
 import type { Deliver, DoorName, MailResult } from '../../../domain/incoming.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
 
-export const IMAP_DOOR: DoorName = 'imap';
-
 export interface ImapDeps {
   /** Read again for each connection. Throws a DoorFault. */
   readonly readSecrets: () => Promise<Secrets>;
@@ -17,6 +15,8 @@ export interface ImapDeps {
 }
 
 export interface MailboxOptions {
+  /** `imap`, or `imap:2` for the second mailbox. */
+  readonly door: DoorName;
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -54,9 +54,8 @@ export const IMAP_LIMITS = {
   /** Mails that are fetched by one command: so many, with so many bytes, unless it is one mail. */
   batchMails: 64,
   batchBytes: 4 * MIB,
-  /** UIDs that are listed by one command. The larger figure is for gaps, where few of them exist. */
+  /** UIDs that are listed by one command, unless they have a gap. */
   windowUids: 256,
-  maxWindowUids: 10_000,
   /**
    * Mails in the inbox whose outcome is not known yet, and their bytes. With more the door waits, and a stranger's mails keep
    * those behind them out of the inbox, where senders take turns.

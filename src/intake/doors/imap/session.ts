@@ -86,9 +86,10 @@ export class ImapSession {
     query: Parameters<ImapFlow['fetch']>[1],
     bytes: number,
     take: (mail: FetchMessageObject) => void,
+    by = { uid: true },
   ): Promise<void> {
     const command = async () => {
-      for await (const mail of this.client.fetch(range, query, { uid: true })) take(mail);
+      for await (const mail of this.client.fetch(range, query, by)) take(mail);
     };
     await this.bounded(command, { bytes });
     this.requireOpen();

@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import { type Instant, toDay } from '../../../domain/instant.ts';
+import { toTrust } from '../../../domain/reports/authentication.ts';
+import { ORIGINAL_BYTES, ROW_BYTES } from '../../documents/stored-bytes.ts';
+import type { Tx } from '../../engine/database.ts';
+import { DOUBTFUL } from '../../migrations/0001-reports.ts';
+import { deleteSome } from './old-reports.ts';
+
+/*
+ * Anybody can send reports about an account's domain. Those of no established reporter are bounded by domain and day of
+ * receipt. Files are the operator's own, and have no bound.
+ */
+
+/** A large domain has reports of some hundred reporters a day, most of them established, of 3 kB. */
+const BOUNDS = { reports: 2_000, bytes: 32 * 1024 * 1024 };
+/** More than one transaction stores. */
+const MAX_OVER = 500;
+
+/** Deletes what is over the bounds, in the transaction that stored it: the oldest that nobody authenticated go first. */
+export async function trimDoubtful(
+  tx: Tx,
+  domainId: string,
+  { now, bounds = BOUNDS }: { readonly now: Instant; readonly bounds?: typeof BOUNDS },
+): Promise<void> {
+  const newest = await tx
+    .selectFrom('report')
+    .leftJoin('document', 'document.seq', 'document_seq')
+    .select(['report.seq', 'report.received_at', 'authenticated'])
+    .select(sql<number>`${ROW_BYTES} + length(report.content) + ${ORIGINAL_BYTES}`.as('bytes'))
+    .where('domain_id', '=', domainId)
+    .where(sql<boolean>`${sql.raw(DOUBTFUL)}`)
+    .orderBy('report.seq', 'desc')
+    .limit(bounds.reports + MAX_OVER)
+    .execute();
+  let [reports, bytes] = [0, 0];
+  const over = newest
+    .filter(({ received_at }) => toDay(received_at) === toDay(now))
+    .sort((a, b) => toTrust(b.authenticated) - toTrust(a.authenticated) || b.seq - a.seq)
+    .filter((row) => {
+      reports += 1;
+      bytes += Number(row.bytes);
+      return reports > bounds.reports || bytes > bounds.bytes;
+    })
+    .map(({ seq }) => seq);
+  if (over.length === 0) return;
+  const rows = tx.selectFrom('report').selectAll().where('domain_id', '=', domainId);
+  await deleteSome(tx, domainId, await rows.where('seq', 'in', over).orderBy('seq').execute());
+}

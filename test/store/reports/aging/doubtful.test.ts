@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { Db } from '../../../../src/store/engine/database.ts';
+import { trimDoubtful } from '../../../../src/store/reports/aging/doubtful.ts';
+import type { Sender } from '../../../../src/store/reports/senders.ts';
+import { aBareAccount, aDomain, aReport, receive } from '../../../support/builders.ts';
+import { listMiscounts } from '../../../support/recount.ts';
+import { aStore } from '../../../support/store.ts';
+
+const FILE: Sender = {};
+const STRANGER: Sender = { authenticated: '' };
+const NEWCOMER: Sender = { authenticated: 'newcomer.example' };
+const BIG: Sender = { authenticated: 'google.com' };
+const [YESTERDAY, TODAY] = ['2026-03-14T12:00:00Z', '2026-03-15T12:00:00Z'];
+
+async function aWorld() {
+  const { db } = await aStore();
+  const { id, name: domain } = await aDomain(db, await aBareAccount(db));
+  const send = (reportIds: readonly string[], sender: Sender, at = TODAY) =>
+    receive(
+      db,
+      reportIds.map((reportId) => aReport({ domain, reportId })),
+      at,
+      sender,
+    );
+  const trim = (bounds: { reports: number; bytes: number }) =>
+    db.write((tx) => trimDoubtful(tx, id, { now: TODAY, bounds }));
+  return { db, send, trim };
+}
+
+const listIds = async (db: Db) => {
+  expect(await listMiscounts(db)).toEqual({});
+  const rows = await db.selectFrom('report').select('report_id').orderBy('seq').execute();
+  return rows.map(({ report_id }) => report_id);
+};
+
+test('of a day’s reports of no established reporter the newest stay, those of new reporters longest', async () => {
+  const { db, send, trim } = await aWorld();
+  await send(['a'], STRANGER, YESTERDAY);
+  await send(['new'], NEWCOMER);
+  await send(['b', 'c', 'd'], STRANGER);
+  await send(['file', 'other file'], FILE);
+  await send(['genuine'], BIG);
+  await send(['e'], STRANGER);
+  const kept = ['a', 'new', 'd', 'file', 'other file', 'genuine', 'e'];
+  await trim({ reports: 3, bytes: 1e6 });
+  expect(await listIds(db)).toEqual(kept);
+  await trim({ reports: 3, bytes: 1e6 });
+  expect(await listIds(db)).toEqual(kept);
+});
+
+test('they are bounded in bytes too', async () => {
+  const { db, send, trim } = await aWorld();
+  await send(['a', 'b', 'c'], STRANGER);
+  await send(['file'], FILE);
+  await trim({ reports: 10, bytes: 5_500 });
+  expect(await listIds(db)).toEqual(['b', 'c', 'file']);
+});
+
+test('a stranger who sends thousands leaves two thousand of a day, and the domain’s own reports', async () => {
+  const { db, send } = await aWorld();
+  await send(['genuine'], BIG);
+  await send(
+    Array.from({ length: 2_300 }, (_, i) => `r-${i}`),
+    STRANGER,
+  );
+  const ids = await listIds(db);
+  expect(ids).toHaveLength(2_001);
+  expect([ids[0], ids[1], ids.at(-1)]).toEqual(['genuine', 'r-300', 'r-2299']);
+});
