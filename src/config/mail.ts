@@ -70,15 +70,9 @@ export type ImapConfig = NonNullable<ReturnType<typeof readImap>>;
 
 export function readMail(environment: Environment) {
   const values = environment.read(VARIABLES);
-  return { ...values, smtp: readSmtp(environment, values), mailboxes: readImaps(environment) };
-}
-
-function readImaps(environment: Environment): readonly ImapConfig[] {
   const mailboxes = Array.from({ length: MAX_MAILBOXES }, (_, i) => readImap(environment, i + 1));
-  const read = mailboxes.filter((mailbox) => mailbox !== undefined);
-  const places = new Set(read.map((one) => [one.user, one.host, one.port, one.mailbox].join(' ')));
-  environment.refuse(places.size < read.length, 'PLUMBLINE_IMAP_URL: two mailboxes are the same');
-  return read;
+  const smtp = readSmtp(environment, values);
+  return { ...values, smtp, mailboxes: mailboxes.filter((mailbox) => mailbox !== undefined) };
 }
 
 function readSmtp(

@@ -6,6 +6,8 @@ import { isGood, isMuchForwarded, type MailOfStanding } from './own-mail.ts';
 import {
   type DomainFacts,
   type FailingSender,
+  findBlocked,
+  findFailingCounts,
   findSilence,
   findTooFewData,
   findWeakTag,
@@ -135,14 +137,15 @@ function findRejected({ counts, mail, ...facts }: DomainFacts): NextStep {
 }
 
 function findFailing(facts: DomainFacts): NextStep | undefined {
-  const { counts } = scopeOf(facts);
-  return isGood(counts) ? undefined : toFailing({ ...facts, counts }, false);
+  const counts = findFailingCounts(facts);
+  return counts && toFailing({ ...facts, counts }, false);
 }
 
 function toFailing({ counts, before, mail }: DomainFacts, isRejected: boolean): NextStep {
   const since = before.messages === 0 ? 'first_report' : isGood(before) ? undefined : 'before';
   const senders = mail?.failing.filter(({ verdict }) => !isRejected || isOwn(verdict));
-  return { kind: 'failing', counts, since, sender: senders?.[0], isRejected };
+  const sender = isGood(counts) ? findBlocked({ mail }) : senders?.[0];
+  return { kind: 'failing', counts, since, sender, isRejected };
 }
 
 const isOwn = (verdict: FailingSender['verdict']) =>

@@ -1,4 +1,4 @@
-import type { Counts } from './alerts/rate.ts';
+import { type Counts, failedOf } from './alerts/rate.ts';
 import {
   findPolicyTag,
   findTestTags,
@@ -23,7 +23,7 @@ import type { Verdict } from './sources/sender.ts';
 /** The days of reports over which the pass rate is taken. */
 export const WINDOW_DAYS = 30;
 /** How many days of the window need data before a stronger policy is advised. */
-const MIN_DATA_DAYS = 20;
+export const MIN_DATA_DAYS = 20;
 /** Among fewer messages, some senders may not have been seen in a month. */
 export const MANY_MESSAGES = 1_000;
 /** A domain with less mail needs so many days without mail of its own that fails. */
@@ -88,6 +88,8 @@ export type Obstacle =
   | { readonly kind: 'silent'; readonly newest: Day }
   | { readonly kind: 'own' | 'undecided' | 'forwarded'; readonly mail: MailOfStanding }
   | { readonly kind: 'no_passing_mail' }
+  /** The owner says that the domain sends no mail, and so many messages passed. */
+  | { readonly kind: 'sends_after_all'; readonly messages: number }
   | FewData;
 
 interface FewData {
@@ -124,18 +126,21 @@ export function assess(facts: DomainFacts): Readiness {
 }
 
 /** What keeps a domain from a stronger policy; empty when nothing does. The owner's word that it sends no mail is enough. */
-export function listObstacles(facts: DomainFacts): readonly Obstacle[] {
-  if (facts.sendsNoMail) return [];
-  const { all: mail, counts } = scopeOf(facts);
+function listObstacles(facts: DomainFacts): readonly Obstacle[] {
+  const { aligned } = facts.counts;
+  if (facts.sendsNoMail)
+    return aligned === 0 ? [] : [{ kind: 'sends_after_all', messages: aligned }];
+  const { all: mail } = scopeOf(facts);
   const silence = findSilence(facts);
   const few = findTooFewData(facts);
-  const whose = mail ?? { own: NO_MAIL, undecided: { ...counts, sources: 0 } };
-  const failing = isGood(counts)
-    ? []
-    : (['own', 'undecided'] as const)
-        .map((kind) => ({ kind, mail: whose[kind] }))
-        .filter((one) => isFailing(one.mail))
-        .sort((a, b) => b.mail.messages - b.mail.aligned - (a.mail.messages - a.mail.aligned));
+  const whose = mail ?? { own: NO_MAIL, undecided: { ...facts.counts, sources: 0 } };
+  const failing =
+    findFailingCounts(facts) === undefined
+      ? []
+      : (['own', 'undecided'] as const)
+          .map((kind) => ({ kind, mail: whose[kind] }))
+          .filter((one) => isFailing(one.mail))
+          .sort((a, b) => b.mail.messages - b.mail.aligned - (a.mail.messages - a.mail.aligned));
   return [
     ...(silence === undefined ? [] : [silence]),
     ...(hasNoPassingMail(facts) ? [{ kind: 'no_passing_mail' as const }] : failing),
@@ -162,6 +167,25 @@ export function scopeOf(facts: DomainFacts): { all: MailByStanding | undefined; 
   const messages = passing.messages + own.messages + undecided.messages;
   const aligned = passing.aligned + own.aligned + undecided.aligned;
   return { all: mail.below, counts: { messages, aligned } };
+}
+
+/** Fewer messages of a sender in 30 days are no reason to wait. */
+const MIN_BLOCKED = 100;
+
+/**
+ * The owner's mail, when too much of it fails: more than one in a hundred, or most of what one sender of the owner sends, who
+ * would lose it all.
+ */
+export function findFailingCounts(facts: DomainFacts): Counts | undefined {
+  const { counts } = scopeOf(facts);
+  return isGood(counts) && findBlocked(facts) === undefined ? undefined : counts;
+}
+
+export function findBlocked({ mail }: Pick<DomainFacts, 'mail'>): FailingSender | undefined {
+  return mail?.failing.find((sender) => {
+    const isOwn = sender.verdict === 'yours' || sender.verdict === 'needs_setup';
+    return isOwn && failedOf(sender) >= MIN_BLOCKED && 2 * failedOf(sender) > sender.messages;
+  });
 }
 
 /** The tag that keeps some mail that fails from being rejected; undefined when all of it is. */
@@ -193,8 +217,8 @@ function hasMonth({ oldest, newest }: Pick<DomainFacts, 'oldest' | 'newest'>): b
 
 /** A domain with little mail is judged by a longer time instead. */
 export function findTooFewData(facts: DomainFacts): FewData | undefined {
-  const { dataDays, oldest, newest, mail } = facts;
-  const { messages } = scopeOf(facts).counts;
+  const { dataDays, oldest, newest, counts, mail } = facts;
+  const { messages } = mail === undefined ? counts : toOwnCounts(counts, mail.all);
   if (hasMonth(facts) && dataDays >= MIN_DATA_DAYS && messages >= MANY_MESSAGES) return undefined;
   const days = oldest === null || newest === null ? 0 : daysBetween(oldest, newest) + 1;
   if (mail?.isQuiet && days >= QUIET_DAYS) return undefined;

@@ -30,8 +30,8 @@ export interface Input {
   /** A mail without any report, broken or not, is ignored: in a mailbox that people use, most have none. */
   readonly isMail?: boolean;
   /**
-   * For a mail of the inbox, which is read twice at most: whether it is given up early when it is costly, with a document
-   * that is not stored: `too_costly`. What takes too much time is costly, too.
+   * For a mail of the inbox, which is read twice at most: whether it is given up early when it is costly, or takes too long,
+   * with a document that is not stored.
    */
   readonly isBrief?: boolean;
   /** The address of a mail's From, when it is authenticated, or else empty. Absent for a file: nobody sent it. */
@@ -110,7 +110,7 @@ async function* readInput(
         document: toRejected(toEnd(TOO_MANY, reports)),
       };
     reports += Number(parsed.kind === 'report');
-    const document = judge(toTimely(parsed, input), input, firstDay);
+    const document = judge(parsed, input, firstDay);
     if (!isStored(document, input)) yield { input: input.name, place: undefined, document };
     else {
       const sender = await authenticate(input, document);
@@ -121,18 +121,7 @@ async function* readInput(
 
 /** The reports of one mail, which anybody can send. A reporter sends one or a few. */
 const MAX_MAILED = 1_000;
-const TOO_MANY = new Refusal(
-  'too_large',
-  `A mail may have ${MAX_MAILED} reports; a file has no such limit.`,
-);
-
-/** Time says nothing of a file, which a person reads again. */
-function toTimely(document: IntakeDocument, { isBrief }: Input): IntakeDocument {
-  if (isBrief === undefined || document.kind !== 'rejected') return document;
-  const { reason, message } = document.refusal;
-  if (reason !== 'unreadable') return document;
-  return { ...document, refusal: new Refusal('too_costly', message) };
-}
+const TOO_MANY = new Refusal('too_large', `A mail may have ${MAX_MAILED} reports.`);
 
 /** A mail without a report is ignored. A report that went by age does not come back (store/reports/aging/old-reports.ts). */
 function judge(
@@ -160,11 +149,11 @@ async function authenticate({ from }: Input, document: KeptDocument): Promise<Se
   return { authenticated, claimed: listNamed(metadata, toOwnerDomain) };
 }
 
-/** What is beside a report is not stored, nor that an input could not be read this time. */
+/** What is beside a report is not stored, nor that an input was not read that is read again. */
 function isStored(document: IntakeDocument, { isBrief }: Input): document is KeptDocument {
   if (document.kind !== 'rejected') return document.kind === 'report';
   const { reason } = document.refusal;
-  return reason !== 'unreadable' && !(isBrief && reason === 'too_costly');
+  return reason === 'unreadable' ? isBrief === false : !(isBrief && reason === 'too_costly');
 }
 
 /** The place of an input that is its own only document. */

@@ -6,19 +6,22 @@ import { measureDatabase } from '../store/engine/space.ts';
 import { readFailing } from '../store/inbox/doors.ts';
 import { readBacklog } from '../store/notify/backlog.ts';
 
-const DOORS = ['smtp', 'imap', 'folder'];
+/** A door that nobody has ever configured does not fail. */
+const NO_DOORS = ['smtp', 'imap', 'folder'].map((door) => [door, false] as const);
 
 export type WatchedConfig = Pick<Config, 'database' | 'backups'>;
 
 /** What the database is like, whichever processes brought it about: the text of its metrics. */
 export async function readState({ database, backups }: WatchedConfig, db: Db): Promise<string> {
+  const failing = new Map([...NO_DOORS, ...(await readFailing(db))]);
+  const doors = [...failing].map(([door, isFailing]) => [door, Number(isFailing)] as const);
   const { openAlerts, mails, ...ages } = await readBacklog(db);
   const size = await measureDatabase(database, db);
   const backupMs = backups && (await findBackupMs(backups.folder));
   return await toText([
     ['alerts_open', 'Open alerts.', byLabel('type', openAlerts)],
     ['unread_mails', 'Mails and files to be read.', byLabel('state', Object.entries(mails))],
-    ['doors_failing', 'Whether a door fails.', byLabel('door', await countFailing(db))],
+    ['doors_failing', 'Whether a door fails.', byLabel('door', doors)],
     ['oldest_unread_mail_age_seconds', 'How long a mail has waited.', inSeconds(ages.oldestMailMs)],
     [
       'oldest_due_delivery_age_seconds',
@@ -35,15 +38,6 @@ export async function readState({ database, backups }: WatchedConfig, db: Db): P
     ['disk_free_bytes', 'Free space of the disk of SQLite.', one(size?.freeBytes)],
     ['last_backup_timestamp_seconds', 'When the newest backup was made.', inSeconds(backupMs)],
   ]);
-}
-
-/** A door that nobody has ever configured does not fail. */
-async function countFailing(db: Db): Promise<[string, number][]> {
-  const failing = new Map([
-    ...DOORS.map((door) => [door, false] as const),
-    ...(await readFailing(db)),
-  ]);
-  return [...failing].map(([door, isFailing]) => [door, Number(isFailing)]);
 }
 
 interface Value {

@@ -388,7 +388,8 @@ test('a forged alert that came first does not take the mail of what established 
   const mails = await withMail(world);
   await say(NEWCOMER, TODAY, { ...MANY, from: '198.51.100.7' });
   await alerts();
-  expect(await mails()).toEqual([]);
+  const told = `A new reporter sends reports about ${domain}: newcomer.example`;
+  expect(await mails()).toEqual([told]);
   await say(GENUINE, TODAY, { failed: 500, from: '198.51.100.7' });
   const both = await Promise.all([alerts(), alerts()]);
   expect(both[0]).toEqual([REGRESSION, 'new_failing_source open']);

@@ -49,8 +49,8 @@ function findMost(context: Context) {
     failed.set(sender, addSafely(failed.get(sender) ?? 0, Number(failed_count)));
   }
   const [most] = [...failed].sort(([, a], [, b]) => b - a);
-  const others = sources.filter(({ service }) => service !== most?.[0]);
-  if (most === undefined || others.length === sources.length) return undefined;
+  if (most === undefined) return undefined;
+  const others = sources.filter(({ service, ip }) => (service ?? ip) !== most[0]);
   const more = others.length + Number(context['additional_sources'] ?? 0);
   return { service: String(most[0]), more };
 }

@@ -31,11 +31,11 @@ export function advise(evidence: readonly Evidence[], asked: AdviceContext): rea
 
 function adviseOn(facts: Facts, asked: AdviceContext): Omit<Advice, 'messages'> {
   const passes = facts.isDkimAligned || facts.spf.isAligned;
-  const strangers = STRANGER_RULES[asked.verdict];
-  const rules = passes ? PASSING_RULES : (strangers ?? FAILING_RULES);
+  const stranger = passes ? undefined : STRANGER_RULES[asked.verdict];
+  const rules = passes ? PASSING_RULES : FAILING_RULES;
   // The last rule of each list applies to everything.
-  const rule = rules.find(({ applies }) => applies(facts)) as Rule;
-  const failing = strangers === undefined ? 'act' : 'leave';
+  const rule = stranger ?? (rules.find(({ applies }) => applies(facts)) as Rule);
+  const failing = stranger === undefined ? 'act' : 'leave';
   const passing = facts.isDkimAligned ? (rule.tone ?? 'good') : 'improve';
   const tone = passes ? passing : failing;
   return { tone, title: rule.title, text: rule.tell(facts, asked) };

@@ -87,23 +87,19 @@ export const FAILING_RULES: readonly Rule[] = [
 ];
 
 /** What to do about messages that fail and are not the owner's to mend, whatever their results. */
-export const STRANGER_RULES: Readonly<Partial<Record<Verdict, readonly Rule[]>>> = {
-  forged: [
-    {
-      title: 'Somebody else sends as the domain',
-      applies: () => true,
-      tell: ({ from }) =>
-        phrase`Somebody forges ${from}. A policy of quarantine or reject keeps such messages from readers: the page of the domain says how far you are. There is nothing else to do.`,
-    },
-  ],
-  passed_on: [
-    {
-      title: 'Mail that is passed on',
-      applies: () => true,
-      tell: ({ from }) =>
-        phrase`Somebody received these messages of ${from} and sent them on, and they were changed on the way, as mailing lists do. There is nothing to do.`,
-    },
-  ],
+export const STRANGER_RULES: Readonly<Partial<Record<Verdict, Rule>>> = {
+  forged: {
+    title: 'Somebody else sends as the domain',
+    applies: () => true,
+    tell: ({ from }) =>
+      phrase`Somebody forges ${from}. A policy of quarantine or reject keeps such messages from readers: the page of the domain says how far you are. There is nothing else to do.`,
+  },
+  passed_on: {
+    title: 'Mail that is passed on',
+    applies: () => true,
+    tell: ({ from }) =>
+      phrase`Somebody received these messages of ${from} and sent them on, and they were changed on the way, as mailing lists do. There is nothing to do.`,
+  },
 };
 
 /** Strict alignment wants the very same domain; relaxed alignment wants the same organisation. */

@@ -6,7 +6,6 @@ import { findInvalid, sumTallies } from './looks.ts';
 import { type Party, sendsForOthers } from './party.ts';
 import { findPlaces, hasServers, type Place, type Places } from './place.ts';
 import type { JudgeContext, JudgedSenders, Sender, SentMail, Verdict } from './sender.ts';
-import type { SourceCounts } from './source.ts';
 import { findVerdict, isOwn, judge } from './verdict-rules.ts';
 
 /*
@@ -20,19 +19,15 @@ export function judgeSenders(all: readonly SentMail[], context: JudgeContext): J
   const { places, factsOf } = findPlaces(all, context);
   const crowd = findCrowd(places, context.findMark(SCATTERED) !== undefined);
   const groups = Map.groupBy(places, (place) => toKey(place, crowd, context));
-  const sorted = [...groups]
-    .map(([key, members]) => toGroup(key, members))
-    .sort((a, b) => b.counts.messages - a.counts.messages);
-  const toTitle = createTitles(sorted, crowd);
-  const senders = new Map(
-    sorted.map((group) => [group.key, toSender(group, { ...context, factsOf, toTitle, crowd })]),
+  const judged = [...groups].map(([key, members]) =>
+    toSender({ key, members }, { ...context, factsOf, crowd }),
   );
-  const keys = new Map<string, string>();
-  for (const [key, members] of groups) for (const { mail } of members) keys.set(mail.address, key);
-  return {
-    senders: [...senders.values()],
-    of: (address) => senders.get(keys.get(address) ?? ''),
-  };
+  const senders = addTitles(judged.sort((a, b) => b.messages - a.messages));
+  const byKey = new Map(senders.map((sender) => [sender.key, sender]));
+  const byAddress = new Map<string, Sender | undefined>();
+  for (const [key, members] of groups)
+    for (const { mail } of members) byAddress.set(mail.address, byKey.get(key));
+  return { senders, of: (address) => byAddress.get(address) };
 }
 
 const SCATTERED = 'scattered';
@@ -58,7 +53,7 @@ function toKey(place: Place, crowd: Crowd, context: JudgeContext): string {
   if (crowd.members.has(place)) return SCATTERED;
   const { kind, service } = party;
   if (kind !== 'network' && (service === undefined || sendsForOthers(party))) return party.key;
-  const verdict = findVerdict({ ...place, counts: mail, domain: context.domain });
+  const verdict = findVerdict(place);
   // What is set up at a service with mailboxes holds for all of its addresses.
   const isOne = !hasServers(party) && verdict === 'needs_setup' && isOwn(tally);
   return party.key + PARTS[isOne ? 'yours' : verdict];
@@ -67,66 +62,63 @@ function toKey(place: Place, crowd: Crowd, context: JudgeContext): string {
 interface Group {
   readonly key: string;
   readonly members: readonly Place[];
-  readonly party: Party;
-  readonly counts: SourceCounts;
-}
-
-const STRENGTH = ['dkim', 'spf', 'dns', undefined];
-
-function toGroup(key: string, members: readonly Place[]): Group {
-  const counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
-  for (const { mail } of members) addCounts(counts, mail);
-  const rank = (party: Party) => STRENGTH.indexOf(party.service?.by);
-  const [first] = members as [Place];
-  const party = members.reduce(
-    (best, one) => (rank(one.party) < rank(best) ? one.party : best),
-    first.party,
-  );
-  return { key, members, party, counts };
-}
-
-/** No two senders have the same title. */
-function createTitles(groups: readonly Group[], crowd: Crowd): (group: Group) => string {
-  const parts = Map.groupBy(groups, ({ party }) => party.key);
-  const taken = new Set<string>();
-  return ({ key, party }) => {
-    if (key === SCATTERED) return toCrowdTitle(crowd);
-    const suffix = SUFFIXES[key.slice(party.key.length)] ?? '';
-    const isOnly = parts.get(party.key)?.length === 1 && !key.endsWith(PARTS.passed_on);
-    const title = key.startsWith(party.key) ? party.title + (isOnly ? '' : suffix) : key;
-    const unique = taken.has(title) ? `${title} (${party.kind})` : title;
-    taken.add(unique);
-    return unique;
-  };
 }
 
 interface SenderContext extends JudgeContext, Pick<Places, 'factsOf'> {
   readonly crowd: Crowd;
-  readonly toTitle: (group: Group) => string;
 }
 
-function toSender(group: Group, { crowd, toTitle, factsOf, ...context }: SenderContext): Sender {
-  const { key, members, party, counts } = group;
-  const mark = context.findMark(key);
+/** Has the title of its party. */
+type Untitled = Sender & { readonly party: Party };
+
+function toSender({ key, members }: Group, context: SenderContext): Untitled {
+  const [{ mail: first }] = members as [Place];
+  const days = { firstDay: first.firstDay, lastDay: first.lastDay };
+  const counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
+  for (const { mail } of members) {
+    addCounts(counts, mail);
+    if (mail.firstDay < days.firstDay) days.firstDay = mail.firstDay;
+    if (mail.lastDay > days.lastDay) days.lastDay = mail.lastDay;
+  }
+  const party = findStrongest(members);
   const tally = sumTallies(members.map((one) => one.tally));
-  const broken = tally.invalid > 0 ? findBroken(members, factsOf) : undefined;
+  const broken = tally.invalid > 0 ? findBroken(members, context.factsOf) : undefined;
+  const mark = context.findMark(key);
   const isScattered = key === SCATTERED;
+  const crowd = isScattered ? context.crowd : undefined;
   const judged = judge({
-    ...{ domain: context.domain, party, counts, mark, broken, tally },
-    crowd: isScattered ? crowd : undefined,
+    ...{ domain: context.domain, party, counts, mark, broken, tally, crowd },
     ownName: members.find(({ ownName }) => ownName !== undefined)?.ownName,
     isPrivate: members.some((one) => one.isPrivate),
     isNear: members.every((one) => one.isNear),
   });
-  const days = members.map(({ mail }) => mail);
   return {
-    ...{ key, title: toTitle(group), service: party.service, mark, isScattered, broken },
-    ...judged,
-    ...counts,
-    sources: members.length,
-    firstDay: days.reduce((a, b) => (b.firstDay < a.firstDay ? b : a)).firstDay,
-    lastDay: days.reduce((a, b) => (b.lastDay > a.lastDay ? b : a)).lastDay,
+    ...{ key, title: crowd ? toCrowdTitle(crowd) : party.title, party, service: party.service },
+    ...{ ...judged, mark, isScattered, broken, ...counts, sources: members.length, ...days },
   };
+}
+
+const STRENGTH = ['dkim', 'spf', 'dns', undefined];
+
+function findStrongest(members: readonly Place[]): Party {
+  const rank = ({ party }: Place) => STRENGTH.indexOf(party.service?.by);
+  return members.reduce((best, one) => (rank(one) < rank(best) ? one : best)).party;
+}
+
+/** No two senders have the same title. */
+function addTitles(untitled: readonly Untitled[]): readonly Sender[] {
+  const parts = Map.groupBy(untitled, ({ party }) => party.key);
+  const taken = new Set<string>();
+  return untitled.map(({ party, ...sender }) => {
+    const { key, isScattered } = sender;
+    const isMarked = !(isScattered || key.startsWith(party.key));
+    const isOnly = parts.get(party.key)?.length === 1 && !key.endsWith(PARTS.passed_on);
+    const suffix = (isOnly ? undefined : SUFFIXES[key.slice(party.key.length)]) ?? '';
+    const name = isMarked ? key : sender.title + suffix;
+    const title = taken.has(name) ? `${name} (${party.kind})` : name;
+    taken.add(title);
+    return { ...sender, title };
+  });
 }
 
 function findBroken(members: readonly Place[], factsOf: Places['factsOf']): Signature | undefined {

@@ -83,24 +83,23 @@ function findMost(
   toClaim: (seen: SeenMail) => Claim,
 ): Party | undefined {
   const [only] = results;
-  if (results.length === 1 && only !== undefined) return toParty(toClaim(only.seen));
-  const sums = new Map<Claim, number>();
-  const claims = new Map<string, Claim>();
+  if (results.length === 1 && only !== undefined) return toClaimed(toClaim(only.seen));
+  const sums = new Map<string, { readonly claim: Claim; messages: number }>();
   let all = 0;
   for (const { seen, messages } of results) {
     const claim = toClaim(seen);
-    const key = claim === undefined || claim === 'own' ? claim : claim.key;
     all = addSafely(all, messages);
-    if (key === undefined) continue;
-    const known = claims.get(key) ?? claim;
-    claims.set(key, known);
-    sums.set(known, addSafely(sums.get(known) ?? 0, messages));
+    if (claim === undefined) continue;
+    const key = claim === 'own' ? claim : claim.key;
+    const sum = sums.get(key) ?? { claim, messages: 0 };
+    sum.messages = addSafely(sum.messages, messages);
+    sums.set(key, sum);
   }
-  const sorted = [...sums]
-    .filter(([, messages]) => 10 * messages >= all)
-    .sort(([, a], [, b]) => b - a)
-    .map(([claim]) => toParty(claim));
-  return sorted.find((one) => one && sendsForOthers(one)) ?? sorted[0];
+  const claims = [...sums.values()]
+    .filter(({ messages }) => 10 * messages >= all)
+    .sort((a, b) => b.messages - a.messages)
+    .map(({ claim }) => toClaimed(claim));
+  return claims.find((one) => one && sendsForOthers(one)) ?? claims[0];
 }
 
-const toParty = (claim: Claim) => (claim === 'own' ? undefined : claim);
+const toClaimed = (claim: Claim) => (claim === 'own' ? undefined : claim);

@@ -1,22 +1,17 @@
 import { isIPv4 } from 'node:net';
 import { remember } from '../remember.ts';
 import { type Facts, type SeenMail, toFacts } from './evidence.ts';
-import { findAway, type Tally, toTally } from './looks.ts';
+import { toTally } from './looks.ts';
 import { createPartyFinder, isPrivate, type Party } from './party.ts';
 import type { JudgeContext, SentMail } from './sender.ts';
+import { findHomes } from './signature-homes.ts';
+import type { Known } from './verdict-rules.ts';
 
-/** An address with what its mail shows. */
-export interface Place {
+/** An address with what is known of it by its mail. */
+export interface Place extends Known {
   readonly mail: SentMail;
-  readonly party: Party;
-  readonly tally: Tally;
   /** The smallest network that is given to one site: /24 of IPv4, /48 of IPv6. */
   readonly site: string;
-  /** Its name in DNS, if it is the owner's. */
-  readonly ownName: string | undefined;
-  readonly isPrivate: boolean;
-  /** Whether a server of the owner's is in its site. */
-  readonly isNear: boolean;
 }
 
 export interface Places {
@@ -29,22 +24,23 @@ export function findPlaces(all: readonly SentMail[], context: JudgeContext): Pla
   const factsOf = remember((seen: SeenMail) => toFacts(seen, context));
   const findParty = createPartyFinder(context, factsOf);
   const own = toOrganizationalDomain(domain);
-  const isOwn = remember((name: string) => toOrganizationalDomain(name) === own);
+  const isOwn = (name: string) => name.endsWith(own) && toOrganizationalDomain(name) === own;
   const located = all.map((mail) => {
     const { address, name } = mail;
     const ownName = name !== undefined && isOwn(name) ? name : undefined;
     return { mail, party: findParty(mail), site: toSite(address), ownName };
   });
-  const isAway = findAway(located, factsOf);
+  const passesOn = findHomes(located, factsOf);
   const servers = located.filter(({ mail, party }) => mail.spfAligned > 0 && hasServers(party));
   const sites = new Set(servers.map(({ site }) => site));
   const places = located.map((one): Place => {
     const { mail, party, site, ownName } = one;
     const isNear = sites.has(site) && hasServers(party);
-    const canPassOn = !isNear && ownName === undefined;
-    const tally = toTally(one, { factsOf, isAway, canPassOn });
+    const canPassOn = ownName === undefined && !(isNear && party.kind === 'network');
+    const tally = toTally(one, { factsOf, passesOn, canPassOn });
     const isInside = party.kind === 'address' && isPrivate(mail.address);
-    return { mail, party, tally, site, ownName, isPrivate: isInside, isNear };
+    const counts = mail;
+    return { domain, mail, counts, party, tally, site, ownName, isPrivate: isInside, isNear };
   });
   return { places, factsOf };
 }

@@ -21,7 +21,10 @@ export interface SentMail extends SourceCounts {
 
 /** Who sent, by one or many addresses. */
 export interface Sender extends SourceCounts {
-  /** Stays the same: `service SendGrid`, `service Google passes on`, `domain list.example.net`, `scattered`, or the address. */
+  /**
+   * Stays the same: `service SendGrid`, `domain list.example.net`, `network AS64500`, `scattered`, or the address. Where a
+   * party has many customers, ` passes on`, ` to set up` or ` others` follows, as in `service Google passes on`.
+   */
   readonly key: string;
   /** No two senders of a domain have the same one. */
   readonly title: string;

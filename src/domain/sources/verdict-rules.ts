@@ -6,7 +6,7 @@ import { tellSelector } from './record-problem.ts';
 import type { ReasonCode, Sender, Verdict } from './sender.ts';
 import type { SourceCounts } from './source.ts';
 
-/** What is known of a sender when it is judged. */
+/** What is known of a sender, or of an address, when it is judged. */
 export interface Known {
   readonly domain: string;
   readonly party: Party;
@@ -16,7 +16,7 @@ export interface Known {
   /** A name in DNS, which leads back to an address, if it is the owner's. */
   readonly ownName: string | undefined;
   readonly isPrivate: boolean;
-  /** Whether it is in a small network where the owner has a server. */
+  /** Whether a server of the owner's is in its site: in the same /24 of IPv4, or /48 of IPv6. */
   readonly isNear: boolean;
   /** Set for scattered addresses. */
   readonly crowd?: { readonly isLarge: boolean } | undefined;

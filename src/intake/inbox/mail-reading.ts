@@ -26,7 +26,8 @@ export class MailReading {
 
   add(document: IngestedDocument): void {
     const { outcome, refusal } = document;
-    if (refusal?.reason === 'too_costly' && isFirstTry(this.mail)) this.isPostponed = true;
+    const isGivenUp = refusal?.reason === 'too_costly' || refusal?.reason === 'unreadable';
+    if (isGivenUp && isFirstTry(this.mail)) this.isPostponed = true;
     this.#documents += 1;
     this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
     if (outcome === 'rejected') this.#reason ??= refusal?.message ?? null;

@@ -69,9 +69,9 @@ async function findFrom(bytes: Buffer, options: CheckOptions): Promise<string> {
   const { resolver, curTime, trustedServers } = options;
   const given = { resolver, curTime, minBitLength: MIN_KEY_BITS };
   const found = await dkimVerify(bytes, { ...given, rejectRsaSha1: true });
-  const from = toFrom(found);
-  if (from === undefined) return '';
-  const isAligned = await toIsAligned(from);
+  const author = await findAuthor(found);
+  if (author === undefined) return '';
+  const { from, isAligned } = author;
   if (found.results.some((one) => isAligned(one.signingDomain) && isWhole(one, { from, found })))
     return from;
   const trusted = await listTrustedResults(found, trustedServers, given);
@@ -89,19 +89,16 @@ interface CheckOptions {
 }
 
 /** Nothing is aligned with several From fields: the signed one is not the one that people see. */
-function toFrom({ headerFrom, fromFields }: DKIMVerifyResult): string | undefined {
+async function findAuthor({ headerFrom, fromFields }: DKIMVerifyResult) {
   const [address = ''] = headerFrom;
-  const domain = parseDomainName(address.slice(address.lastIndexOf('@') + 1));
+  const at = address.lastIndexOf('@');
+  const domain = parseDomainName(address.slice(at + 1));
   if (fromFields !== 1 || headerFrom.length !== 1 || domain === undefined) return undefined;
-  return `${address.slice(0, address.lastIndexOf('@'))}@${domain}`.toLowerCase();
-}
-
-async function toIsAligned(from: string) {
   const toOwnerDomain = await loadOwnerDomains();
-  const owner = toOwnerDomain(from.slice(from.lastIndexOf('@') + 1));
-  return (name = '') => {
-    const domain = parseDomainName(name);
-    return domain !== undefined && toOwnerDomain(domain) === owner;
+  const isOwner = (name: string) => toOwnerDomain(name) === toOwnerDomain(domain);
+  return {
+    from: `${address.slice(0, at)}@${domain}`.toLowerCase(),
+    isAligned: (name = '') => isOwner(parseDomainName(name) ?? ''),
   };
 }
 

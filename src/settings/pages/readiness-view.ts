@@ -136,6 +136,8 @@ function renderObstacle(obstacle: Obstacle, domainId: string): Html {
   if (obstacle.kind === 'silent')
     return html`No report covers a day after ${formatDay(obstacle.newest)}, so nobody knows what fails now.`;
   if (obstacle.kind === 'few_data') return html`${describeWait(obstacle)}`;
+  if (obstacle.kind === 'sends_after_all')
+    return html`It is said to send no mail, and ${pluralize(obstacle.messages, 'message')} passed: see <a href="${toSourcePath(domainId)}">who sent them</a>.`;
   if (obstacle.kind === 'no_passing_mail')
     return html`No mail of the domain passed for ${WINDOW_DAYS} days. <a href="#sends-no-mail">If it sends no mail, say so</a>: then it can have p=reject at once.`;
   const { kind, mail } = obstacle;

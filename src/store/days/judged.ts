@@ -6,6 +6,7 @@ import {
   type FailingSender,
   type JudgedMail,
   MANY_MESSAGES,
+  MIN_DATA_DAYS,
   QUIET_DAYS,
   WINDOW_DAYS,
 } from '../../domain/readiness.ts';
@@ -126,7 +127,7 @@ export async function readOwnMail(deps: JudgeDeps, query: OwnQuery) {
     below: sumBelow(judged, query.name),
     failing: isOf('own', 'undecided'),
     forwarders: isOf('forwarded'),
-    isQuiet: await isQuiet(deps, query),
+    isQuiet: await isQuiet(deps, query, judged.days),
   };
   return { ...judged, senders, mail };
 }
@@ -157,10 +158,11 @@ function sumBelow({ results, sources }: JudgedRange, domain: string) {
   return sumByStanding(parts, addUp(parts));
 }
 
-/** Asked of a domain with little mail only: so many days are three times the work. */
-async function isQuiet(deps: JudgeDeps, query: OwnQuery): Promise<boolean> {
+/** Asked of a domain with little mail, or on few days, only: so many days are three times the work. */
+async function isQuiet(deps: JudgeDeps, query: OwnQuery, dataDays: number): Promise<boolean> {
   const { range, oldest, all } = query;
-  if (all.aligned >= MANY_MESSAGES || daysBetween(oldest, range.to) < WINDOW_DAYS - 1) return false;
+  const isMany = all.aligned >= MANY_MESSAGES && dataDays >= MIN_DATA_DAYS;
+  if (isMany || daysBetween(oldest, range.to) < WINDOW_DAYS - 1) return false;
   const quarter = { from: addDays(range.to, 1 - QUIET_DAYS), to: range.to };
   const { sources } = await readJudged(deps, { ...query, range: quarter });
   return !sources.some(({ standing }) => standing === 'own' || standing === 'undecided');

@@ -95,7 +95,7 @@ export const REPORTS = {
       'index report_arrival (domain_id, seq)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
-      `index report_stranger (domain_id, seq) where ${DOUBTFUL}`,
+      `index report_stranger (domain_id, received_at) where ${DOUBTFUL}`,
     ],
     sqlite: [`index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`],

@@ -87,7 +87,12 @@ describe('two records mean the same', () => {
     [`${A}\n${B}`, 'absent', 'absent'],
     [null, 'absent', 'absent'],
   ])('the policy of %s', (value, p, sp) => {
-    expect(toPolicies(value)).toEqual({ p, sp });
+    expect(toPolicies(value)).toEqual({ p, sp, np: sp });
+  });
+
+  test('the policy of subdomains that do not exist', () => {
+    const record = 'v=DMARC1; p=reject; sp=none; np=quarantine';
+    expect(toPolicies(record)).toEqual({ p: 'reject', sp: 'none', np: 'quarantine' });
   });
 });
 

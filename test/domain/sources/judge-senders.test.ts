@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { addUp } from '../../../src/domain/alerts/rate.ts';
 import {
   loadOrganizationalDomains,
   loadOwnerDomains,
@@ -7,7 +9,8 @@ import {
 import { judgeSenders } from '../../../src/domain/sources/judge-senders.ts';
 import { createNamer } from '../../../src/domain/sources/service-name.ts';
 import { parseServices } from '../../../src/domain/sources/services.ts';
-import { readTable, type TableDomain } from './verdicts-table.ts';
+import type { Mark } from '../../../src/domain/sources/source.ts';
+import { parseDomain, readTable, type TableDomain } from './verdicts-table.ts';
 
 const TSV = new URL('../../../src/store/days/services/services.tsv', import.meta.url);
 const services = parseServices(readFileSync(TSV, 'utf8'));
@@ -15,16 +18,22 @@ const toOwnerDomain = await loadOwnerDomains();
 const toOrganizationalDomain = await loadOrganizationalDomains();
 const TABLE = readTable(toOwnerDomain);
 
-function judgeDomain({ domain, modes, marks, wanted }: TableDomain) {
+function judgeDomain({ domain, modes, marks, wanted }: TableDomain, more: Marks = {}) {
   const nameService = createNamer({ domain, services, toOrganizationalDomain });
   return judgeSenders(
     wanted.flatMap(({ mail }) => mail),
     {
-      ...{ domain, modes, nameService, findMark: (subject) => marks.get(subject) },
-      toOrganizationalDomain: toOwnerDomain,
+      ...{ domain, modes, nameService, toOrganizationalDomain: toOwnerDomain },
+      findMark: (subject) => more[subject] ?? marks.get(subject),
     },
   );
 }
+
+type Marks = Readonly<Record<string, Mark>>;
+
+/** One more domain, by lines of the table. */
+const judgeLines = (lines: readonly string[], marks?: Marks) =>
+  judgeDomain(parseDomain(`own.example: a test\n${lines.join('\n')}`, toOwnerDomain), marks);
 
 describe.each(TABLE)('$title', (one) => {
   const judged = judgeDomain(one);
@@ -33,4 +42,117 @@ describe.each(TABLE)('$title', (one) => {
     const verdicts = mail.map(({ address }) => judged.of(address)?.verdict);
     expect([...new Set(verdicts)]).toEqual([verdict]);
   });
+
+  test('each name has one verdict, and messages are counted once', () => {
+    const { senders } = judged;
+    expect(new Set(senders.map(({ title }) => title)).size).toBe(senders.length);
+    expect(new Set(senders.map(({ key }) => key)).size).toBe(senders.length);
+    const all = one.wanted.flatMap(({ mail }) => mail);
+    expect(addUp(senders)).toEqual(addUp(all));
+    expect(senders.reduce((sum, { sources }) => sum + sources, 0)).toBe(all.length);
+    for (const { reasons, reason } of senders) {
+      expect(reasons.length).toBeGreaterThan(0);
+      expect(reason.map((part) => (typeof part === 'string' ? part : part.name)).join('')).toMatch(
+        /^[A-Z].*\.$/,
+      );
+    }
+  });
+});
+
+test('the table has 40 domains and more, and 150 sources and more', () => {
+  expect(TABLE.length).toBeGreaterThanOrEqual(40);
+  expect(TABLE.flatMap(({ wanted }) => wanted).length).toBeGreaterThanOrEqual(150);
+});
+
+const OWN = '192.0.2.10 | - | AS64500 Own | 5000 spf=pass:own dkim=pass:own:s1 | yours | Own.';
+const GOOGLE = 'mail-a.google.com | AS64510 Google';
+
+describe('a sender', () => {
+  test('is one for all addresses of a service, and another one for what it passes on', () => {
+    const { senders, of } = judgeLines([
+      `198.51.100.1 | ${GOOGLE} | 900 spf=pass:own dkim=pass:own:g | - | -`,
+      `198.51.100.2 | ${GOOGLE} | 800 spf=pass:own dkim=pass:own:g | - | -`,
+      `198.51.100.3 | ${GOOGLE} | 70 spf=pass:gmail.com dkim=pass:own:g | - | -`,
+      `198.51.100.4 | ${GOOGLE} | 20 spf=pass:gmail.com | - | -`,
+    ]);
+    expect(
+      senders.map(({ key, title, sources, messages }) => [key, title, sources, messages]),
+    ).toEqual([
+      ['service Google', 'Google', 2, 1700],
+      ['service Google passes on', 'Google, forwarding', 1, 70],
+      ['service Google to set up', 'Google, to set up', 1, 20],
+    ]);
+    expect(of('198.51.100.2')).toBe(senders[0]);
+    expect(of('192.0.2.77')).toBeUndefined();
+  });
+
+  test('of a network is told apart from others in it, whose name is whole where they are alone', () => {
+    const other = '198.51.100.9 | - | AS64500 Own | 60 spf=fail:own | - | -';
+    const toTitles = (...lines: string[]) => judgeLines(lines).senders.map(({ title }) => title);
+    expect(toTitles(OWN, other)).toEqual(['AS64500 Own', 'AS64500 Own, others']);
+    expect(toTitles(other)).toEqual(['AS64500 Own']);
+  });
+
+  test('has the signature that breaks most, with its selector, and the days of all addresses', () => {
+    const [sender] = judgeLines([
+      '198.51.100.1 | - | - | 50 spf=pass:sendgrid.net dkim=fail:own:s1 + 9 spf=pass:sendgrid.net dkim=fail:own:s2 | - | -',
+      '198.51.100.2 | - | - | 20 spf=pass:sendgrid.net dkim=permerror:own:s2 + 30 spf=pass:sendgrid.net dkim=fail:own:s2 | - | -',
+    ]).senders;
+    expect(sender).toMatchObject({
+      ...{ key: 'service Twilio SendGrid', verdict: 'needs_setup', sources: 2 },
+      ...{
+        reasons: ['signature_broken', 'service_as_itself'],
+        broken: { domain: 'own.example', selector: 's2' },
+      },
+      ...{ firstDay: '2026-05-01', lastDay: '2026-05-30', messages: 109, aligned: 0 },
+      service: { by: 'spf', domain: 'sendgrid.net' },
+    });
+  });
+
+  test('that a mark is of keeps the mark for addresses that come later', () => {
+    const marks = { 'domain mailer.example': 'unknown', scattered: 'unknown' } as const;
+    const later = '203.0.113.9 | - | - | 3 spf=pass:x.mailer.example | - | -';
+    expect(judgeLines([OWN, later], marks).of('203.0.113.9')).toMatchObject({
+      ...{ key: 'domain mailer.example', verdict: 'forged', mark: 'unknown' },
+    });
+    // There was a botnet, and now one address is left.
+    const last = '203.0.113.9 | - | - | 1 spf=softfail:own | - | -';
+    expect(judgeLines([OWN, last], marks).of('203.0.113.9')).toMatchObject({
+      ...{ key: 'scattered', isScattered: true, verdict: 'forged' },
+    });
+  });
+
+  test('is the address itself where that has a mark, which leaves the others as they were', () => {
+    const lines = [1, 2].map((i) => `198.51.100.${i} | - | - | 50 spf=pass:zendesk.com | - | -`);
+    const { senders } = judgeLines(lines, { '198.51.100.1': 'unknown' });
+    expect(senders.map(({ key, title, verdict }) => [key, title, verdict])).toEqual([
+      ['198.51.100.1', '198.51.100.1', 'forged'],
+      ['service Zendesk', 'Zendesk', 'needs_setup'],
+    ]);
+  });
+});
+
+test('what reporters state of a botnet is one row, whose title says so', () => {
+  const { senders } = judgeLines([OWN, '2001:db8:*::1 x2800 | - | - | 1-3 spf=fail:own | - | -']);
+  expect(senders.map(({ title, isScattered, sources }) => [title, isScattered, sources])).toEqual([
+    ['2,800 scattered addresses, likely one botnet', true, 2800],
+    ['AS64500 Own', false, 1],
+  ]);
+});
+
+const PATTERNS = TABLE.flatMap(({ wanted }) => wanted).flatMap(({ line }) =>
+  (line.split(' | ')[3] ?? '').split(' + '),
+);
+
+test('nothing that is not the owner’s makes own mail another’s', () => {
+  const pattern = fc.constantFrom(...PATTERNS);
+  fc.assert(
+    fc.property(fc.array(pattern, { maxLength: 30 }), (patterns) => {
+      const others = patterns.map((one, i) => `203.0.113.${i} | - | - | ${one} | - | -`);
+      expect(['yours', 'needs_setup']).toContain(
+        judgeLines([OWN.replace('5000', '900000'), ...others]).of('192.0.2.10')?.verdict,
+      );
+    }),
+    { numRuns: 200 },
+  );
 });

@@ -29,7 +29,10 @@ export function readTable(toOrganizationalDomain: ToOrganizationalDomain): reado
   return sections.map((section) => parseDomain(section, toOrganizationalDomain));
 }
 
-function parseDomain(section: string, toOrganizationalDomain: ToOrganizationalDomain): TableDomain {
+export function parseDomain(
+  section: string,
+  toOrganizationalDomain: ToOrganizationalDomain,
+): TableDomain {
   const [title = '', ...lines] = section.trimEnd().split('\n');
   const [head = ''] = title.split(':', 1);
   const [domain = ''] = head.split(' ', 1);

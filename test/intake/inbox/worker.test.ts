@@ -205,7 +205,7 @@ describe('a fault of our own', () => {
     ]);
     const rejections = await db.selectFrom('rejection').select(['reason', 'message']).execute();
     expect(rejections).toEqual([
-      { reason: 'too_costly', message: 'Reading it was given up after 10 s.' },
+      { reason: 'unreadable', message: 'Reading it was given up after 10 s.' },
     ]);
   });
 

@@ -124,22 +124,16 @@ export class MailboxConnection {
     let [low, high] = [1, mailbox ? mailbox.exists : 0];
     let next: number | undefined;
     for (let number = high; low <= high; number = Math.floor((low + high) / 2)) {
-      const uid = await this.#findUid(number);
-      if (uid !== undefined && uid >= from) next = uid;
+      const found = new Map<number, number>();
+      const take = ({ seq, uid }: FetchMessageObject) => void found.set(seq, uid);
+      await this.#session.fetch(`${number}`, { uid: true }, 0, take, { uid: false });
+      // Servers tell of other mails meanwhile (RFC 3501, section 7.4.2).
+      const uid = found.get(number);
+      next = uid !== undefined && uid >= from ? uid : next;
       if (uid !== undefined && uid < from) low = number + 1;
       else high = number - 1;
     }
     return next;
-  }
-
-  /** The UID of the mail with a number. Servers tell of other mails meanwhile (RFC 3501, section 7.4.2). */
-  async #findUid(number: number): Promise<number | undefined> {
-    let found: number | undefined;
-    const take = ({ seq, uid }: FetchMessageObject) => {
-      if (seq === number) found = uid;
-    };
-    await this.#session.fetch(`${number}`, { uid: true }, 0, take, { uid: false });
-    return found;
   }
 
   /**

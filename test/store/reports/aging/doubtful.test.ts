@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { receiveInputs } from '../../../../scripts/receive.ts';
 import type { Db } from '../../../../src/store/engine/database.ts';
 import { trimDoubtful } from '../../../../src/store/reports/aging/doubtful.ts';
 import type { Sender } from '../../../../src/store/reports/senders.ts';
@@ -24,7 +26,7 @@ async function aWorld() {
     );
   const trim = (bounds: { reports: number; bytes: number }) =>
     db.write((tx) => trimDoubtful(tx, id, { now: TODAY, bounds }));
-  return { db, send, trim };
+  return { db, domain, send, trim };
 }
 
 const listIds = async (db: Db) => {
@@ -56,14 +58,15 @@ test('they are bounded in bytes too', async () => {
   expect(await listIds(db)).toEqual(['b', 'c', 'file']);
 });
 
-test('a stranger who sends thousands leaves two thousand of a day, and the domain’s own reports', async () => {
-  const { db, send } = await aWorld();
+test('a stranger who sends much leaves 64 MiB of a day, and the domain’s own reports', async () => {
+  const { db, send, domain } = await aWorld();
   await send(['genuine'], BIG);
-  await send(
-    Array.from({ length: 2_300 }, (_, i) => `r-${i}`),
-    STRANGER,
-  );
+  for (let i = 0; i < 70; i += 1) {
+    const content = aReport({ domain, reportId: `r-${i}` });
+    const bytes = Buffer.concat([Buffer.from('PK'), randomBytes(1024 * 1024)]);
+    const documents = [{ member: [], content, ...STRANGER }];
+    await receiveInputs(db, [{ name: `${i}`, bytes, documents }], TODAY);
+  }
   const ids = await listIds(db);
-  expect(ids).toHaveLength(2_001);
-  expect([ids[0], ids[1], ids.at(-1)]).toEqual(['genuine', 'r-300', 'r-2299']);
-});
+  expect([ids.length, ids[0], ids[1], ids.at(-1)]).toEqual([64, 'genuine', 'r-7', 'r-69']);
+}, 60_000);
