@@ -23,7 +23,9 @@ export interface AlertStep extends OpenAlert {
 }
 
 /** Messages of strangers that fail, where more than a few of all messages do: the owner looks at them first. */
-type Strangers = MailOfStanding | undefined;
+export type Strangers =
+  | (MailOfStanding & { readonly senders: readonly FailingSender[] })
+  | undefined;
 
 export type NextStep =
   | {
@@ -180,7 +182,7 @@ function findStronger(facts: DomainFacts): NextStep | undefined {
 function findStrangers(facts: DomainFacts): Strangers {
   const { all } = scopeOf(facts);
   if (all === undefined || isGood(facts.counts) || failedOf(all.stranger) === 0) return undefined;
-  return all.stranger;
+  return { ...all.stranger, senders: facts.mail?.strangers ?? [] };
 }
 
 /** What a person has to look at first has the least number. */

@@ -1,4 +1,4 @@
-import { type Counts, failedOf } from './alerts/rate.ts';
+import { addUp, type Counts, failedOf } from './alerts/rate.ts';
 import {
   findPolicyTag,
   findTestTags,
@@ -60,9 +60,10 @@ export interface JudgedMail {
   readonly all: MailByStanding;
   /** The part of it that names subdomains in the header From. */
   readonly below: MailByStanding;
-  /** Senders whose messages fail and may be the owner's, and senders that pass mail on: most failures first. */
+  /** Senders whose messages fail: those that may be the owner's, that pass mail on, and strangers. Most failures first. */
   readonly failing: readonly FailingSender[];
   readonly forwarders: readonly FailingSender[];
+  readonly strangers: readonly FailingSender[];
   /** Whether no mail of the owner failed in QUIET_DAYS days. */
   readonly isQuiet: boolean;
 }
@@ -116,13 +117,21 @@ export function assess(facts: DomainFacts): Readiness {
   const { all: mail } = scopeOf(facts);
   const obstacles = listObstacles(facts);
   const isWaiting = obstacles.every(({ kind }) => kind === 'few_data' || kind === 'silent');
-  const answer = findWeakTag(facts) === undefined ? 'reached' : isWaiting ? 'wait' : 'not_yet';
+  const answer = isReached(facts) ? 'reached' : isWaiting ? 'wait' : 'not_yet';
   return {
     answer: answer === 'wait' && obstacles.length === 0 ? 'yes' : answer,
     obstacles,
     strangers: isFailing(mail?.stranger) ? mail?.stranger : undefined,
     forwarded: isFailing(mail?.forwarded) ? mail?.forwarded : undefined,
   };
+}
+
+/** Mail that fails is rejected, whatever names the mail has: those that no mail has are for the next step. */
+function isReached(facts: DomainFacts): boolean {
+  const tag = findWeakTag(facts);
+  if (tag === undefined) return true;
+  const below = facts.mail && addUp(Object.values(facts.mail.below));
+  return tag !== 'p' && below?.messages === 0;
 }
 
 /** What keeps a domain from a stronger policy; empty when nothing does. The owner's word that it sends no mail is enough. */
@@ -199,8 +208,14 @@ export function policyOf({ record }: DomainFacts, tag: PolicyTag): Policy | null
   return findPolicyTag(record ?? null, tag);
 }
 
-export function findSilence({ newest, today }: Pick<DomainFacts, 'newest' | 'today'>) {
-  const isSilent = newest !== null && daysBetween(newest, today) > SILENT_DAYS;
+export function findSilence({
+  newest,
+  today,
+  openAlerts,
+}: Pick<DomainFacts, 'newest' | 'today' | 'openAlerts'>) {
+  if (newest === null) return undefined;
+  const isMissing = openAlerts.some(({ type }) => type === 'alert.reports_missing');
+  const isSilent = isMissing || daysBetween(newest, today) > SILENT_DAYS;
   return isSilent ? { kind: 'silent' as const, newest } : undefined;
 }
 

@@ -32,7 +32,15 @@ function aMail(all: Partial<MailByStanding>, rest: Partial<JudgedMail> = {}): Ju
     ...{ forwarded: NONE, stranger: NONE, foreign: NONE },
   };
   const below = { ...empty, ...rest.below };
-  return { failing: [], forwarders: [], isQuiet: false, ...rest, all: { ...empty, ...all }, below };
+  return {
+    failing: [],
+    forwarders: [],
+    strangers: [],
+    isQuiet: false,
+    ...rest,
+    all: { ...empty, ...all },
+    below,
+  };
 }
 
 const failing = (messages: number, sources = 1) => ({ messages, aligned: 0, sources });
@@ -228,7 +236,7 @@ describe('the next step of a domain', () => {
           { below: { passing: passing(2_000), stranger: failing(3_600, 40) } as never },
         ),
       },
-      { kind: 'stronger', tag: 'sp', strangers: failing(3_600, 40) },
+      { kind: 'stronger', tag: 'sp', strangers: { ...failing(3_600, 40), senders: [] } },
     ],
     [
       'p=reject, sp=reject, np=none',

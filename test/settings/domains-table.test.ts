@@ -36,7 +36,7 @@ const TODAY = '2026-03-15';
 /** Before the first report of any domain. */
 const ADDED = '2025-11-01T00:00:00Z';
 /** Alerts are evaluated after these days: longer than most stay open, and often enough that no day is too old to fire. */
-const isWatched = (day: number) => day <= 25 && day % 3 === 1;
+const isWatched = (day: number) => day <= 25 && (day % 3 === 1 || day === 3);
 
 const toDayAgo = (ago: number) => addDays(TODAY, -ago);
 

@@ -1,17 +1,18 @@
 /*
- * Who sent a report's mail, as the report has it: the organisational domain as which it was authenticated, after `NEW` when
- * that reporter was new; empty when it was not authenticated; null for a file, which is the operator's own word.
+ * Who sent a report's mail, as the report has it: the reporter as which it was authenticated (`findReporter`), after `NEW` when
+ * that was new; empty when it was not authenticated; null for a file, which is the operator's own word.
  */
 
-/** Not authenticated, in the name of a reporter that was authenticated before. No domain has this name. */
+/** In the name of a reporter that was authenticated before, and not of it. No domain has this name. */
 export const DISPUTED = 'disputed';
 
 /** Before the name of a reporter that was new. No domain has a space. */
 export const NEW = 'new ';
 
 /**
- * How long a reporter is new, after its first authenticated mail: anybody can register a domain and sign with it. Longer
- * than what alerts compare a day with, so a stranger's reports are seen long before they count.
+ * How long a reporter is new, after its first authenticated mail about a domain of an account: anybody can register a
+ * domain and sign with it. Longer than what alerts compare a day with, so a stranger's reports are seen long before they
+ * count.
  */
 export const DAYS_NEW = 14;
 

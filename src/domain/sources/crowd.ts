@@ -17,19 +17,22 @@ export interface Crowd {
 /**
  * Addresses of which nothing tells whose they are, with few messages each. That is at most ten times what is usual among
  * them, since a scanner sends every day; and no more than there are addresses, since a company can have a dozen forms. In a
- * few sites there is no crowd, unless there was one that `isKnown`.
+ * few sites there is no crowd, unless there was one that `isKnown`. Machines at hosts join a large one; by themselves they may
+ * be the owner's.
  */
 export function findCrowd(places: readonly Place[], isKnown: boolean): Crowd {
-  const strangers = places.filter(isStranger);
+  const [atHosts, strangers] = [true, false].map((isAtHost) =>
+    places.filter((place) => isStranger(place) && isAtHost === (place.party.service !== undefined)),
+  ) as [Place[], Place[]];
   const counts = strangers.map(({ mail }) => mail.messages).sort((a, b) => a - b);
   const usual = counts[counts.length >> 1] ?? 0;
   const most = Math.max(FEW.least, Math.min(10 * usual, counts.length, FEW.most));
-  const few = strangers.filter(({ mail }) => mail.messages <= most);
+  const isFew = ({ mail }: Place) => mail.messages <= most;
+  const few = strangers.filter(isFew);
   const isSpread = new Set(few.map(({ site }) => site)).size >= MANY.sites;
-  return {
-    members: new Set(isSpread || isKnown ? few : []),
-    isLarge: isSpread && few.length >= MANY.addresses,
-  };
+  const isLarge = isSpread && few.length >= MANY.addresses;
+  const members = isSpread || isKnown ? few : [];
+  return { members: new Set(isLarge ? [...members, ...atHosts.filter(isFew)] : members), isLarge };
 }
 
 /** Any host's name is that of a machine of anybody. */

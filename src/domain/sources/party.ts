@@ -34,9 +34,19 @@ export function createPartyFinder(
 ): (mail: SentMail) => Party {
   const toClaim = remember((seen: SeenMail) => findClaim(toFacts(seen), context));
   const toHost = remember((name: string) => context.nameService({ results: [], name }));
+  const { domain, toOrganizationalDomain } = context;
+  const title = toOrganizationalDomain(domain);
+  const isOwn = remember((name: string) => toOrganizationalDomain(name) === title);
+  const own = {
+    kind: 'network',
+    key: 'network own',
+    title: `Servers named ${title}`,
+    service: undefined,
+  } as const;
   return ({ address, name, network, results }) => {
     const claimed = findMost(results, toClaim);
     if (claimed !== undefined) return claimed;
+    if (name !== undefined && isOwn(name)) return own;
     const host = name === undefined ? undefined : toHost(name);
     if (host !== undefined) return toServiceParty(host);
     const { key, title } = toNetworkName(isPrivate(address) ? undefined : network);

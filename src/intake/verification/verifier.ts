@@ -30,6 +30,8 @@ interface VerifierDeps {
 
 /** DKIM keys of fewer bits prove nothing (RFC 8301, 3.2). */
 const MIN_KEY_BITS = 1024;
+/** The longest address (RFC 5321, 4.5.3.1.3). */
+const MAX_ADDRESS = 254;
 /** RFC 7208, 4.6.4. */
 const MAX_SPF_QUESTIONS = 10;
 
@@ -93,7 +95,8 @@ async function findAuthor({ headerFrom, fromFields }: DKIMVerifyResult) {
   const [address = ''] = headerFrom;
   const at = address.lastIndexOf('@');
   const domain = parseDomainName(address.slice(at + 1));
-  if (fromFields !== 1 || headerFrom.length !== 1 || domain === undefined) return undefined;
+  const isOne = fromFields === 1 && headerFrom.length === 1 && address.length <= MAX_ADDRESS;
+  if (!isOne || domain === undefined) return undefined;
   const toOwnerDomain = await loadOwnerDomains();
   const isOwner = (name: string) => toOwnerDomain(name) === toOwnerDomain(domain);
   return {

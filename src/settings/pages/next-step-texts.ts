@@ -4,8 +4,7 @@ import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { type Counts, failedOf } from '../../domain/alerts/rate.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
 import { toFirstRecord, toRejectRecord } from '../../domain/dns/records-to-publish.ts';
-import type { AlertStep, NextStep } from '../../domain/next-step.ts';
-import type { MailOfStanding } from '../../domain/own-mail.ts';
+import type { AlertStep, NextStep, Strangers } from '../../domain/next-step.ts';
 import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from '../../domain/readiness.ts';
 import {
   formatCount,
@@ -175,7 +174,7 @@ function describeFailing({
 const MAX_TITLE = 80;
 
 /** What to do about a sender, by its name. */
-export function describeSender({ title, verdict, broken, ...counts }: FailingSender): string {
+function describeSender({ title, verdict, broken, ...counts }: FailingSender): string {
   const who = toSafeText(title, MAX_TITLE);
   const failed = describeFailed(counts);
   if (broken !== undefined && verdict !== 'not_recognised') {
@@ -223,9 +222,13 @@ function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepTe
 }
 
 /** What strangers send is stopped as well: the owner looks at it before. */
-function describeIf(strangers: MailOfStanding | undefined, text: string): StepText {
+function describeIf(strangers: Strangers, text: string): StepText {
   if (strangers === undefined) return { text: `${text}.` };
-  const whose = `${pluralize(failedOf(strangers), 'message')} from ${pluralize(strangers.sources, 'source')}`;
+  const isScattered = strangers.senders.every(({ key }) => key === 'scattered');
+  const who = isScattered
+    ? `${formatCount(strangers.sources)} scattered addresses`
+    : pluralize(strangers.sources, 'source');
+  const whose = `${pluralize(failedOf(strangers), 'message')} from ${who}`;
   return {
     text: `${text}, if ${whose} that failed are not yours.`,
     link: [`/sources?${toSendersQuery({ standing: 'stranger' })}`, 'Look at them'],

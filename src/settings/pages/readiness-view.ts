@@ -79,7 +79,11 @@ function renderAnswer({ facts, mail, domainId }: ReadinessView): Html {
   const why = obstacles.map((one) => html` ${renderObstacle(one, domainId)}`);
   if (answer === 'reached') {
     const own = obstacles.filter(({ kind }) => kind === 'own');
-    return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, of the domain and of its subdomains.${own.map((one) => html` ${renderObstacle(one, domainId)}`)}`;
+    const whose =
+      findWeakTag(facts) === undefined
+        ? 'of the domain and of its subdomains'
+        : 'by the names that mail has; no mail names a subdomain, and these are not protected';
+    return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, ${whose}.${own.map((one) => html` ${renderObstacle(one, domainId)}`)}`;
   }
   const below = renderBelow(facts, mail);
   if (answer !== 'yes') return html`${below}<b>Not yet.</b>${why}`;

@@ -127,6 +127,7 @@ export async function readOwnMail(deps: JudgeDeps, query: OwnQuery) {
     below: sumBelow(judged, query.name),
     failing: isOf('own', 'undecided'),
     forwarders: isOf('forwarded'),
+    strangers: isOf('stranger'),
     isQuiet: await isQuiet(deps, query, judged.days),
   };
   return { ...judged, senders, mail };

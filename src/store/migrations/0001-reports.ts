@@ -170,7 +170,7 @@ export const REPORTS = {
     storage: 'fillfactor = 60',
   },
 
-  /** An organisational domain as which a report was ever authenticated, and when first. Whoever has a domain adds one row; none goes. */
+  /** A reporter that authenticated a report about a domain of an account, and when first. Whoever has a domain adds one row; none goes. */
   reporter: {
     columns: { name: text('primary key'), authenticated_at: instant() },
   },

@@ -94,6 +94,11 @@ describe('a signature', () => {
       },
       '',
     ],
+    [
+      'of a From that is longer than any address does not',
+      () => signed(undefined, [`From: ${'a'.repeat(250)}@reporter.example`]),
+      '',
+    ],
     ['with a second From does not', async () => with_('From: a@other.example', await signed()), ''],
     [
       'of a From with two addresses does not',
