@@ -36,8 +36,7 @@ export function withRecords(parts: Parts, records: readonly ReportRecord[]): Agg
   const tally = records.reduce(addToTally, EMPTY_TALLY);
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
-  const { texts, records: kept } = largest.end();
-  const content = toContent({ ...parts, tally }, texts, kept);
+  const content = toContent({ ...parts, tally }, largest.end());
   return { ...parts, tally, content };
 }
 

@@ -7,6 +7,7 @@ import { deflated, stored, type ZipEntry, zipOf } from './zip-bytes.ts';
 const MIB = 1024 * 1024;
 const REPORT = aReportWith({});
 const GOOD = deflated('good.xml', REPORT);
+const { data: _, ...SAME } = GOOD;
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0]);
 const TRAILER = Buffer.alloc(8);
 const LAST_BLOCK = Buffer.from([1, 0, 0, 0xff, 0xff]);
@@ -102,6 +103,10 @@ const GZIP_KINDS: readonly Hostile[] = [
 
 const ZIP_KINDS: readonly Hostile[] = [
   {
+    name: 'a zip of 60,000 names for one member',
+    bytes: () => zipOf([GOOD, ...repeat(60_000, (i) => ({ ...SAME, name: `${i}.xml` }))]),
+  },
+  {
     name: '10,000 zip entries that overlap over empty deflate blocks',
     bytes: () => {
       const data = emptyBlocks(116_000);
@@ -115,7 +120,7 @@ const ZIP_KINDS: readonly Hostile[] = [
       return zipOf([
         GOOD,
         { ...text, data: data ?? Buffer.alloc(0) },
-        ...repeat(9_999, () => text),
+        ...repeat(9_999, (crc) => ({ ...text, crc })),
       ]);
     },
   },

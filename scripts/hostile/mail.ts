@@ -156,6 +156,23 @@ const STRUCTURES: readonly Hostile[] = [
     },
   },
   {
+    name: 'eight multiparts in one another whose boundaries are lines of 249 dashes, in a gzip',
+    bytes: () => {
+      const line = '-'.repeat(249);
+      const body = `${line}\n`.repeat(20_000);
+      return gzipSync(besideGood(nest(8, (inner) => multipart([{ body }, inner], line))));
+    },
+  },
+  {
+    name: 'eight multiparts in one another whose lines are nearly their boundaries',
+    bytes: () => {
+      const body = `${'-'.repeat(99)}\n`.repeat(2_000);
+      return besideGood(
+        nest(8, (inner, level) => multipart([{ body }, inner], '-'.repeat(99 - level))),
+      );
+    },
+  },
+  {
     name: '200 multiparts in one another',
     bytes: () =>
       besideGood(

@@ -4,7 +4,7 @@ import { readConfig } from '../config/config.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { type InputToRead, ingest } from '../intake/ingest.ts';
 import { listFiles, readFile, readInput } from '../intake/inputs/files.ts';
-import { createInputParser } from '../intake/parser/input-parser.ts';
+import { createParserProcess } from '../intake/parser/parser-process.ts';
 import { lowerPriority } from '../intake/parser/priority.ts';
 import { type Db, requireSpace } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -41,7 +41,7 @@ export function define(command: Command): void {
 
 async function ingestPaths(store: Store, paths: readonly string[], options: OutputOptions) {
   lowerPriority();
-  const parser = createInputParser();
+  const parser = createParserProcess();
   try {
     const inputs = await withProgress(paths, options);
     const { kept } = readConfig(process.env);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { createLog } from '../http/log.ts';
-import { createInputParser } from '../intake/parser/input-parser.ts';
+import { createParserProcess } from '../intake/parser/parser-process.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { warnOfLooseFiles } from './loose-files.ts';
 import { hint, type OutputOptions, printResult } from './output/output.ts';
@@ -16,7 +16,7 @@ export function define(command: Command): void {
     warnOfLooseFiles({ database: config.database }, (text) => log.warn(text));
     const counting = await openMetrics(config, { store, log });
     const metrics = counting?.metrics;
-    const jobs = startJobs(config, { store, log, metrics, parser: createInputParser() });
+    const jobs = startJobs(config, { store, log, metrics, parser: createParserProcess() });
     stopOnSignal(log, async () => {
       await jobs.stop();
       counting?.close();

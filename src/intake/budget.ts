@@ -22,8 +22,12 @@ const COSTS = {
   unpackedByte: 2,
   /** A byte that is decompressed: the worst are blocks that give nothing. */
   packedByte: 100,
-  /** A byte in the transfer encoding of a mail. */
+  /** A byte in the transfer encoding of a mail, or of a header. */
   decodedByte: 10,
+  /** A line of a mail that may begin with a boundary or end a header, or has uuencode. */
+  line: 150,
+  /** A character of a header field with parameters or encoded words. */
+  fieldChar: 900,
   /** What looks like the beginning of a message, like a boundary, or like a value of S/MIME. */
   match: 300,
   member: 30_000,
@@ -85,7 +89,7 @@ export function estimateBytes(report?: Pick<AggregateReport, 'content'>): number
  * completely and a small file cannot cost much.
  */
 export class Budget {
-  readonly #inputBytes: number;
+  readonly inputBytes: number;
   readonly #limits: Limits;
   readonly #maxCost: number;
   #cost = 0;
@@ -102,7 +106,7 @@ export class Budget {
     limits: Partial<Limits> = {},
     { isBrief = false }: { readonly isBrief?: boolean | undefined } = {},
   ) {
-    this.#inputBytes = inputBytes;
+    this.inputBytes = inputBytes;
     this.#limits = {
       unpackedBytes: 256 * MIB + UNPACKED_PER_INPUT_BYTE * inputBytes,
       members: 10_000 + inputBytes / 100,
@@ -128,7 +132,7 @@ export class Budget {
   /** Bytes of a container that were read. Honest data is read once in each container, overlapping members many times. */
   scan(bytes: number): void {
     this.#scanned += bytes;
-    if (this.#scanned > this.#inputBytes + this.#unpacked + MIB)
+    if (this.#scanned > this.inputBytes + this.#unpacked + MIB)
       this.#refuse('too_large', 'its members overlap');
   }
 
@@ -147,14 +151,14 @@ export class Budget {
 
   /** Whether there is room for the original of one more document. Without it, the document is stored all the same. */
   keepOriginal(bytes: number): boolean {
-    const max = ORIGINALS_BASE_BYTES + ORIGINALS_PER_INPUT_BYTE * this.#inputBytes;
+    const max = ORIGINALS_BASE_BYTES + ORIGINALS_PER_INPUT_BYTE * this.inputBytes;
     if (this.#originals + bytes > max) return false;
     this.#originals += bytes;
     return true;
   }
 
   get keepable(): number {
-    return findMax(KEPT, this.#inputBytes) - this.#kept;
+    return findMax(KEPT, this.inputBytes) - this.#kept;
   }
 
   #refuse(reason: 'too_large' | 'too_costly', why: string): never {

@@ -165,19 +165,29 @@ function toPlace({ name, bytes, sha256 }: Input): DocumentPlace {
 type KeptDocument = Exclude<IntakeDocument, { kind: 'ignored' }>;
 
 /** Where a document is stored, and the document with its original. */
-async function locate({ bytes, stored }: Input, base: DocumentPlace, document: KeptDocument) {
-  const { path, original } = document;
-  if (original === undefined) {
-    const whole = stored === undefined ? await packLargeOriginal(bytes) : null;
-    const member = stored?.path ? base.member : document.member;
-    return { place: { ...base, member }, document: { ...document, original: whole } };
+async function locate(input: Input, base: DocumentPlace, document: KeptDocument) {
+  const { path, original = await packWhole(input, document) } = document;
+  const kept = { ...document, original };
+  if (path === '') {
+    const member = base.path === '' ? document.member : base.member;
+    return { place: { ...base, member }, document: kept };
   }
   const place = {
     input: base.input,
     path: base.path === '' ? path : `${base.path}.${path}`,
     member: [...base.member, ...document.member],
   };
-  return { place, document };
+  return { place, document: kept };
+}
+
+/** Of a larger mail nothing is kept when it has no report. */
+const MAX_REJECTED_BYTES = 1024 * 1024;
+
+/** null when it is stored already, or too large, or stays in the inbox, because another parser may find a report in it. */
+async function packWhole({ bytes, stored, isMail = false }: Input, document: KeptDocument) {
+  const reason = document.kind === 'rejected' ? document.refusal.reason : undefined;
+  const isLeft = reason === 'none_found' || (reason && bytes.length > MAX_REJECTED_BYTES);
+  return stored || (isMail && isLeft) ? null : await packLargeOriginal(bytes);
 }
 
 async function* store(

@@ -1,6 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import { findBackupMs } from '../store/backup/newest.ts';
+import { countRejections } from '../store/documents/rejections.ts';
 import type { Db } from '../store/engine/database.ts';
 import { measureDatabase } from '../store/engine/space.ts';
 import { readFailing } from '../store/inbox/doors.ts';
@@ -21,6 +22,11 @@ export async function readState({ database, backups }: WatchedConfig, db: Db): P
   return await toText([
     ['alerts_open', 'Open alerts.', byLabel('type', openAlerts)],
     ['unread_mails', 'Mails and files to be read.', byLabel('state', Object.entries(mails))],
+    [
+      'rejected_documents',
+      'Rejected documents.',
+      byLabel('reason', [['none_found', 0], ...(await countRejections(db))]),
+    ],
     ['doors_failing', 'Whether a door fails.', byLabel('door', doors)],
     ['oldest_unread_mail_age_seconds', 'How long a mail has waited.', inSeconds(ages.oldestMailMs)],
     [

@@ -12,7 +12,7 @@ import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts'
 import { serveDns, type Zone } from '../support/dns-server.ts';
 import { aReportXml, deliverMail, listMailRows } from '../support/inbox.ts';
 import { workAll } from '../support/inbox-worker.ts';
-import { base64, mail, text } from '../support/mail.ts';
+import { base64, letter, mail, text } from '../support/mail.ts';
 import { aProgram } from '../support/program.ts';
 
 let program: ReturnType<typeof aProgram>;
@@ -42,7 +42,7 @@ describe('plumbline inbox', () => {
   test('lists mails with what became of them, and shows one', async () => {
     await withDb(async (db) => {
       await deliverMail(db, { envelope: { sender: 'a@reporter.example\u001b[31m' } });
-      await deliverMail(db, { bytes: mail(text('Hello')) });
+      await deliverMail(db, { bytes: letter(text('Hello')) });
       await workAll(db);
       await deliverMail(db, { door: 'folder:/srv/drop', envelope: { place: '/srv/drop/a.xml' } });
     });
@@ -148,7 +148,7 @@ describe('plumbline inbox', () => {
   });
 
   test('rereads a mail without a report, and gives its bytes', async () => {
-    const hello = mail(text('Hello'));
+    const hello = letter(text('Hello'));
     await withDb(async (db) => {
       await deliverMail(db, { bytes: hello });
       await workAll(db);

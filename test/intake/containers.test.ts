@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { fixture, outcomes, PLAIN, plainWith, read, readAll } from '../support/intake.ts';
-import { base64, mail, multipart, text } from '../support/mail.ts';
+import { base64, letter, mail, multipart, text } from '../support/mail.ts';
 import { zip } from '../support/zip.ts';
 
 const REPORT = 'report 2026-0001';
@@ -351,7 +351,7 @@ describe('mail', () => {
   it('reads every message of a mailbox', async () => {
     const box = [
       mail(base64(GZIP)),
-      mail(text('Hi.\r\n\r\nFrom now on we write\r\nmore.')),
+      letter(text('Hi.\r\n\r\nFrom now on we write\r\nmore.')),
       mail(base64(SECOND)),
     ]
       .map(
@@ -364,15 +364,15 @@ describe('mail', () => {
   });
 
   test.each([
-    ['a mail without a report', mail(HELLO), 'no_report', /no report/],
+    ['a mail without a report', letter(HELLO), 'no_report', /no report/],
     [
       'spam with a page',
-      mail(text('<html><body>Buy!</body></html>', 'text/html')),
+      letter(text('<html><body>Buy!</body></html>', 'text/html')),
       'no_report',
       /no report/,
     ],
-    ['a mail with the word "unused"', mail(base64(UNUSED)), 'no_report', /neither XML/],
-    ['a mail with an empty attachment', mail(multipart([HELLO, base64('')])), 'empty', /nothing/],
+    ['a mail with the word "unused"', letter(base64(UNUSED)), 'no_report', /neither XML/],
+    ['a mail with an empty attachment', letter(multipart([HELLO, base64('')])), 'empty', /nothing/],
     [
       'a failure report',
       mail(
@@ -383,7 +383,7 @@ describe('mail', () => {
               headers: ['Content-Type: message/feedback-report'],
               body: 'Feedback-Type: auth-failure\r\nVersion: 1',
             },
-            { headers: ['Content-Type: message/rfc822'], body: mail(HELLO).toString('latin1') },
+            { headers: ['Content-Type: message/rfc822'], body: letter(HELLO).toString('latin1') },
           ],
           'report',
         ),

@@ -25,18 +25,16 @@ function toExpected(row: Sample) {
     records: expectedRecords(row),
     total: Number(row.total_count),
     aligned: Number(row.aligned_count),
-    payload: row.payload_sha256.slice(0, 32),
   };
 }
 
-function toFound({ metadata, policyPublished, tally, payloadSha256 }: AggregateReport) {
+function toFound({ metadata, policyPublished, tally }: AggregateReport) {
   const { orgName, email, reportId, begin, end } = metadata;
   return {
     ...{ domain: policyPublished.domain, orgName, email, reportId, begin, end },
     records: tally.recordCount,
     total: tally.totalMessages,
     aligned: tally.alignedMessages,
-    payload: payloadSha256,
   };
 }
 

@@ -10,6 +10,7 @@ import { NOW, outcomes, PLAIN, readAll } from '../support/intake.ts';
 
 /** The outcomes of each hostile container, and how many documents have each. */
 const OUTCOMES: Readonly<Record<string, object>> = {
+  'a zip of 60,000 names for one member': { 'report 1': 1 },
   'three million empty gzip members': { 'rejected too_large': 1 },
   'a gzip of 60 MB of empty deflate blocks': { 'rejected too_costly': 1 },
   'ten gzip members of 100 MB each': { 'rejected too_large': 1 },
@@ -20,8 +21,7 @@ const OUTCOMES: Readonly<Record<string, object>> = {
   'zlib data of 600 MB of blanks': { 'ignored empty': 3, 'report 1': 1 },
   '10,000 zip entries that overlap over empty deflate blocks': {
     'report 1': 1,
-    'ignored empty': 14,
-    'rejected too_large': 1,
+    'ignored empty': 1,
   },
   '10,000 zip entries that overlap over a stored text': {
     'report 1': 1,

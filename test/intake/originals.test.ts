@@ -133,6 +133,22 @@ describe('what is kept of an input', () => {
   });
 });
 
+test.each([
+  ['a gzip with a name of a mebibyte', withName(gzipSync(PLAIN), MIB)],
+  ['a gzip with a mebibyte behind it', Buffer.concat([gzipSync(PLAIN), randomBytes(MIB)])],
+  ['a zip with a mebibyte behind it', Buffer.concat([ZIP, randomBytes(MIB)])],
+])('of %s, only its report is kept', async (_what, input) => {
+  const wanted = Buffer.from(PLAIN);
+  expect(await originalsOf(input)).toEqual([['', wanted]]);
+  expect(await originalsOf(mail(base64(input)))).toEqual([['1', wanted]]);
+});
+
+function withName(gzip: Buffer, length: number): Buffer {
+  const header = Buffer.from(gzip.subarray(0, 10));
+  header[3] = 8;
+  return Buffer.concat([header, Buffer.alloc(length, 'n'), Buffer.from([0]), gzip.subarray(10)]);
+}
+
 describe('nothing is kept', () => {
   const large = `${DOCTYPE}${' '.repeat(8 * MIB)}`;
   test.each<[string, Uint8Array, unknown[]]>([
@@ -153,18 +169,18 @@ describe('nothing is kept', () => {
   });
 
   test('of documents that would take much more than the input', async () => {
-    // The zip packs what the gzip does not.
-    const hidden = gzipSync(PLAIN + ' '.repeat(600_000), { level: 0 });
-    const names = ['1', '2', '3'];
-    // What an input may cost follows its size.
-    const noise = { name: 'noise', content: randomBytes(20_000) };
-    const input = zip([...names.map((name) => ({ name, content: hidden })), noise]);
-    expect(input.length).toBeLessThan(40_000);
-    expect(await originalsOf(input)).toEqual([
-      ['1', hidden],
-      ['2', null],
-      ['3', null],
-    ]);
+    // The gzip packs what is repeated, and no other packs a single one.
+    const noise = `${PLAIN}<!-- ${randomBytes(8_000).toString('hex')} -->`;
+    const members = Array.from({ length: 200 }, () => ({
+      name: 'r',
+      content: noise,
+      isStored: true,
+    }));
+    const input = gzipSync(zip(members), { level: 9 });
+    expect(input.length).toBeLessThan(100_000);
+    const originals = (await originalsOf(input)).map(([, original]) => original);
+    expect(originals.slice(0, 50)).toEqual(Array(50).fill(Buffer.from(noise)));
+    expect(originals.slice(-50)).toEqual(Array(50).fill(null));
   });
 });
 

@@ -315,3 +315,12 @@ describe('auth_results', () => {
     expect(warnings).toEqual(['unknown_disposition', 'unknown_evaluated_result']);
   });
 });
+
+test('the type of an override reason that is its own text is read, with a warning', async () => {
+  const { records, warnings } = await read(
+    plainWith('<spf>fail</spf>', '<spf>fail</spf><reason>\n Sampled_Out </reason>'),
+  );
+  const reasons = [{ type: 'sampled_out', comment: null }];
+  expect(records[0]?.policyEvaluated.reasons).toEqual(reasons);
+  expect(warnings).toEqual(['reason_as_text']);
+});

@@ -55,7 +55,7 @@ describe('a mail in S/MIME', () => {
 
   test('that is signed and has no report is rejected like any other without', async () => {
     const message = signed(inParts(['Content-Type: text/plain\r\n\r\nHello']));
-    expect(await outcomes(inMail(message))).toEqual(['rejected no_report']);
+    expect(await outcomes(inMail(message))).toEqual(['rejected none_found']);
   });
 
   test.each([

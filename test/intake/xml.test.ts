@@ -237,3 +237,50 @@ describe('refused', () => {
     });
   });
 });
+
+describe('elements of another namespace', () => {
+  const FOREIGN = 'xmlns:x="urn:example:tool"';
+  test.each([
+    [
+      'under the root',
+      '<record>',
+      `<x:record ${FOREIGN}><x:row><x:count>900</x:count></x:row></x:record><record>`,
+    ],
+    ['in a record', '<row>', `<x:row ${FOREIGN}><x:count>900</x:count></x:row><row>`],
+    ['in a row', '<count>', `<x:count ${FOREIGN}>900</x:count><count>`],
+    ['behind the one of the report', '</count>', `</count><x:count ${FOREIGN}>900</x:count>`],
+    ['in a default namespace', '<count>', '<count xmlns="urn:example:tool">900</count><count>'],
+    [
+      'with a prefix that an element around it has declared again',
+      '<row>',
+      `<x:row ${FOREIGN}><y:count xmlns:x="" xmlns:y="urn:example:other">9</y:count></x:row><row>`,
+    ],
+  ])('are not those of the report: %s', async (_where, from, to) => {
+    const { report, warnings } = await read(plainWith(from, to));
+    expect(report.tally).toEqual((await read(PLAIN)).report.tally);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each([
+    ['with a prefix that is not declared', 'x:count', ''],
+    ['in the namespace of RFC 9990', 'x:count', ' xmlns:x="urn:ietf:params:xml:ns:dmarc-2.0"'],
+    ['in the namespace of RFC 7489', 'count', ' xmlns="http://dmarc.org/dmarc-xml/0.1"'],
+    ['in none', 'count', ' xmlns=""'],
+  ])('are not those %s', async (_what, name, declared) => {
+    const other = plainWith('<count>7</count>', `<${name}${declared}>8</${name}>`);
+    expect((await read(other)).report.tally.totalMessages).toBe(11);
+  });
+
+  it('are none where the root is in the same', async () => {
+    const other = plainWith('<feedback', '<feedback xmlns="urn:example:tool"');
+    expect((await read(other)).report.xmlNamespace).toBe('urn:example:tool');
+  });
+});
+
+test.each(['unicode', 'ISO-10646-UCS-2', 'UCS-2', 'UTF-16'])(
+  'a declaration of %s over bytes of UTF-8 is not believed',
+  async (encoding) => {
+    const declared = PLAIN.replace(/^<\?xml[^>]*>/, `<?xml version="1.0" encoding="${encoding}"?>`);
+    expect((await read(declared)).warnings).toEqual([]);
+  },
+);

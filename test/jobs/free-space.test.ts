@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { createInputParser } from '../../src/intake/parser/input-parser.ts';
+import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { startFolderDoor } from '../../src/jobs/doors.ts';
 import { startInbox } from '../../src/jobs/inbox.ts';
 import { openStore } from '../../src/store/engine/open.ts';
@@ -28,7 +28,7 @@ async function anInstallation() {
   onTestFinished(() => store.close());
   const watched = await aFolder();
   const config = readConfig({ PLUMBLINE_WATCH: watched });
-  const deps = { store, log: pino({ level: 'silent' }), parser: createInputParser() };
+  const deps = { store, log: pino({ level: 'silent' }), parser: createParserProcess() };
   const inbox = startInbox(config, deps);
   const door = startFolderDoor(watched, config.watchDone, { ...deps, deliver: inbox.deliver });
   onTestFinished(async () => {

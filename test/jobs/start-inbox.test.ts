@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { createInputParser } from '../../src/intake/parser/input-parser.ts';
+import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { startFolderDoor } from '../../src/jobs/doors.ts';
 import { startInbox } from '../../src/jobs/inbox.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
@@ -30,7 +30,7 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
     PLUMBLINE_SMTP_NAME: 'reports.example.net',
     PLUMBLINE_DNS_SERVERS: address,
   });
-  const deps = { store, log: pino({ level: 'silent' }), parser: createInputParser() };
+  const deps = { store, log: pino({ level: 'silent' }), parser: createParserProcess() };
   const inbox = startInbox(config, deps);
   onTestFinished(() => inbox.stop());
   const door = startFolderDoor(folder, config.watchDone, { ...deps, deliver: inbox.deliver });
@@ -59,7 +59,7 @@ test('the inbox and each door are jobs', async () => {
   const deps = {
     store: await aStore(),
     log: pino({ level: 'silent' }),
-    parser: createInputParser(),
+    parser: createParserProcess(),
   };
   const jobs = startJobs(config, deps);
   onTestFinished(() => jobs.stop());

@@ -6,7 +6,7 @@ import { findFreePort } from '../../scripts/free-port.ts';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
-import { createInputParser } from '../../src/intake/parser/input-parser.ts';
+import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { startInbox } from '../../src/jobs/inbox.ts';
 import { startSingleJob } from '../../src/jobs/leased-job.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
@@ -83,7 +83,7 @@ test('documents count by the kind of door, outcome and reason, and what they cau
   await aDomain(store.db, accountId, { name: 'example.com' });
   const config = readConfig({ PLUMBLINE_DNS_SERVERS: '127.0.0.1:9' });
   const log = pino({ level: 'silent' });
-  const inbox = startInbox(config, { store, log, metrics, parser: createInputParser() });
+  const inbox = startInbox(config, { store, log, metrics, parser: createParserProcess() });
   onTestFinished(() => inbox.stop());
   const envelope = { kind: 'file' } as const;
   const receivedAt = '2026-08-01T00:00:00Z';

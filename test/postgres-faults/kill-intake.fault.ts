@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ingest } from '../../src/intake/ingest.ts';
 import { listFiles, readFile } from '../../src/intake/inputs/files.ts';
-import { createInputParser } from '../../src/intake/parser/input-parser.ts';
+import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
@@ -58,7 +58,7 @@ async function finish(database: string, folder: string): Promise<number> {
 
 /** The same in this process: the command has the lowest priority, so it takes long beside anything else. */
 async function ingestAgain({ db }: Store, folder: string): Promise<void> {
-  const parser = createInputParser();
+  const parser = createParserProcess();
   const given = { db, now: () => new Date(), parser };
   for await (const { outcome, input } of ingest(given, listInputs(folder)))
     expect(['stored', 'unclaimed', 'duplicate'], input).toContain(outcome);

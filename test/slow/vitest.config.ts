@@ -22,7 +22,7 @@ export const SLOW = [
   'test/settings/{attacks,report-reading,second-factor,sign-in,single-sign-on}.test.ts',
   'test/store/{leases,migrations,open}.test.ts',
   'test/intake/hostile-{containers,folder,mail,values,xml}.test.ts',
-  'test/intake/{limits,smime}.test.ts',
+  'test/intake/{limits,searches,smime}.test.ts',
   'test/slow/*.test.ts',
   'test/workflows.test.ts',
 ];

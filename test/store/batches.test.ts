@@ -143,7 +143,12 @@ function toContent(
   const { domain, report, payload } = wanted;
   const records = recordsOf(`192.0.2.${payload}`, 10, 7);
   const reportId = String(report);
-  const fields = { domain: `d${domain}.example`, reportId, payload: `${reportId} ${payload}` };
+  // The hash of a content has its domain and its window.
+  const fields = {
+    domain: `d${domain}.example`,
+    reportId,
+    payload: `${domain} ${reportId} ${payload}`,
+  };
   return aReportOf(records, fields);
 }
 

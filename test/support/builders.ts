@@ -154,7 +154,7 @@ export function aReport({
     tally: { recordCount, totalMessages, alignedMessages },
     payloadSha256: hash('sha256', payload, 'hex'),
   };
-  return { ...report, content: toContent(report, [], []) };
+  return { ...report, content: toContent(report, []) };
 }
 
 export { aRecord, recordsOf } from '../../scripts/bare-report.ts';

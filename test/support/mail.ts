@@ -3,15 +3,16 @@ export interface MailPart {
   readonly body: string;
 }
 
-const HEADERS = ['From: dmarc@example.net', 'To: rua@example.com', 'Subject: Report domain: x'];
+const HEADERS = ['From: dmarc@example.net', 'To: rua@example.com'];
 
-/** A mail of one part, with CR LF at line ends. */
-export function mail({ headers, body }: MailPart): Buffer {
-  return Buffer.from(
-    [...HEADERS, 'MIME-Version: 1.0', ...headers, '', body].join('\r\n'),
-    'latin1',
-  );
+/** A mail of one part, with CR LF at line ends. By default its subject says that it is a report. */
+export function mail({ headers, body }: MailPart, subject = 'Report domain: x'): Buffer {
+  const all = [...HEADERS, `Subject: ${subject}`, 'MIME-Version: 1.0', ...headers, '', body];
+  return Buffer.from(all.join('\r\n'), 'latin1');
 }
+
+/** A mail of a person. */
+export const letter = (part: MailPart): Buffer => mail(part, 'Lunch');
 
 export function multipart(parts: readonly MailPart[], type = 'mixed', boundary = 'b1'): MailPart {
   const bodies = parts.flatMap(({ headers, body }) => [`--${boundary}`, ...headers, '', body]);

@@ -3,6 +3,7 @@ import { REFUSAL_TEXTS } from '../../domain/reports/refusal.ts';
 import {
   type DocumentFilter,
   type DocumentId,
+  LISTED_OUTCOMES,
   type ListedDocument,
   listDocuments,
   parseDocumentId,
@@ -17,13 +18,13 @@ const DEFAULT_LIMIT = 100;
 export function addList(document: Command): void {
   const list = document
     .command('list')
-    .description('List rejected documents and conflicts, newest first.');
+    .description('List rejected documents, conflicts and repeated reports, newest first.');
   addFilters(list)
     .option('--limit <documents>', 'how many documents', parseWhole(9_999), DEFAULT_LIMIT)
     .action(async (options: OutputOptions & DocumentFilter & { readonly limit: number }) => {
       requireMatching(options);
       const found = await withStore(({ db }) => listDocuments(db, options));
-      const none = 'There are no rejected documents and no conflicts.';
+      const none = 'There are no rejected documents, conflicts or repeated reports.';
       printList(found, { none, toColumns }, options);
     });
 }
@@ -31,13 +32,13 @@ export function addList(document: Command): void {
 export function addFilters(command: Command): Command {
   const reasons = Object.keys(REFUSAL_TEXTS);
   return command
-    .addOption(new Option('--outcome <outcome>', 'only these').choices(['rejected', 'conflict']))
+    .addOption(new Option('--outcome <outcome>', 'only these').choices(LISTED_OUTCOMES))
     .addOption(new Option('--reason <reason>', 'only rejections for this reason').choices(reasons))
     .option('--since <day>', 'received on this UTC day or later', parseDay);
 }
 
-export function requireMatching({ outcome, reason }: DocumentFilter): void {
-  if (outcome === 'conflict' && reason !== undefined)
+export function requireMatching({ outcome = 'rejected', reason }: DocumentFilter): void {
+  if (outcome !== 'rejected' && reason !== undefined)
     throw new UsageError('Only rejections have a reason.');
 }
 

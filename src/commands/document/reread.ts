@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { readConfig } from '../../config/config.ts';
 import { toFirstKept } from '../../domain/retention.ts';
-import { createInputParser } from '../../intake/parser/input-parser.ts';
+import { createParserProcess } from '../../intake/parser/parser-process.ts';
 import type { Db } from '../../store/engine/database.ts';
 import {
   type DocumentFilter,
@@ -36,7 +36,7 @@ export function addReread(document: Command): void {
     .addHelpText('after', HELP)
     .action(async (ids: readonly DocumentId[], options: RereadOptions) => {
       requireChoice(ids, options);
-      const parser = createInputParser();
+      const parser = createParserProcess();
       const reading = withStore(async (store) => {
         const { db } = store;
         const seqs = ids.length === 0 ? listDocumentSeqs(db, options) : findEach(db, ids);

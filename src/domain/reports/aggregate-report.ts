@@ -12,7 +12,7 @@ export interface AggregateReport {
   /** What it has besides its totals: its records above all (report-content.ts). */
   readonly content: Uint8Array;
   readonly warnings: readonly Warning[];
-  /** The first half of the SHA-256 (hex) of the XML document's bytes, after all containers were unpacked. */
+  /** A hash of what it says, not of its bytes (report-identity.ts). */
   readonly payloadSha256: string;
 }
 

@@ -103,19 +103,6 @@ function cut(text: Text, maxChars = MAX_NAME): Text {
   return `${text.slice(0, maxChars - 1).toWellFormed()}…`;
 }
 
-/** Most records of a report say the same of other addresses: what they say is parsed once, and is the same object. */
-export function parseRecordTexts(texts: readonly string[]): KeptRecord[] {
-  const parsed = new Map<string, KeptRecord>();
-  return texts.map((text) => {
-    const end = text.indexOf(',', text.indexOf(',') + 1);
-    const results = text.slice(end);
-    const alike = parsed.get(results) ?? toRecord(JSON.parse(text));
-    parsed.set(results, alike);
-    const [sourceIp, count] = JSON.parse(`${text.slice(0, end)}]`) as [Text, number];
-    return { ...alike, sourceIp, count };
-  });
-}
-
 export function toRecord(values: RecordValues): KeptRecord {
   const [sourceIp, count, disposition, dkim, spf, headerFrom, envelopeFrom, envelopeTo] = values;
   const [, , , , , , , , reasons, dkimResults, spfResults, omitted = 0] = values;

@@ -2,6 +2,7 @@
 export const REFUSAL_TEXTS = {
   empty: 'empty',
   no_report: 'no report in it',
+  none_found: 'looks like a report, and none was found',
   not_aggregate: 'not an aggregate report',
   bad_archive: 'damaged archive',
   too_deep: 'too many containers',

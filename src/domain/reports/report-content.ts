@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AggregateReport, PolicyPublished, Tally } from './aggregate-report.ts';
-import { addToTally, EMPTY_TALLY } from './alignment.ts';
+import type { RecordText } from './largest-records.ts';
 import { type KeptRecord, type RecordValues, toRecord } from './record-text.ts';
 
 /*
@@ -44,18 +44,17 @@ const PACKING = { dictionary: DICTIONARY, windowBits: 13, memLevel: 5, chunkSize
 /** Records have at most 4 million characters, of at most three bytes; what is beside them has a hundredth of that. */
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 
-/** Packs the content of a report of which these records are kept: texts of record-text.ts, and what they say. */
+/** Packs the content of a report of which these records are kept. */
 export function toContent(
   report: Pick<
     AggregateReport,
     'metadata' | 'policyPublished' | 'xmlNamespace' | 'version' | 'tally'
   >,
-  texts: readonly string[],
-  records: readonly KeptRecord[],
+  kept: readonly RecordText[],
 ): Uint8Array {
   const { metadata, policyPublished, xmlNamespace, version, tally } = report;
   const { domain, p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policyPublished;
-  const { recordCount, totalMessages, alignedMessages } = records.reduce(addToTally, EMPTY_TALLY);
+  const sum = (counts: readonly RecordText[]) => counts.reduce((all, { count }) => all + count, 0);
   const head: HeadValues = [
     version,
     xmlNamespace,
@@ -64,12 +63,12 @@ export function toContent(
     metadata.errors,
     [domain, p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod],
     [
-      tally.recordCount - recordCount,
-      tally.totalMessages - totalMessages,
-      tally.alignedMessages - alignedMessages,
+      tally.recordCount - kept.length,
+      tally.totalMessages - sum(kept),
+      tally.alignedMessages - sum(kept.filter(({ isAligned }) => isAligned)),
     ],
   ];
-  const text = `[${JSON.stringify(head)},[${texts.join(',')}]]`;
+  const text = `[${JSON.stringify(head)},[${kept.map(({ text }) => text).join()}]]`;
   return Buffer.concat([Buffer.of(FORM), deflateRawSync(text, PACKING)]);
 }
 

@@ -1,9 +1,29 @@
 import { hash } from 'node:crypto';
 import type { AggregateReport } from './aggregate-report.ts';
+import type { RecordText } from './largest-records.ts';
+
+type Parsed = Pick<AggregateReport, 'metadata' | 'policyPublished' | 'tally'>;
+
+/** Half of a SHA-256: that another report has the same takes 2^128 tries. All of it took 16 bytes more a report. */
+const HASH_CHARS = 32;
+
+/**
+ * The hash of all that a report says but its id, however it is written. Of other records than the largest it has what they
+ * add up to.
+ */
+export function hashPayload(
+  { metadata, policyPublished, tally }: Parsed,
+  largest: readonly RecordText[],
+): string {
+  const orgName = metadata.orgName?.toLowerCase() ?? null;
+  const stated = [{ ...metadata, orgName, reportId: null }, policyPublished, tally];
+  const payload = `${JSON.stringify(stated)}[${largest.map(({ text }) => text).join()}]`;
+  return hash('sha256', payload, 'hex').slice(0, HASH_CHARS);
+}
 
 /**
  * What makes two documents the same report: domain, lower-case org_name, report_id, begin and end. A report without a
- * report_id is the same only as a document with the same bytes.
+ * report_id is the same only as one that says the same.
  */
 function toReportIdentity(report: AggregateReport): string {
   const { metadata, policyPublished, payloadSha256 } = report;

@@ -3,6 +3,7 @@ const WARNINGS = {
   gzip_truncated: 'The gzip data ends early; what could be unpacked was read.',
   gzip_bad_checksum: 'The gzip checksum does not match the data.',
   gzip_several_members: 'The gzip data has several members, which were joined.',
+  bytes_around_archive: 'There are other bytes before or behind the archive.',
   misspelt_content_type: 'A mail header is spelt "ContentType" and was read as Content-Type.',
 
   unknown_encoding: 'The declared encoding is not known; the text was read as UTF-8.',
@@ -19,6 +20,8 @@ const WARNINGS = {
   records_cut:
     'The input holds so much that only its largest records were kept; the totals are exact.',
 
+  repeated_content:
+    'The reporter has sent the same content under another report id: its messages count twice.',
   missing_org_name: 'The reporting organisation has no name.',
   missing_email: 'The reporter gives no e-mail address.',
   invalid_email: "The reporter's e-mail address is not an address.",
@@ -43,6 +46,7 @@ const WARNINGS = {
   missing_evaluated_result: 'A record leaves out whether DKIM or SPF was aligned.',
   unknown_evaluated_result: 'An evaluated result is neither pass nor fail; it is not a pass.',
   missing_disposition: 'A record does not say what was done with the messages.',
+  reason_as_text: 'The type of an override reason is the text of the element itself.',
   unknown_disposition: 'A disposition is a word that the standards do not know.',
   misspelt_identifiers: 'The element identifiers is spelt "identities".',
   missing_header_from: 'A record has no header_from.',

@@ -1,17 +1,20 @@
 import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
 import { type Budget, REPORT_ROW_BYTES } from '../budget.ts';
 import { type Content, collect, peek, toContent } from '../content.ts';
+import { decodeUnicode } from '../document/xml-text.ts';
 import type { IntakeDocument, Kept } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
 import { readFeedback } from '../report/feedback.ts';
 import { WarningLog } from '../warnings.ts';
-import { type ContentFinding, settle, toFinding } from './finding.ts';
+import { type ContentFinding, isReportName, REFUSALS, settle, toFinding } from './finding.ts';
 import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
 import type { Inherited, Member } from './member.ts';
 import { Part } from './part.ts';
 import { readSigned } from './smime.ts';
-import { type Kind, sniff } from './sniff.ts';
+import { sniff } from './sniff.ts';
+import { readTar } from './tar.ts';
+import { decodeBody } from './transfer-encoding.ts';
 
 /** Yields at least one document, in order. Never throws because of the bytes' content, and one bad document never stops the rest. */
 export async function* readDocuments(
@@ -36,6 +39,8 @@ interface Context extends Inherited {
   readonly depth: number;
   /** Part of a mail's own text or layout. */
   readonly isQuiet: boolean;
+  /** The subject of the innermost mail says that it is a report. */
+  readonly isExpected?: boolean | undefined;
   /** The innermost part that is being read; undefined for the whole input. */
   readonly part?: Part | undefined;
 }
@@ -44,7 +49,7 @@ async function* open(content: Content, context: Context): AsyncGenerator<Content
   try {
     const { head, whole, close } = await peek(content);
     try {
-      yield* read(whole, sniff(head), context);
+      yield* read(whole, head, context);
     } finally {
       await close();
     }
@@ -77,23 +82,36 @@ function keepRefusal(refusal: Refusal, context: Context): ContentFinding {
   return { ...finding, ...toKept(context, MAX_REJECTED_BYTES) };
 }
 
-const toKept = ({ part, budget }: Context, maxBytes: number): Kept =>
-  part === undefined ? { path: '' } : { path: part.path, original: part.pack(budget, maxBytes) };
+function toKept({ part, budget }: Context, maxBytes = Number.POSITIVE_INFINITY): Kept {
+  if (part === undefined) return { path: '' };
+  return { path: part.path, original: part.pack(budget, maxBytes) };
+}
 
 async function* read(
   content: Content,
-  kind: Kind,
+  head: Uint8Array,
   context: Context,
 ): AsyncGenerator<ContentFinding> {
+  const { kind, start } = sniff(head);
+  const holdArchive = async () => {
+    if (start > 0) context.log.add('bytes_around_archive');
+    return (await hold(content, context)).subarray(start);
+  };
+  const { budget } = context;
   switch (kind) {
     case 'xml':
-      return yield await toReport(content, context);
+      return yield await toReport(content, head, context);
     case 'gzip':
-      return yield* open(gunzip(await hold(content, context), context), deeper(context));
+      return yield* open(gunzip(await holdArchive(), context), deeper(context));
     case 'zlib':
       return yield* open(unzlib(await hold(content, context), context), deeper(context));
     case 'zip':
-      return yield* openZip(await hold(content, context), context);
+      return yield* openZip(await holdArchive(), context);
+    case 'tar':
+      return yield* openAll(readTar(await hold(content, context), budget), deeper(context));
+    case 'base64':
+    case 'uuencode':
+      return yield* open(decodeBody(await hold(content, context), kind, budget), deeper(context));
     case 'signed':
       return yield* openSigned(await hold(content, context), context);
     case 'mail':
@@ -103,16 +121,36 @@ async function* read(
   }
 }
 
-async function toReport(content: Content, context: Context): Promise<ContentFinding> {
-  const { member, part } = context;
+/** What people send may be XML as well, but has none of these elements, escaped or not. */
+const EVIDENCE = /(?:<|&lt;)\/?(?:[\w.-]+:)?feedback\b|report_metadata/;
+
+/** Of a larger container with a smaller report, the report alone is kept: a gzip may have megabytes around it. */
+const MAX_AROUND_BYTES = 64 * 1024;
+
+async function toReport(
+  content: Content,
+  head: Uint8Array,
+  context: Context,
+): Promise<ContentFinding> {
+  const { member, isQuiet, isExpected } = context;
+  const around = context.part?.size ?? context.budget.inputBytes;
+  const isLoose = context.depth > 0 && around > MAX_AROUND_BYTES;
+  const part = isLoose ? new Part(context.part?.path ?? '', around - 1) : context.part;
   try {
     const report = await readFeedback(part?.watch(content) ?? content, context);
-    return { kind: 'report', member, report, ...toKept(context, Number.POSITIVE_INFINITY) };
+    const isInside = part !== undefined && part.size > 0;
+    return { kind: 'report', member, report, ...toKept(isInside ? { ...context, part } : context) };
   } catch (error) {
     await part?.readOn();
-    throw error;
+    if (!isBroken(error) || member.some(isReportName) || EVIDENCE.test(decodeUnicode(head)))
+      throw error;
+    const refusal = REFUSALS.broken;
+    return { kind: 'nothing', member, refusal, isQuiet, isExpected, broken: error };
   }
 }
+
+const isBroken = (error: unknown): error is Refusal =>
+  error instanceof Refusal && ['bad_xml', 'doctype_forbidden'].includes(error.reason);
 
 async function hold(content: Content, { depth, part }: Context): Promise<Uint8Array> {
   if (depth >= MAX_CONTAINER_DEPTH) {
@@ -129,13 +167,14 @@ const deeper = (context: Context): Context => ({ ...context, depth: context.dept
 async function* openZip(bytes: Uint8Array, context: Context): AsyncGenerator<ContentFinding> {
   // Libraries are loaded when the first archive or mail comes: they take a quarter of the reader's start.
   const { readZip } = await import('./zip.ts');
-  yield* openAll(readZip(bytes, context.budget), deeper(context));
+  yield* openAll(readZip(bytes, context), deeper(context));
 }
 
 /** A signature does not count as a container, so there is one at most: a mail in it has the depth of a mail. */
 async function* openSigned(bytes: Uint8Array, context: Context): AsyncGenerator<ContentFinding> {
   const content = readSigned(bytes, context.budget);
-  if (sniff(content) === 'signed') throw new Refusal('too_deep', 'It is signed several times.');
+  if (sniff(content).kind === 'signed')
+    throw new Refusal('too_deep', 'It is signed several times.');
   yield* open(toContent(content), context);
 }
 
@@ -149,7 +188,7 @@ async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Co
     return yield* openAll(toMembers(splitMailbox(bytes, context.budget), context.budget), context);
   mails ??= import('./mail.ts');
   const { readMail } = await mails;
-  yield* openAll(readMail(bytes, context), deeper(context));
+  yield* openAll(readMail(bytes, context), deeper(context), true);
 }
 
 async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): AsyncGenerator<Member> {
@@ -161,8 +200,12 @@ async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): Async
   }
 }
 
-function openAll(members: AsyncIterable<Member>, context: Context): AsyncIterable<ContentFinding> {
-  return settle(openEach(members, context), context);
+function openAll(
+  members: AsyncIterable<Member>,
+  context: Context,
+  isMail = false,
+): AsyncIterable<ContentFinding> {
+  return settle(openEach(members, context), { ...context, isMail });
 }
 
 async function* openEach(
@@ -170,23 +213,15 @@ async function* openEach(
   context: Context,
 ): AsyncGenerator<ContentFinding> {
   let number = 0;
-  for await (const { name, content, isQuiet, isPart } of members) {
+  for await (const { name, content, isPart, isQuiet, isExpected } of members) {
     number += 1;
     const member = [...context.member, name];
     // The number counts all members, so that a part keeps it whatever a later version finds beside it.
     const path = context.part === undefined ? `${number}` : `${context.part.path}.${number}`;
     const part = isPart ? new Part(path) : context.part;
-    yield* open(content, { ...context, member, isQuiet, part, log: new WarningLog(context.log) });
+    const inherited = isExpected ?? context.isExpected;
+    const log = new WarningLog(context.log);
+    yield* open(content, { ...context, member, isQuiet, isExpected: inherited, part, log });
     if (context.budget.isSpent) return;
   }
 }
-
-/** Made once, because the stack of an error costs more than all other work for an empty member. */
-const REFUSALS = {
-  empty: new Refusal('empty', 'There is nothing in it.'),
-  html: new Refusal('not_aggregate', 'The root element is <html>.'),
-  encrypted: new Refusal('no_report', 'It is encrypted (S/MIME): only its recipient can read it.'),
-  failure_report: new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
-  tls_report: new Refusal('not_aggregate', 'tls_report: about TLS connections (TLS-RPT).'),
-  other: new Refusal('no_report', 'This is neither XML nor anything that could hold it.'),
-};

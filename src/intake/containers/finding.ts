@@ -8,7 +8,13 @@ interface Nothing {
   readonly refusal: Refusal;
   /** Part of a mail's own text or layout: it is not mentioned beside a report. */
   readonly isQuiet: boolean;
+  /** The subject of its mail says that it is a report. */
+  readonly isExpected?: boolean | undefined;
+  /** What is wrong with XML that nothing but the mail says to be a report. */
+  readonly broken?: Refusal | undefined;
 }
+
+type Place = Pick<Nothing, 'member' | 'isQuiet' | 'isExpected'>;
 
 export type ContentFinding = IntakeDocument | Nothing;
 
@@ -18,20 +24,33 @@ const MAX_NOTHINGS = 1_000;
 /** Reasons of what was not intended as a report. */
 export const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
 
+/** Archives of people are damaged, encrypted, or within others. */
+const OF_ARCHIVES: ReadonlySet<RefusalReason> = new Set(['bad_archive', 'too_deep']);
+/** Without an extension, with one that says nothing, or with one of what may hold a report. */
+const MAY_BE_REPORT = /^[^.]*$|!|\.(?:xml|g?zip|gz|tgz|tar|eml|bin|dat)$/i;
+const REPORT_NAME = /^[^!]*![^!]+!\d+!\d+/;
+
+/** Whether a file name is that of a report (RFC 7489, 7.2.1.1). */
+export const isReportName = (name: string): boolean => REPORT_NAME.test(name);
+
 export function toFinding(
   refusal: Refusal,
-  { member, isQuiet }: Pick<Nothing, 'member' | 'isQuiet'>,
+  { member, isQuiet, isExpected }: Place,
 ): ContentFinding {
-  // A mail's own text may quote another mail's header, at a depth where a mail would be too deep.
-  const isQuote = isQuiet && refusal.reason === 'too_deep';
-  if (isQuote || NOTHING.has(refusal.reason)) return { kind: 'nothing', member, refusal, isQuiet };
+  const { reason, message, where } = refusal;
+  const nothing = { kind: 'nothing', member, isQuiet, isExpected } as const;
+  if (NOTHING.has(reason)) return { ...nothing, refusal };
+  // A mail's own text may begin like an archive, or quote another mail's header where a mail would be too deep.
+  const isNothing = isQuiet || !MAY_BE_REPORT.test(member.at(-1) ?? '');
+  if (isNothing && OF_ARCHIVES.has(reason))
+    return { ...nothing, refusal: new Refusal('no_report', message, where) };
   return { kind: 'rejected', member, path: '', refusal };
 }
 
 /** Beside a report, what is not one is ignored. A container without a report is one `nothing`, with one reason. */
 export async function* settle(
   findings: AsyncIterable<ContentFinding>,
-  container: Pick<Nothing, 'member' | 'isQuiet'>,
+  container: Place & { readonly isMail: boolean },
 ): AsyncGenerator<ContentFinding> {
   const nothings: Nothing[] = [];
   let isFound = false;
@@ -43,7 +62,7 @@ export async function* settle(
     } else if (isFound) yield* ignore([finding]);
     else if (nothings.length < MAX_NOTHINGS) nothings.push(finding);
   }
-  if (!isFound) yield toFinding(summarise(nothings), container);
+  if (!isFound) yield toFinding(summarise(nothings, container), container);
 }
 
 function* ignore(nothings: readonly Nothing[]): Generator<ContentFinding> {
@@ -51,11 +70,21 @@ function* ignore(nothings: readonly Nothing[]): Generator<ContentFinding> {
     if (!isQuiet) yield { kind: 'ignored', member, refusal };
 }
 
-function summarise(nothings: readonly Nothing[]): Refusal {
-  const refusals = nothings.filter(({ isQuiet }) => !isQuiet).map(({ refusal }) => refusal);
+function summarise(
+  nothings: readonly Nothing[],
+  { isMail }: { readonly isMail: boolean },
+): Refusal {
+  const loud = nothings.filter(({ isQuiet }) => !isQuiet);
+  const refusals = loud.map(({ refusal }) => refusal);
   const other = refusals.find(({ reason }) => reason === 'not_aggregate');
   const only = refusals.length === 1 ? refusals[0] : undefined;
-  return other ?? only ?? nothingAmong(refusals);
+  const summary = other ?? only ?? nothingAmong(refusals);
+  const isExpected = nothings.some(
+    (one) => one.isExpected || isReportName(one.member.at(-1) ?? ''),
+  );
+  if (!isMail || !isExpected || refusals.some((one) => OTHER_REPORTS.has(one))) return summary;
+  const broken = loud.find((one) => one.broken)?.broken;
+  return broken ?? new Refusal('none_found', `It looks like a report. ${summary.message}`);
 }
 
 function nothingAmong(refusals: readonly Refusal[]): Refusal {
@@ -63,3 +92,20 @@ function nothingAmong(refusals: readonly Refusal[]): Refusal {
   if (isEmpty) return new Refusal('empty', 'There is nothing in it.');
   return new Refusal('no_report', 'There is no report in it.');
 }
+
+/** Made once, because the stack of an error costs more than all other work for an empty member. */
+export const REFUSALS = {
+  empty: new Refusal('empty', 'There is nothing in it.'),
+  html: new Refusal('not_aggregate', 'The root element is <html>.'),
+  broken: new Refusal(
+    'no_report',
+    'It is no well-formed XML, and nothing says that it is a report.',
+  ),
+  encrypted: new Refusal('no_report', 'It is encrypted (S/MIME): only its recipient can read it.'),
+  failure_report: new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
+  tls_report: new Refusal('not_aggregate', 'tls_report: about TLS connections (TLS-RPT).'),
+  other: new Refusal('no_report', 'This is neither XML nor anything that could hold it.'),
+};
+
+/** Their mails have the same subjects and names. */
+const OTHER_REPORTS: ReadonlySet<Refusal> = new Set([REFUSALS.failure_report, REFUSALS.tls_report]);

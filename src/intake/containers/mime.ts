@@ -1,6 +1,5 @@
 import libmime from 'libmime';
 import type { Budget } from '../budget.ts';
-import type { WarningLog } from '../warnings.ts';
 import type { Inherited } from './member.ts';
 
 /** A header field with parameters (RFC 2045, 5.1). */
@@ -16,6 +15,8 @@ interface MimeHeader {
   readonly disposition: StructuredField;
   /** A word such as `base64`; empty when there is none. */
   readonly encoding: string;
+  /** Encoded words are decoded (RFC 2047). */
+  readonly subject: string;
 }
 
 /**
@@ -32,52 +33,78 @@ const MAX_HEADER_BYTES = 256 * 1024;
 /** A longer field with parameters is cut. Names of files and boundaries are much shorter. */
 const MAX_FIELD_CHARS = 4 * 1024;
 const FIELD =
-  /^(content-type|contenttype|content-disposition|content-transfer-encoding)[ \t]*:(.*)$/is;
+  /^(content-type|contenttype|content-disposition|content-transfer-encoding|subject)[ \t]*:(.*)$/is;
 
 /** Nested multiparts. The inner ones are searched again at each level. */
 const MAX_NESTING = 8;
 /** RFC 2046, 5.1.1 allows 70. */
-const MAX_BOUNDARY_CHARS = 256;
+const MAX_BOUNDARY_BYTES = 100;
+/** Where the first boundary is looked for that the header does not name, and what it looks like. */
+const GUESSED_BYTES = 16 * 1024;
+const BOUNDARY = /^--([!-~](?:[ -~]{0,98}[!-~])?)[ \t]*\r?$/m;
 /** Blanks after a boundary. A line with more of them is not a boundary. */
 const MAX_BLANKS = 1_000;
 const BLANK = /^\s*$/;
+const DASH = 45;
 const CARRIAGE_RETURN = 13;
 const NEWLINE = 10;
 
-/** The parts that are not multiparts themselves, in order. A mail that is not a multipart is its only part. */
+/** The parts that are not multiparts themselves, in order, each with the subject of the mail. */
 export function* splitParts(
   mail: Buffer,
   { budget, log }: Inherited,
-  nesting = 0,
+  outer: { readonly nesting: number; readonly subject?: string } = { nesting: 0 },
 ): Generator<MimePart> {
   budget.addMember();
-  const { end, start } = findBody(mail);
-  const part = { ...parseMimeHeader(mail.subarray(0, end), log), body: mail.subarray(start) };
-  const boundary = boundaryOf(part);
-  if (boundary === undefined || nesting >= MAX_NESTING) return yield part;
-  for (const inner of splitAt(part.body, boundary, budget))
-    yield* splitParts(inner, { budget, log }, nesting + 1);
+  const { end, start } = findBody(mail, budget);
+  const header = parseMimeHeader(mail.subarray(0, end), { budget, log });
+  const { nesting, subject = header.subject } = outer;
+  const part = { ...header, subject, body: mail.subarray(start) };
+  const boundary = nesting < MAX_NESTING ? findBoundary(part, budget) : undefined;
+  if (boundary !== undefined)
+    for (const inner of splitAt(part.body, boundary, budget))
+      yield* splitParts(inner, { budget, log }, { nesting: nesting + 1, subject });
+  // A multipart whose header does not end has no body.
+  else if (part.body.length > 0 || !isMultipart(part)) yield part;
 }
 
-function findBody(bytes: Buffer): { end: number; start: number } {
+function findBody(bytes: Buffer, budget: Budget): { end: number; start: number } {
   const blank = /^\r?\n/.exec(bytes.toString('latin1', 0, 2))?.[0].length;
   if (blank !== undefined) return { end: 0, start: blank };
-  const withReturn = bytes.indexOf('\n\r\n');
-  const before = withReturn < 0 ? bytes : bytes.subarray(0, withReturn);
-  const without = before.indexOf('\n\n');
-  if (without >= 0) return { end: without, start: without + 2 };
-  if (withReturn >= 0) return { end: withReturn, start: withReturn + 3 };
+  for (const next of lineStarts(bytes, budget)) {
+    if (bytes[next] === NEWLINE) return { end: next, start: next + 1 };
+    if (bytes[next] === CARRIAGE_RETURN && bytes[next + 1] === NEWLINE)
+      return { end: next, start: next + 2 };
+  }
   return { end: bytes.length, start: bytes.length };
 }
 
-function boundaryOf({ type }: MimeHeader): string | undefined {
-  if (!/^multipart\//i.test(type.value)) return undefined;
-  const boundary = type.params.get('boundary') ?? '';
-  return boundary === '' || boundary.length > MAX_BOUNDARY_CHARS ? undefined : boundary;
+/**
+ * Where lines begin behind the first one. Each is spent for: to search for what is at the beginning of a line, a boundary
+ * above all, takes quadratic time where other lines are nearly the same.
+ */
+function* lineStarts(bytes: Buffer, budget: Budget): Generator<number> {
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    budget.spend('line');
+    yield at + 1;
+  }
+}
+
+const isMultipart = ({ type }: Pick<MimeHeader, 'type'>): boolean =>
+  /^multipart\//i.test(type.value);
+
+/** Of a multipart, the boundary that its header names; when no line is that one, the first that looks like one. */
+function findBoundary({ type, body }: MimePart, budget: Budget): Buffer | undefined {
+  if (!isMultipart({ type })) return undefined;
+  const named = Buffer.from(type.params.get('boundary') ?? '');
+  const isPossible = named.length > 0 && named.length <= MAX_BOUNDARY_BYTES;
+  if (isPossible && !boundaryLines(body, named, budget).next().done) return named;
+  const guessed = BOUNDARY.exec(body.toString('latin1', 0, GUESSED_BYTES))?.[1];
+  return guessed === undefined ? undefined : Buffer.from(guessed);
 }
 
 /** The bytes between the boundary lines; to the end when the closing one is missing. */
-function* splitAt(body: Buffer, boundary: string, budget: Budget): Generator<Buffer> {
+function* splitAt(body: Buffer, boundary: Buffer, budget: Budget): Generator<Buffer> {
   let start: number | undefined;
   for (const { line, next, isClosing } of boundaryLines(body, boundary, budget)) {
     if (start !== undefined) yield body.subarray(start, Math.max(start, beforeNewline(body, line)));
@@ -87,25 +114,25 @@ function* splitAt(body: Buffer, boundary: string, budget: Budget): Generator<Buf
   if (start !== undefined) yield body.subarray(start);
 }
 
-function* boundaryLines(body: Buffer, boundary: string, budget: Budget) {
-  for (const line of linesWith(body, `--${boundary}`)) {
-    const end = body.indexOf(NEWLINE, line.end);
-    const next = end < 0 ? body.length : end + 1;
+function* boundaryLines(body: Buffer, boundary: Buffer, budget: Budget) {
+  for (const line of linesWithDashes(body, budget)) {
     budget.spend('match');
-    if (next - line.end > MAX_BLANKS) continue;
-    const rest = body.toString('latin1', line.end, next);
+    const end = line + 2 + boundary.length;
+    if (!boundary.equals(body.subarray(line + 2, end))) continue;
+    const newline = body.indexOf(NEWLINE, end);
+    const next = newline < 0 ? body.length : newline + 1;
+    if (next - end > MAX_BLANKS) continue;
+    const rest = body.toString('latin1', end, next);
     const isClosing = rest.startsWith('--');
     // Otherwise it is a longer boundary, of a multipart inside this one.
-    if (BLANK.test(isClosing ? rest.slice(2) : rest)) yield { line: line.at, next, isClosing };
+    if (BLANK.test(isClosing ? rest.slice(2) : rest)) yield { line, next, isClosing };
   }
 }
 
-function* linesWith(body: Buffer, text: string): Generator<{ at: number; end: number }> {
-  const { length } = Buffer.from(text);
-  if (body.toString('utf8', 0, length) === text) yield { at: 0, end: length };
-  const delimiter = Buffer.from(`\n${text}`);
-  for (let at = body.indexOf(delimiter); at >= 0; at = body.indexOf(delimiter, at + 1))
-    yield { at: at + 1, end: at + 1 + length };
+function* linesWithDashes(body: Buffer, budget: Budget): Generator<number> {
+  const hasDashes = (at: number) => body[at] === DASH && body[at + 1] === DASH;
+  if (hasDashes(0)) yield 0;
+  for (const at of lineStarts(body, budget)) if (hasDashes(at)) yield at;
 }
 
 /** The line end before a boundary belongs to the boundary (RFC 2046, 5.1.1). */
@@ -113,9 +140,22 @@ function beforeNewline(body: Buffer, line: number): number {
   return body[line - 2] === CARRIAGE_RETURN ? line - 2 : line - 1;
 }
 
-function parseMimeHeader(bytes: Buffer, log: WarningLog): MimeHeader {
+function parseMimeHeader(bytes: Buffer, inherited: Inherited): MimeHeader {
+  const fields = readFields(bytes, inherited);
+  const [encoding = ''] = /[\w-]+/.exec(fields.get('content-transfer-encoding') ?? '') ?? [];
+  return {
+    type: parseField(fields.get('content-type')),
+    disposition: parseField(fields.get('content-disposition')),
+    encoding,
+    subject: libmime.decodeWords(fields.get('subject') ?? ''),
+  };
+}
+
+/** The fields that describe a body, by their names in lower case. */
+function readFields(bytes: Buffer, { budget, log }: Inherited): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   const head = bytes.toString('utf8', 0, MAX_HEADER_BYTES);
+  budget.spend('decodedByte', head.length);
   for (const line of head.replace(/\r?\n(?=[ \t])/g, '').split(/\r?\n/)) {
     const [, name = '', value] = FIELD.exec(line) ?? [];
     if (value === undefined) continue;
@@ -125,12 +165,8 @@ function parseMimeHeader(bytes: Buffer, log: WarningLog): MimeHeader {
     const key = isMisspelt ? 'content-type' : name.toLowerCase();
     if (!fields.has(key)) fields.set(key, value.slice(0, MAX_FIELD_CHARS).trim());
   }
-  const [encoding = ''] = /[\w-]+/.exec(fields.get('content-transfer-encoding') ?? '') ?? [];
-  return {
-    type: parseField(fields.get('content-type')),
-    disposition: parseField(fields.get('content-disposition')),
-    encoding,
-  };
+  for (const { length } of fields.values()) budget.spend('fieldChar', length);
+  return fields;
 }
 
 function parseField(text = ''): StructuredField {

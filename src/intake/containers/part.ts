@@ -12,12 +12,19 @@ const MAX_READ_ON_BYTES = 1024 * 1024;
 export class Part {
   /** The place of the part in the input: the numbers of the parts that lead to it, `2.1`. */
   readonly path: string;
+  readonly #maxBytes: number;
   #chunks: Uint8Array[] = [];
   #isWhole = false;
   #watched: AsyncGenerator<Uint8Array> | undefined;
 
-  constructor(path: string) {
+  /** Of a content with more bytes than `maxBytes` nothing is held. */
+  constructor(path: string, maxBytes = Number.POSITIVE_INFINITY) {
     this.path = path;
+    this.#maxBytes = maxBytes;
+  }
+
+  get size(): number {
+    return this.#chunks.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** The same content, whose chunks are collected. What was opened further inside is no content of the part. */
@@ -50,8 +57,7 @@ export class Part {
 
   /** null when the part was not read to its end, is larger than `maxBytes`, or the input has too much to be kept. */
   pack(budget: Budget, maxBytes: number): Original | null {
-    const size = this.#chunks.reduce((sum, { length }) => sum + length, 0);
-    if (!this.#isWhole || size > maxBytes) return null;
+    if (!this.#isWhole || this.size > maxBytes) return null;
     const [only, ...others] = this.#chunks;
     const bytes = only !== undefined && others.length === 0 ? only : Buffer.concat(this.#chunks);
     const original = packOriginal(bytes);
@@ -61,10 +67,13 @@ export class Part {
   async *#collect(content: Content): AsyncGenerator<Uint8Array> {
     // Without `for await`: a reader that stops must not close the content, because `readOn` reads the rest.
     const chunks = content[Symbol.asyncIterator]();
+    let room = this.#maxBytes;
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-      this.#chunks.push(next.value);
+      room -= next.value.length;
+      if (room >= 0) this.#chunks.push(next.value);
+      else this.#chunks = [];
       yield next.value;
     }
-    this.#isWhole = true;
+    this.#isWhole = room >= 0;
   }
 }

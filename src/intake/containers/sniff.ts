@@ -1,11 +1,16 @@
-import { decodeHead } from '../document/xml-text.ts';
+import { decodeUnicode } from '../document/xml-text.ts';
 import { isGzip, isZlib } from './gzip.ts';
 import { findSmime } from './smime.ts';
+import { isTar } from './tar.ts';
+import { decodeStart, UUENCODED } from './transfer-encoding.ts';
 
 export type Kind =
   | 'gzip'
   | 'zlib'
   | 'zip'
+  | 'tar'
+  | 'base64'
+  | 'uuencode'
   | 'mail'
   | 'signed'
   | 'encrypted'
@@ -22,6 +27,8 @@ const ZIP_SIGNATURES = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08'];
 const HTML = /^<(?:!doctype\s+html|html)\b/i;
 /** `&lt;` begins an escaped report: broken XML, and the parser says where. `<a@b.example>` begins a mail's text. */
 const XML = /^(?:<(?![\w.+-]+@|https?:)|&lt;)/;
+/** What a text in base64 has to begin with, if not with an archive. */
+const REPORT_START = /^\s*<(?:\?xml|feedback)\b/;
 const TLS_REPORT = /^\{[\s\S]*"(?:organization-name|report-id|contact-info|policies)"\s*:/;
 const HEADER_LINE = /^(?:[!-9;-~]+:|[ \t])/;
 const MAIL_FIELD =
@@ -31,17 +38,37 @@ const FAILURE_REPORT_FIELD = /^feedback-type:/im;
 /** How much of the text is examined, after the blanks before it. */
 const SNIFFED_BYTES = 16 * 1024;
 const BLANKS: ReadonlySet<number | undefined> = new Set([9, 10, 11, 12, 13, 32]);
+const PADDING: ReadonlySet<number | undefined> = new Set([0, ...BLANKS]);
+
+/** Where the content begins that it shows: archives may have blanks or zeros before them. */
+interface Sniffed {
+  readonly kind: Kind;
+  readonly start: number;
+}
 
 /** Detected from the bytes alone: names, media types and subjects of reports are not reliable. */
-export function sniff(head: Uint8Array): Kind {
-  if (isGzip(head)) return 'gzip';
-  if (isZlib(head)) return 'zlib';
-  if (ZIP_SIGNATURES.includes(Buffer.from(head.subarray(0, 4)).toString('latin1'))) return 'zip';
+export function sniff(head: Uint8Array): Sniffed {
   const smime = findSmime(head);
-  if (smime !== undefined) return smime;
+  if (smime !== undefined) return { kind: smime, start: 0 };
+  if (isZlib(head)) return { kind: 'zlib', start: 0 };
+  if (isTar(head)) return { kind: 'tar', start: 0 };
+  const start = skip(head, PADDING);
+  const archive = sniffArchive(head.subarray(start));
+  if (archive !== undefined) return { kind: archive, start };
+  const text = head.subarray(skip(head, BLANKS)).subarray(0, SNIFFED_BYTES);
+  return { kind: sniffText(decodeUnicode(text).trimStart()), start: 0 };
+}
+
+function skip(head: Uint8Array, bytes: ReadonlySet<number | undefined>): number {
   let start = 0;
-  while (BLANKS.has(head[start])) start += 1;
-  return sniffText(decodeHead(head.subarray(start, start + SNIFFED_BYTES)).trimStart());
+  while (bytes.has(head[start])) start += 1;
+  return start;
+}
+
+function sniffArchive(head: Uint8Array): 'gzip' | 'zip' | undefined {
+  if (isGzip(head)) return 'gzip';
+  const signature = Buffer.from(head.subarray(0, 4)).toString('latin1');
+  return ZIP_SIGNATURES.includes(signature) ? 'zip' : undefined;
 }
 
 function sniffText(text: string): Kind {
@@ -51,13 +78,17 @@ function sniffText(text: string): Kind {
   if (TLS_REPORT.test(text)) return 'tls_report';
   const headers = headerBlock(text);
   if (FAILURE_REPORT_FIELD.test(headers)) return 'failure_report';
-  return MAIL_FIELD.test(headers) ? 'mail' : 'other';
+  if (MAIL_FIELD.test(headers)) return 'mail';
+  if (UUENCODED.test(text)) return 'uuencode';
+  const decoded = decodeStart(text);
+  const isEncoded = decoded && (sniffArchive(decoded) ?? REPORT_START.test(decodeUnicode(decoded)));
+  return isEncoded ? 'base64' : 'other';
 }
 
-/** The lines at the beginning that look like a mail header, after the "From " line of a mailbox. */
+/** The lines at the beginning that look like a mail header, after the line before a mail in a mailbox ("From ") or in a file of Apple's program. */
 function headerBlock(text: string): string {
   const lines = text.split('\n');
-  if (lines[0]?.startsWith('From ')) lines.shift();
+  if (/^(?:From |\d{1,10}\s*$)/.test(lines[0] ?? '')) lines.shift();
   const end = lines.findIndex((line) => !HEADER_LINE.test(line));
   return lines.slice(0, end < 0 ? lines.length : end).join('\n');
 }

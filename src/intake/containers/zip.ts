@@ -4,8 +4,11 @@ import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
 import { type Content, toContent } from '../content.ts';
 import { inflate } from './inflate.ts';
-import { type Member, toDisplayName } from './member.ts';
+import { type Inherited, type Member, toDisplayName } from './member.ts';
 
+/** The end of the directory. Its last two bytes say how long the comment is that follows. */
+const END = 'PK\x05\x06';
+const END_BYTES = 22;
 const STORED = 0;
 const DEFLATED = 8;
 /** Files that macOS adds to an archive. */
@@ -16,14 +19,23 @@ const IS_CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$)/;
  * and missing names do no harm. The library reads the directory. The data is unpacked like a gzip's, because the
  * library's streams cost more than a usual report.
  */
-export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerator<Member> {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+export async function* readZip(
+  bytes: Uint8Array,
+  { budget, log }: Inherited,
+): AsyncGenerator<Member> {
+  const buffer = cutBehind(bytes);
+  if (buffer.length < bytes.length) log.add('bytes_around_archive');
   const zip = await fromBufferPromise(buffer, { decodeStrings: false }).catch(rethrowAsRefusal);
   const entries = zip.eachEntry();
   const isPart = zip.entryCount > 1;
+  const read = new Set<string>();
   for (let index = 1; ; index += 1) {
     const { done, value: entry } = await entries.next().catch(rethrowAsRefusal);
     if (done) return;
+    // Another name of a member that was read.
+    const key = [entry.relativeOffsetOfLocalHeader, entry.compressedSize, entry.crc32].join();
+    if (read.has(key)) continue;
+    read.add(key);
     budget.addMember();
     // The names are bytes, because the library rejects a whole archive for one invalid name. Its types declare strings.
     const name = String(entry.fileName);
@@ -39,6 +51,14 @@ export async function* readZip(bytes: Uint8Array, budget: Budget): AsyncGenerato
       .catch(rethrowAsRefusal);
     return buffer.subarray(header.fileDataStart, header.fileDataStart + entry.compressedSize);
   }
+}
+
+/** The archive without what follows its end: the library rejects a whole archive for it. */
+function cutBehind(bytes: Uint8Array): Buffer {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const at = buffer.lastIndexOf(END);
+  if (at < 0 || at + END_BYTES > buffer.length) return buffer;
+  return buffer.subarray(0, at + END_BYTES + buffer.readUInt16LE(at + END_BYTES - 2));
 }
 
 async function* unpack(

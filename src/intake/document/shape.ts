@@ -1,9 +1,9 @@
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../limits.ts';
 
-/** The children that are kept of an element, by local name; for a leaf, the text. */
+/** The children that are kept of an element, by local name, and its text. */
 export interface Shape {
   readonly children: ReadonlyMap<string, Shape>;
-  readonly isLeaf: boolean;
+  /** Characters of its text; 0 when none of it is kept. */
   readonly maxChars: number;
   /** Whether its parent may have several. */
   readonly isList: boolean;
@@ -12,17 +12,15 @@ export interface Shape {
 /** A name, a number or a keyword of the standards. */
 export const LEAF: Shape = {
   children: new Map(),
-  isLeaf: true,
   maxChars: MAX_NAME_CHARS,
   isList: false,
 };
 /** Text written by a person. */
 const TEXT: Shape = { ...LEAF, maxChars: MAX_TEXT_CHARS };
 
-const parent = (children: Readonly<Record<string, Shape>>): Shape => ({
+const parent = (children: Readonly<Record<string, Shape>>, maxChars = 0): Shape => ({
   children: new Map(Object.entries(children)),
-  isLeaf: false,
-  maxChars: 0,
+  maxChars,
   isList: false,
 });
 
@@ -40,7 +38,8 @@ const RECORD = parent({
     ...leaves('source_ip count'),
     policy_evaluated: parent({
       ...leaves('disposition dkim spf'),
-      reason: list(parent({ type: LEAF, comment: TEXT })),
+      // Some reporters write the type as the text of the element itself.
+      reason: list(parent({ type: LEAF, comment: TEXT }, MAX_NAME_CHARS)),
     }),
   }),
   identifiers: IDENTIFIERS,

@@ -37,7 +37,7 @@ export class ReportTree {
 
   text(text: string): void {
     const current = this.#open.at(-1);
-    if (this.#ignored === 0 && current?.shape.isLeaf) current.addText(text);
+    if (this.#ignored === 0 && current && current.shape.maxChars > 0) current.addText(text);
   }
 
   close(): void {

@@ -2,20 +2,19 @@ import { advance, type WarningLog } from '../warnings.ts';
 import { repairProlog, TextRepair } from './repair.ts';
 import type { XmlParser } from './xml.ts';
 
-/** The first bytes of a document in each Unicode encoding: byte order marks, then UTF-16's `<` without one. */
-const SIGNATURES: readonly (readonly [label: string, bytes: readonly number[]])[] = [
-  ['utf-8', [0xef, 0xbb, 0xbf]],
-  ['utf-16le', [0xff, 0xfe]],
-  ['utf-16be', [0xfe, 0xff]],
-  ['utf-16le', [0x3c, 0x00]],
-  ['utf-16be', [0x00, 0x3c]],
+/** The first bytes of a document in each Unicode encoding: byte order marks, then two ASCII characters of UTF-16. */
+const SIGNATURES: readonly (readonly [label: string, bytes: RegExp])[] = [
+  ['utf-8', /^\xef\xbb\xbf/],
+  ['utf-16le', /^(?:\xff\xfe|[\t-~]\0[\t-~]\0)/],
+  ['utf-16be', /^(?:\xfe\xff|\0[\t-~]\0[\t-~])/],
 ];
+const SIGNATURE_BYTES = 4;
 const DECLARED_ENCODING = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]+)["']/;
 const DECLARATION_BYTES = 1024;
 
-/** The first bytes as text, for detection only. */
-export function decodeHead(head: Uint8Array): string {
-  return new TextDecoder(signatureOf(head) ?? 'utf-8').decode(head);
+/** Text in a Unicode encoding that its first bytes show, else in UTF-8. */
+export function decodeUnicode(bytes: Uint8Array): string {
+  return new TextDecoder(findUnicode(bytes) ?? 'utf-8').decode(bytes);
 }
 
 /** Bytes to text for the parser, piece by piece: decoded, with prolog and text repaired. */
@@ -58,21 +57,23 @@ export class XmlText {
   }
 }
 
-function signatureOf(head: Uint8Array): string | undefined {
-  return SIGNATURES.find(([, bytes]) => bytes.every((byte, at) => head[at] === byte))?.[0];
+/** The encoding that the first bytes show. */
+export function findUnicode(head: Uint8Array): string | undefined {
+  const start = Buffer.from(head.subarray(0, SIGNATURE_BYTES)).toString('latin1');
+  return SIGNATURES.find(([, bytes]) => bytes.test(start))?.[0];
 }
 
 function declaredEncoding(head: Uint8Array): string {
   const start = new TextDecoder('latin1').decode(head.subarray(0, DECLARATION_BYTES));
-  const label = DECLARED_ENCODING.exec(start)?.[1] ?? 'utf-8';
-  // The declaration could be read byte by byte, so the encoding is not UTF-16.
-  return /^\s*utf-?16/i.test(label) ? 'utf-8' : label;
+  const { encoding } = new TextDecoder(DECLARED_ENCODING.exec(start)?.[1]);
+  // The declaration could be read byte by byte, so the encoding is not UTF-16, whose other names are `unicode` and `ucs-2`.
+  return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
 }
 
 /** Chosen by byte order mark, else by the XML declaration, else UTF-8; never by a mail's charset. */
 function createDecoder(head: Uint8Array, log: WarningLog) {
   try {
-    return new TextDecoder(signatureOf(head) ?? declaredEncoding(head));
+    return new TextDecoder(findUnicode(head) ?? declaredEncoding(head));
   } catch {
     log.add('unknown_encoding');
     return new TextDecoder();

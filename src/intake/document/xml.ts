@@ -8,6 +8,7 @@ import {
 } from '../limits.ts';
 import { renderLocation, type WarningLog, type XmlLocation } from '../warnings.ts';
 import { cutText } from './copy-text.ts';
+import { Namespaces } from './namespaces.ts';
 import type { ReportTree } from './tree.ts';
 
 const ROOT = 'feedback';
@@ -22,11 +23,10 @@ const MISMATCH = 'unexpected close tag.';
 
 /**
  * An XML document with `feedback` as its root, read piece by piece: well-formed, without a document type, within the
- * limits. Namespaces are ignored. Anything after the root is cut off, unless it is a second report.
+ * limits. Elements of other namespaces are ignored. Anything after the root is cut off, unless it is a second report.
  */
 export class XmlParser {
-  /** The namespace of the root, as found. */
-  namespace: string | null = null;
+  readonly #namespaces = new Namespaces();
   readonly #parser = new SaxesParser();
   readonly #tree: ReportTree;
   readonly #log: WarningLog;
@@ -56,6 +56,11 @@ export class XmlParser {
       throw new Refusal('doctype_forbidden', 'The document has a DOCTYPE, which is never read.');
     });
     this.#parser.on('error', (error) => this.#fail(error));
+  }
+
+  /** The namespace of the root, as found. */
+  get namespace(): string | null {
+    return this.#namespaces.root;
   }
 
   /** The location of the next text. */
@@ -101,8 +106,9 @@ export class XmlParser {
     if (this.#depth > MAX_XML_DEPTH) throw tooLarge('elements are nested too deep');
     this.#countElement(local);
     if (this.#isRootClosed) return;
-    if (this.#depth === 1) this.namespace = namespaceOf(name, attributes);
-    this.#tree.open(local, this.#parser);
+    // No element of a report has the empty name.
+    const isOwn = this.#namespaces.open(name, attributes);
+    this.#tree.open(isOwn ? local : '', this.#parser);
   }
 
   #countElement(name: string): void {
@@ -125,7 +131,10 @@ export class XmlParser {
   #close(): void {
     this.tokens += 1;
     this.#depth -= 1;
-    if (!this.#isRootClosed) this.#tree.close();
+    if (!this.#isRootClosed) {
+      this.#tree.close();
+      this.#namespaces.close();
+    }
     if (this.#depth === 0) this.#isRootClosed = true;
   }
 
@@ -155,11 +164,6 @@ function toReason({ message }: Error): string {
 /** Few names have a prefix, and searching from the end is slower. */
 const localName = (name: string): string =>
   name.includes(':') ? name.slice(name.lastIndexOf(':') + 1) : name;
-
-function namespaceOf(name: string, attributes: Readonly<Record<string, string>>): string | null {
-  const prefix = name.slice(0, Math.max(0, name.lastIndexOf(':')));
-  return attributes[prefix === '' ? 'xmlns' : `xmlns:${prefix}`]?.trim() || null;
-}
 
 const tooLarge = (why: string): Refusal =>
   new Refusal('too_large', `The XML is too large: ${why}.`);

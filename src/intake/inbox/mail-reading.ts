@@ -16,6 +16,8 @@ export class MailReading {
   isPostponed = false;
   readonly #counts: Partial<Record<IngestedDocument['outcome'], number>> = {};
   #documents = 0;
+  /** How often it looks like a report and has none. A door leaves such a mail where it is. */
+  #unfound = 0;
   #reason: string | null = null;
   /** Why no document of it is stored: the reason of the only one. */
   #ignored: IngestedDocument | undefined;
@@ -31,6 +33,7 @@ export class MailReading {
     this.#documents += 1;
     this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
     if (outcome === 'rejected') this.#reason ??= refusal?.message ?? null;
+    if (refusal?.reason === 'none_found') this.#unfound += 1;
     if (outcome === 'ignored') this.#ignored ??= document;
     this.#addName(document);
   }
@@ -53,14 +56,15 @@ export class MailReading {
   toDone(): Done {
     const { rejected = 0, ignored = 0 } = this.#counts;
     const reports = this.#documents - rejected - ignored;
-    const result = reports > 0 ? 'processed' : rejected > 0 ? 'rejected' : 'ignored';
+    const result = reports > 0 ? 'processed' : rejected > this.#unfound ? 'rejected' : 'ignored';
+    const isUnknown = this.#unfound > 0 || this.#ignored?.refusal?.reason === 'no_report';
     return {
       mail: this.mail,
       result,
       counts: this.#counts,
-      reason: result === 'ignored' ? (this.#ignored?.refusal?.message ?? null) : this.#reason,
+      reason: this.#reason ?? ((result === 'ignored' && this.#ignored?.refusal?.message) || null),
       // What is certainly another kind of mail is not needed again. A later parser may find more in the rest.
-      keepsBytes: result === 'ignored' && this.#ignored?.refusal?.reason === 'no_report',
+      keepsBytes: result === 'ignored' && isUnknown,
     };
   }
 }

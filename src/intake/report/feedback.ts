@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto';
 import type {
   AggregateReport,
   ReportRecord,
   Tally,
 } from '../../domain/reports/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
-import { LargestRecords } from '../../domain/reports/largest-records.ts';
-import type { KeptRecord } from '../../domain/reports/record-text.ts';
+import { LargestRecords, type RecordText } from '../../domain/reports/largest-records.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toContent } from '../../domain/reports/report-content.ts';
+import { hashPayload } from '../../domain/reports/report-identity.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { type Budget, estimateStored } from '../budget.ts';
 import { type Content, peek, slice } from '../content.ts';
@@ -49,11 +48,12 @@ export async function readFeedback(
     onRecord?.(record);
   });
   const parser = new XmlParser(tree, log);
-  const reading = { parser, largest };
-  const { sha256: payloadSha256, size } = await readXml(content, reading, { log, budget });
+  const size = await readXml(content, parser, { log, budget });
   const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log), tally };
   const held = size > MAX_HELD_BYTES ? copy(parts) : parts;
-  const kept = keepRecords(held, largest.end(), { log, budget });
+  const gathered = largest.end();
+  const kept = keepRecords(held, gathered, { log, budget });
+  const payloadSha256 = hashPayload(held, gathered);
   return { ...held, ...kept, warnings: log.toList(), payloadSha256 };
 }
 
@@ -76,16 +76,15 @@ type Parts = Omit<AggregateReport, 'content' | 'warnings' | 'payloadSha256'>;
  */
 function keepRecords(
   parts: Parts,
-  { texts, records: all }: { texts: readonly string[]; records: readonly KeptRecord[] },
+  records: readonly RecordText[],
   { log, budget }: Pick<FeedbackOptions, 'log' | 'budget'>,
 ): Pick<AggregateReport, 'content'> {
-  for (let count = texts.length; ; count = Math.floor(count / 2)) {
-    const kept = texts.slice(0, count);
-    const report = { content: toContent(parts, kept, all.slice(0, count)) };
+  for (let { length: count } = records; ; count = Math.floor(count / 2)) {
+    const report = { content: toContent(parts, records.slice(0, count)) };
     const bytes = estimateStored({ ...parts, ...report });
     if (bytes > budget.keepable && count > 0) continue;
     budget.keep(bytes);
-    if (count < texts.length) log.add('records_cut');
+    if (count < records.length) log.add('records_cut');
     return report;
   }
 }
@@ -109,28 +108,22 @@ function toParts(
   };
 }
 
-/** Half of a SHA-256: that another document has the same takes 2^128 tries. All of it took 16 bytes more a report. */
-const HASH_CHARS = 32;
-
-/** Returns the hash (hex) and the number of the document's bytes. */
+/** Returns the number of the document's bytes. */
 async function readXml(
   content: Content,
-  { parser, largest }: { parser: XmlParser; largest: LargestRecords },
+  parser: XmlParser,
   { log, budget }: Pick<FeedbackOptions, 'log' | 'budget'>,
 ) {
   const { head, whole } = await peek(content);
   const text = new XmlText(parser, head, log);
-  const hash = createHash('sha256');
   let size = 0;
   let broken: Refusal | undefined;
   for await (const bytes of slice(whole)) {
     size += bytes.length;
     if (size > MAX_XML_BYTES)
       throw new Refusal('too_large', `The document is larger than ${toSizeText(MAX_XML_BYTES)}.`);
-    if (size > MAX_HELD_BYTES) largest.holdTextsOnly();
     // A broken document may also be a bomb, and that error takes precedence. So the rest is only counted.
     if (broken !== undefined) continue;
-    hash.update(bytes);
     const { tokens } = text;
     broken = attempt(() => text.write(bytes));
     budget.spend('xmlByte', bytes.length);
@@ -138,7 +131,7 @@ async function readXml(
   }
   broken ??= attempt(() => text.end());
   if (broken !== undefined) throw broken;
-  return { sha256: hash.digest('hex').slice(0, HASH_CHARS), size };
+  return size;
 }
 
 /** Runs a step of the parser. Returns the error of broken XML; throws any other. */

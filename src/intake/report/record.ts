@@ -89,10 +89,16 @@ function toPolicyEvaluated(row: Element): PolicyEvaluated {
     dkim: toKnownWord(evaluated, 'dkim', 'evaluated_result'),
     spf: toKnownWord(evaluated, 'spf', 'evaluated_result'),
     reasons: evaluated.all('reason').map((reason) => ({
-      type: reason.word('type'),
+      type: reason.word('type') ?? toReasonText(reason),
       comment: reason.value('comment'),
     })),
   };
+}
+
+function toReasonText(reason: Element): string | null {
+  const text = reason.ownValue();
+  if (text !== null) reason.warn('reason_as_text');
+  return text?.toLowerCase() ?? null;
 }
 
 function toKnownWord(evaluated: Element, name: string, kind: keyof typeof KNOWN): string | null {

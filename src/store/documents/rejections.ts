@@ -1,7 +1,7 @@
 import type { Day, Instant } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import type { Db } from '../engine/database.ts';
+import type { Db, Queries } from '../engine/database.ts';
 import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import { type DocumentPlace, type StoredDocument, toInputHash } from './document-rows.ts';
 import { deleteDocuments } from './originals.ts';
@@ -48,6 +48,13 @@ const rejectionUpsert = prepareQuery((db, param: Param<NewRejection>) =>
 const rejectionDelete = prepareQuery((db, param: Param<{ documentSeq: number }>) =>
   db.deleteFrom('rejection').where('document_seq', '=', param('documentSeq')),
 );
+
+/** How many there are for each reason. */
+export async function countRejections(db: Queries): Promise<[reason: string, count: number][]> {
+  const counted = db.selectFrom('rejection').groupBy('reason').select('reason');
+  const rows = await counted.select(({ fn }) => fn.countAll<number>().as('count')).execute();
+  return rows.map(({ reason, count }) => [reason, Number(count)]);
+}
 
 const REJECTIONS_AT_ONCE = 500;
 

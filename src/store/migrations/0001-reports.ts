@@ -13,6 +13,9 @@ const LIST = 'domain_id, begin_date, seq';
 /** A report of no established reporter, nor of a file (domain/reports/authentication.ts): the condition of an index. */
 export const DOUBTFUL = "(authenticated in ('', 'disputed') or authenticated like 'new %')";
 
+/** The condition of an index, and the code of a warning (domain/reports/warning-texts.ts). */
+export const REPEATED = `warnings like '%"repeated_content"%'`;
+
 export const REPORTS = {
   /**
    * A document of an input, which is a file or a mail that came in, and the bytes in which it came, unless it is too large.
@@ -79,6 +82,7 @@ export const REPORTS = {
       domain_id: id('references domain (id)'),
       /** The nonce of the transaction that stored it (lists/changes.ts). */
       nonce: text(),
+      /** The first half of a hash of its content: domain/reports/report-identity.ts. */
       payload_sha256: bytes(),
       reporter_org: orNull(text()),
       reporter_email: orNull(text()),
@@ -96,6 +100,8 @@ export const REPORTS = {
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
       `index report_stranger (domain_id, received_at) where ${DOUBTFUL}`,
+      'index report_payload (payload_sha256)',
+      `index report_repeated (received_at, seq) where ${REPEATED}`,
     ],
     sqlite: [`index report_list (${LIST})`],
     postgres: [`constraint report_key primary key (${LIST})`],
@@ -139,6 +145,8 @@ export const REPORTS = {
       message: text(),
       place: orNull(text()),
     },
+    // Metrics count them by their reasons.
+    keys: ['index rejection_reason (reason)'],
   },
 
   /** A payload that an operator removed. When it comes in again, it is not stored. Operators bound it; nothing deletes rows. */

@@ -1,8 +1,10 @@
+import { type SqlBool, sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { BEGIN_OF_TIME, type Instant } from '../../domain/instant.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db } from '../engine/database.ts';
+import { REPEATED } from '../migrations/0001-reports.ts';
 import { selectStoredReports } from './report-of-account.ts';
 import { unpackRow } from './report-row.ts';
 
@@ -22,10 +24,14 @@ export function parseDocumentId(text: string): DocumentId | undefined {
     : { kind: kind as 'conflict' | 'rejection', seq: Number(seq) };
 }
 
+/** `repeated`: a stored report whose content its reporter has sent under another id as well. */
+export const LISTED_OUTCOMES = ['rejected', 'conflict', 'repeated'] as const;
+type ListedOutcome = (typeof LISTED_OUTCOMES)[number];
+
 export interface ListedDocument {
   readonly id: string;
   readonly received_at: Instant;
-  readonly outcome: 'rejected' | 'conflict';
+  readonly outcome: ListedOutcome;
   readonly reason: string | null;
   readonly message: string | null;
   readonly where: string | null;
@@ -39,23 +45,23 @@ export interface ListedDocument {
 }
 
 export interface DocumentFilter {
-  readonly outcome?: 'rejected' | 'conflict' | undefined;
+  readonly outcome?: ListedOutcome | undefined;
   readonly reason?: string | undefined;
   readonly since?: Instant | undefined;
 }
 
 /** Only rejections have a reason. */
-const hasConflicts = ({ outcome, reason }: DocumentFilter) =>
-  outcome !== 'rejected' && reason === undefined;
-const hasRejections = ({ outcome }: DocumentFilter) => outcome !== 'conflict';
+const has = (listed: ListedOutcome, { outcome = listed, reason }: DocumentFilter) =>
+  outcome === listed && (listed === 'rejected' || reason === undefined);
 
 type LimitedFilter = DocumentFilter & { readonly limit: number };
 
-/** Rejections and conflicts, newest first. */
+/** Rejections, conflicts and repeated reports, newest first. */
 export async function listDocuments(db: Db, filter: LimitedFilter): Promise<ListedDocument[]> {
-  const conflicts = hasConflicts(filter) ? await listConflicts(db, filter) : [];
-  const rejections = hasRejections(filter) ? await listRejections(db, filter) : [];
-  return [...conflicts, ...rejections].sort(byReceipt).slice(0, filter.limit);
+  const conflicts = has('conflict', filter) ? await listConflicts(db, filter) : [];
+  const repeated = has('repeated', filter) ? await listRepeated(db, filter) : [];
+  const rejections = has('rejected', filter) ? await listRejections(db, filter) : [];
+  return [...conflicts, ...repeated, ...rejections].sort(byReceipt).slice(0, filter.limit);
 }
 
 function byReceipt(a: ListedDocument, b: ListedDocument): number {
@@ -100,17 +106,42 @@ async function listConflicts(
     .orderBy('c.seq', 'desc')
     .limit(limit)
     .execute();
-  const seqs = rows.map(({ document_seq }) => document_seq);
-  const toNames = await findDocumentNames(db, seqs);
-  return rows.map(({ seq, document_seq, ...conflict }) => ({
-    id: `conflict-${seq}`,
-    outcome: 'conflict',
-    reason: null,
-    message: null,
-    where: null,
-    ...conflict,
-    ...toNames(document_seq),
-  }));
+  const conflicts = rows.map(({ seq, ...row }) => ({ id: `conflict-${seq}`, ...row }));
+  return await toListed(db, 'conflict', conflicts);
+}
+
+async function listRepeated(
+  db: Db,
+  { since = BEGIN_OF_TIME, limit }: LimitedFilter,
+): Promise<ListedDocument[]> {
+  const rows = await db
+    .selectFrom('report')
+    .innerJoin('domain', 'domain.id', 'report.domain_id')
+    .select(['report.id', 'report.received_at', 'report.id as report', 'domain.name as domain'])
+    .select(['report.document_seq', 'report.authenticated'])
+    .where('report.received_at', '>=', since)
+    .where(sql<SqlBool>`${sql.raw(REPEATED)}`)
+    .orderBy('report.received_at', 'desc')
+    .orderBy('report.seq', 'desc')
+    .limit(limit)
+    .execute();
+  return await toListed(db, 'repeated', rows);
+}
+
+type FoundReport = Pick<
+  ListedDocument,
+  'id' | 'received_at' | 'report' | 'domain' | 'authenticated'
+> & { readonly document_seq: number };
+
+async function toListed(db: Db, outcome: ListedOutcome, found: readonly FoundReport[]) {
+  const toNames = await findDocumentNames(
+    db,
+    found.map(({ document_seq }) => document_seq),
+  );
+  const nothing = { reason: null, message: null, where: null };
+  return found.map(({ document_seq, ...report }) => {
+    return { outcome, ...nothing, ...report, ...toNames(document_seq) };
+  });
 }
 
 const DOCUMENTS_AT_ONCE = 100;
@@ -129,8 +160,8 @@ export async function* listDocumentSeqs(db: Db, filter: DocumentFilter): AsyncGe
     .where('received_at', '>=', since)
     .where((eb) =>
       eb.or([
-        ...(hasRejections(filter) ? [eb('seq', 'in', rejected)] : []),
-        ...(hasConflicts(filter) ? [eb('seq', 'in', conflicts)] : []),
+        ...(has('rejected', filter) ? [eb('seq', 'in', rejected)] : []),
+        ...(has('conflict', filter) ? [eb('seq', 'in', conflicts)] : []),
       ]),
     )
     .orderBy('seq')

@@ -1,8 +1,10 @@
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { AggregateReport, Warning } from '../../domain/reports/aggregate-report.ts';
 import { toTrust } from '../../domain/reports/authentication.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
+import type { WarningCode } from '../../domain/reports/warning-texts.ts';
+import { type DocumentPlace, toInputHash } from '../documents/document-rows.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import { type NewRow, toParsedRow } from './report-row.ts';
@@ -31,6 +33,7 @@ export interface ArrivingReport {
   readonly report: AggregateReport;
   /** What is stored of its sender. */
   readonly authenticated: string | null;
+  readonly place: Pick<DocumentPlace, 'input' | 'path'>;
 }
 
 export interface NewContent extends Pick<AggregateReport, 'policyPublished'> {
@@ -48,6 +51,9 @@ export class Planning {
   readonly #domains = new Map<string, ReportedDomain>();
   /** The hashes of contents, by the report's id. */
   readonly #reports = new Map<string, string>();
+  /** The ids of those whose content another stored report has, and the first id that was planned for each content. */
+  readonly #repeated = new Set<string>();
+  readonly #ids = new Map<string, string>();
   readonly #conflicts = new Map<string, Set<string>>();
 
   constructor(receivedAt: Instant) {
@@ -101,30 +107,46 @@ export class Planning {
 
   async #findStored(tx: Tx, contents: readonly NewContent[]): Promise<void> {
     const unknown = contents.map(({ row }) => row).filter(({ id }) => !this.#reports.has(id));
-    for (const { id, payload_sha256 } of (await runAllPrepared(tx, knownReports(unknown))).flat())
+    const found = (await runAllPrepared(tx, knownReports(unknown))).flat();
+    for (const { id, payload_sha256, other } of found) {
       if (payload_sha256 !== null) this.#reports.set(id, toHex(payload_sha256));
+      if (other !== null) this.#repeated.add(id);
+    }
   }
 
-  async #planOne(
-    tx: Tx,
-    { id, report: { payloadSha256 }, authenticated }: IdentifiedReport,
-    content: NewContent,
-  ): Promise<PlannedReport> {
+  async #planOne(tx: Tx, one: IdentifiedReport, content: NewContent): Promise<PlannedReport> {
+    const { id, report, authenticated } = one;
+    const { payloadSha256 } = report;
     const stored = this.#reports.get(id);
     if (stored === payloadSha256) return { outcome: 'duplicate' };
     if (stored === undefined) {
       this.#reports.set(id, payloadSha256);
       const isUnclaimed = content.domain.accountId === null;
-      return { outcome: isUnclaimed ? 'unclaimed' : 'stored', added: content };
+      const added = this.#isRepeated(one) ? this.#toContent(withWarning(one)) : content;
+      return { outcome: isUnclaimed ? 'unclaimed' : 'stored', added };
     }
     const conflicts = this.#conflicts.get(id) ?? (await findConflictPayloads(tx, content));
     this.#conflicts.set(id, conflicts);
     if (conflicts.has(payloadSha256) || conflicts.size >= toMaxConflicts(authenticated))
       return { outcome: 'conflict' };
+    if (await isReadAgain(tx, content, one)) return { outcome: 'duplicate' };
     conflicts.add(payloadSha256);
     return { outcome: 'conflict', added: content };
   }
+
+  #isRepeated({ id, report: { payloadSha256 } }: IdentifiedReport): boolean {
+    const first = this.#ids.get(payloadSha256) ?? id;
+    this.#ids.set(payloadSha256, first);
+    return first !== id || this.#repeated.has(id);
+  }
 }
+
+const REPEATED: Warning = { code: 'repeated_content' satisfies WarningCode, count: 1, where: null };
+
+const withWarning = ({ report, ...one }: IdentifiedReport): IdentifiedReport => ({
+  ...one,
+  report: { ...report, warnings: [...report.warnings, REPEATED] },
+});
 
 const REMOVED: PlannedReport = { outcome: 'removed' };
 
@@ -160,6 +182,29 @@ const MAX_CONFLICTS = 10;
 /** Where mails are not verified, they count as files: those have no room of their own. */
 function toMaxConflicts(authenticated: string | null): number {
   return MAX_CONFLICTS * (1 + (authenticated === null ? 0 : toTrust(authenticated)));
+}
+
+/** Whether the report, or a conflict of it, came in the same document. Another version of the parser has read it otherwise. */
+async function isReadAgain(
+  tx: Tx,
+  { row: { id, domain_id, begin_date } }: NewContent,
+  { place: { input, path } }: ArrivingReport,
+): Promise<boolean> {
+  const documents = tx
+    .selectFrom('document')
+    .select('seq')
+    .where(({ and }) => and({ input_sha256: toInputHash(input.sha256), path }));
+  const report = tx
+    .selectFrom('report')
+    .select('id')
+    .where(({ and }) => and({ id, domain_id, begin_date }))
+    .where('document_seq', 'in', documents);
+  const conflict = tx
+    .selectFrom('conflict')
+    .select('report_id as id')
+    .where(({ and }) => and({ report_id: id, domain_id, begin_date }))
+    .where('document_seq', 'in', documents);
+  return (await report.union(conflict).executeTakeFirst()) !== undefined;
 }
 
 async function findConflictPayloads(

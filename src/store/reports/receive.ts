@@ -230,8 +230,8 @@ async function planAll(
     senders,
   }: { readonly planning: Planning; readonly senders: readonly (string | null)[] },
 ): Promise<(PlannedReport | undefined)[]> {
-  const reports = documents.flatMap(({ content }, i) =>
-    isRefusal(content) ? [] : [{ report: content, authenticated: senders[i] ?? null }],
+  const reports = documents.flatMap(({ content, ...place }, i) =>
+    isRefusal(content) ? [] : [{ report: content, place, authenticated: senders[i] ?? null }],
   );
   const planned = (await planning.plan(tx, reports)).values();
   return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));

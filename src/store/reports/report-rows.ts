@@ -44,21 +44,22 @@ export const reportInserts = prepareRows(COLUMNS, (db, rows: readonly RowOf<Row>
     .returning('seq'),
 );
 
-type ReportKey = { domain_id: string; begin_date: Instant; id: string };
+type ReportKey = { domain_id: string; begin_date: Instant; id: string; payload_sha256: Uint8Array };
 
 /**
- * The hashes of the contents that are stored, null where no report with the id is. A subquery looks up each key. For a join, PostgreSQL plans a scan of the table while it is small, and keeps that
+ * The hashes of the contents that are stored, null where no report with the id is, and another report that has the same
+ * content. A subquery looks up each key. For a join, PostgreSQL plans a scan of the table while it is small, and keeps that
  * plan until the table is analyzed. For two lists of values, SQLite reads all reports of a domain.
  */
 export const knownReports = prepareRows(
-  ['domain_id', 'begin_date', 'id'],
+  ['domain_id', 'begin_date', 'id', 'payload_sha256'],
   (db, rows: readonly RowOf<ReportKey>[]) =>
     db
-      .with('key(domain_id, begin_date, id)', () => {
+      .with('key(domain_id, begin_date, id, payload_sha256)', () => {
         const { typed } = dialectOf(db);
-        const tuples = rows.map(({ domain_id, begin_date, id }) => {
+        const tuples = rows.map(({ domain_id, begin_date, id, payload_sha256 }) => {
           const values = [typed(domain_id, 'uuid'), typed(begin_date, 'timestamptz')];
-          return sql`(${sql.join([...values, typed(id, 'uuid')])})`;
+          return sql`(${sql.join([...values, typed(id, 'uuid'), typed(payload_sha256, 'bytea')])})`;
         });
         return sql<ReportKey>`(values ${sql.join(tuples)})`;
       })
@@ -72,6 +73,15 @@ export const knownReports = prepareRows(
           .whereRef('report.begin_date', '=', 'key.begin_date')
           .whereRef('report.id', '=', 'key.id')
           .as('payload_sha256'),
+      )
+      .select((eb) =>
+        eb
+          .selectFrom('report')
+          .select('report.id')
+          .whereRef('report.payload_sha256', '=', 'key.payload_sha256')
+          .whereRef('report.id', '<>', 'key.id')
+          .limit(1)
+          .as('other'),
       ),
 );
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LargestRecords, MAX_KEPT_RECORDS } from '../../../src/domain/reports/largest-records.ts';
-import { parseRecordTexts } from '../../../src/domain/reports/record-text.ts';
+import { toRecord } from '../../../src/domain/reports/record-text.ts';
 import { aRecord, aSignature } from '../../support/builders.ts';
 
 type Gathered = ReturnType<typeof aRecord>;
@@ -8,15 +8,18 @@ type Gathered = ReturnType<typeof aRecord>;
 function gather(records: Iterable<Gathered>): string[] {
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
-  return [...largest.end().texts];
+  return largest.end().map(({ text }) => text);
 }
 
+const parseRecordTexts = (texts: readonly string[]) =>
+  texts.map((text) => toRecord(JSON.parse(text)));
+
 describe('the largest records of a report', () => {
-  test('are those with the most messages, of equal ones the earlier first', () => {
+  test('are those with the most messages, of equal ones by their texts', () => {
     const records = [
-      aRecord({ count: 5, headerFrom: 'a.example' }),
-      aRecord({ count: 9 }),
       aRecord({ count: 5, headerFrom: 'b.example' }),
+      aRecord({ count: 9 }),
+      aRecord({ count: 5, headerFrom: 'a.example' }),
     ];
     const kept = parseRecordTexts(gather(records));
     expect(kept.map(({ count, identifiers }) => [count, identifiers.headerFrom])).toEqual([
@@ -27,7 +30,7 @@ describe('the largest records of a report', () => {
   });
 
   test.each(['growing', 'shrinking', 'mixed'])(
-    'are the same ten thousand of %s ones, of equal ones the first',
+    'are the same ten thousand of %s ones, whatever their order',
     (order) => {
       const total = 4 * MAX_KEPT_RECORDS + 1;
       const toCount = (i: number) =>
@@ -35,11 +38,13 @@ describe('the largest records of a report', () => {
       const records = Array.from({ length: total }, (_, i) =>
         aRecord({ count: toCount(i), headerFrom: `${i}` }),
       );
-      const right = records.toSorted((a, b) => b.count - a.count).slice(0, MAX_KEPT_RECORDS);
-      const kept = parseRecordTexts(gather(records));
-      expect(kept.map(({ identifiers }) => identifiers.headerFrom)).toEqual(
-        right.map(({ identifiers }) => identifiers.headerFrom),
-      );
+      const toName = ({ identifiers }: Gathered) => String(identifiers.headerFrom);
+      const right = records
+        .toSorted((a, b) => b.count - a.count || (toName(a) < toName(b) ? -1 : 1))
+        .slice(0, MAX_KEPT_RECORDS);
+      const texts = gather(records);
+      expect(parseRecordTexts(texts).map(toName)).toEqual(right.map(toName));
+      expect(gather(records.toReversed())).toEqual(texts);
     },
   );
 

@@ -6,9 +6,11 @@ import { Failure } from '../../../src/domain/failure.ts';
 import { Refusal } from '../../../src/domain/reports/refusal.ts';
 import { localParser } from '../../../src/intake/parser/parser.ts';
 import { createParserProcess } from '../../../src/intake/parser/parser-process.ts';
+import { countRejections } from '../../../src/store/documents/rejections.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { claimMails, MAX_TRIES, toSeqs } from '../../../src/store/inbox/claims.ts';
 import { postponeMails } from '../../../src/store/inbox/results.ts';
+import { listDocuments } from '../../../src/store/reports/document-list.ts';
 import { aBareAccount, aDomain } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';
 import { failingDb } from '../../support/failing-db.ts';
@@ -20,7 +22,7 @@ import {
   makeDue,
 } from '../../support/inbox.ts';
 import { asProcess, aWorker, workAll } from '../../support/inbox-worker.ts';
-import { base64, mail, multipart, text } from '../../support/mail.ts';
+import { base64, letter, mail, multipart, text } from '../../support/mail.ts';
 import { listMiscounts } from '../../support/recount.ts';
 import { aStore } from '../../support/store.ts';
 
@@ -74,7 +76,7 @@ describe('a mail in the inbox', () => {
     'with %s is ignored by name, and no document is stored',
     async (_what, part, reason, parts) => {
       const { db } = await aStore();
-      await deliverMail(db, { bytes: mail(part) });
+      await deliverMail(db, { bytes: letter(part) });
       await workAll(db);
       expect(await listMailRows(db)).toMatchObject([
         { state: 'done', result: 'ignored', counts: '{"ignored":1}', reason },
@@ -87,10 +89,23 @@ describe('a mail in the inbox', () => {
 
   test('of other people is ignored without a trace beside its row, also when it is large', async () => {
     const { db } = await aStore();
-    await deliverMail(db, { bytes: mail(text('x'.repeat(3_000_000))) });
+    await deliverMail(db, { bytes: letter(text('x'.repeat(3_000_000))) });
     await workAll(db);
     expect(await listMailRows(db)).toMatchObject([{ result: 'ignored' }]);
     expect(await count(db, 'document')).toBe(0);
+  });
+
+  test('that looks like a report and has none is told, and stays where it is', async () => {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: mail(multipart([text('Hello'), base64('%PDF-1.7')])) });
+    await workAll(db);
+    const reason = 'It looks like a report. This is neither XML nor anything that could hold it.';
+    expect(await listMailRows(db)).toMatchObject([
+      { result: 'ignored', counts: '{"rejected":1}', reason },
+    ]);
+    expect(await listDocuments(db, { limit: 9 })).toMatchObject([{ reason: 'none_found' }]);
+    expect(await countRejections(db)).toEqual([['none_found', 1]]);
+    expect(await count(db, 'inbox_part')).toBe(1);
   });
 
   test('with a broken report is rejected, and the next one is read', async () => {
