@@ -114,7 +114,8 @@ const NO_MAIL: MailOfStanding = { messages: 0, aligned: 0, sources: 0 };
 
 /** Whether mail that fails is rejected, or can be. */
 export function assess(facts: DomainFacts): Readiness {
-  const { all: mail } = scopeOf(facts);
+  // Who says that a domain sends no mail has said whose all of it is.
+  const mail = facts.sendsNoMail ? undefined : scopeOf(facts).all;
   const obstacles = listObstacles(facts);
   const isWaiting = obstacles.every(({ kind }) => kind === 'few_data' || kind === 'silent');
   const answer = isReached(facts) ? 'reached' : isWaiting ? 'wait' : 'not_yet';
@@ -141,7 +142,8 @@ function listObstacles(facts: DomainFacts): readonly Obstacle[] {
     return aligned === 0 ? [] : [{ kind: 'sends_after_all', messages: aligned }];
   const { all: mail } = scopeOf(facts);
   const silence = findSilence(facts);
-  const few = findTooFewData(facts);
+  // More reports do not tell whether a domain sends mail: its owner does.
+  const few = hasNoPassingMail(facts) ? undefined : findTooFewData(facts);
   const whose = mail ?? { own: NO_MAIL, undecided: { ...facts.counts, sources: 0 } };
   const failing =
     findFailingCounts(facts) === undefined

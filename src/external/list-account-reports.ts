@@ -1,4 +1,4 @@
-import { reportsOfAccount } from '../store/reports/account-reports.ts';
+import { reportsOfAccount } from '../store/reports/reports.ts';
 import type { Handler } from './operation.ts';
 
 export const listAccountReports = (({ accountId, query: page }) => ({

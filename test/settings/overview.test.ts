@@ -219,7 +219,7 @@ describe('the overview', () => {
     );
     const { text } = await browser.get('/settings/overview');
     expect(text).toContain(
-      `/settings/domains/${alerted.id}/sources?failing=1&amp;from=2026-03-14&amp;to=2026-03-14`,
+      `/settings/domains/${alerted.id}/sources?failing=1&amp;from=2026-03-14&amp;to=2026-03-15`,
     );
   });
 
@@ -307,6 +307,89 @@ describe('a domain’s page', () => {
     expect(page).toMatch(/Not recognised [^;]*; 0 sources 0 – 0 /);
     expect(page).toMatch(/Probably not yours [^;]*; 700 sources 7,000 0\.00% 7,000 /);
     expect(page).toContain('700 scattered addresses, likely one botnet Forged');
+  });
+
+  test('of a botnet with more addresses than a day keeps says yes, if these are not yours, by one row', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const bots = Array.from({ length: 2_800 }, (_, i) =>
+      refused(`198.${18 + (i >> 8)}.${i & 255}.7`, 1),
+    );
+    const records = [aRecord({ ...own, sourceIp: '192.0.2.1', count: 900 }), ...bots];
+    const policy = { p: 'quarantine' };
+    for (let i = 0; i < 30; i += 1)
+      await receive(api.db, [
+        aReportOf(records, { begin: `${addDays('2026-03-14', -i)}T00:00:00Z`, policy }),
+      ]);
+    const page = await read(`/settings/domains/${id}`);
+    expect(page).toContain('Yes, if these are not yours: 84,000 messages from 999 sources');
+    expect(page).toContain(
+      'change p=quarantine in the DMARC record to p=reject, if 84,000 messages from 999 scattered addresses that failed',
+    );
+    expect(page).toMatch(
+      /Would be stopped 999 scattered addresses, likely one botnet Forged 999 sources 29,970 What/,
+    );
+    const list = `/settings/domains/${id}/sources?days=30&failing=1`;
+    const linked = await read(`${list}&standing=stranger`);
+    expect(linked).toMatch(/Probably not yours \(.*\): 84,000 messages from 999 sources failed/);
+    expect(linked).toContain(
+      '54,030 messages of this range came from addresses that are not listed',
+    );
+    expect(await read(`${list}&within=scattered`)).toMatch(
+      /999 scattered addresses, likely one botnet Forged .* Yes: legitimate No: unknown .* 999 addresses with/,
+    );
+  });
+
+  /** A report that nobody authenticated; it is disputed in the name of a reporter that was authenticated before. */
+  const unproven = (claimed: string) => ({ authenticated: '', claimed: [claimed] });
+
+  test('shows apart what reporters say who are not established, as the sources and the overview do', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    const send = (count: number, sender = {}) =>
+      receive(
+        api.db,
+        [aReportOf([aRecord({ ...own, count, sourceIp: '192.0.2.1' })])],
+        NOW,
+        sender,
+      );
+    await send(100);
+    const places = ['', '/sources'].map((place) => `/settings/domains/${id}${place}`);
+    const readAll = () => Promise.all([...places, '/settings/overview'].map(read));
+    const before = await readAll();
+    for (const page of before) expect(page).not.toMatch(/set aside|established/);
+    await send(33_000_000, unproven('stranger.example'));
+    const one =
+      ' 1 report of reporters that are not established yet counts 33,000,000 messages: it is set aside and changes nothing here. See the reports';
+    const shown = await readAll();
+    // The list of the latest reports has all of them.
+    const cut = (page: string) => page.replace(/Latest reports .*/, '');
+    for (const [i, page] of shown.entries()) {
+      expect(page).toContain(one);
+      expect(cut(page.replace(one, ''))).toBe(cut(before[i] ?? ''));
+    }
+    await send(5, unproven('stranger.example'));
+    for (const page of await readAll())
+      expect(page).toContain(
+        '2 reports of reporters that are not established yet count 33,000,005 messages: they are set aside and change nothing here.',
+      );
+    const { text } = await browser.get(places[0] ?? '');
+    expect(text).toContain(`href="/settings/domains/${id}/reports?days=30">See the reports</a>`);
+  });
+
+  test('says that all reports count where no reporter is established, as the sources and the overview do', async () => {
+    const { id } = await aDomain(api.db, accountId, { name: 'example.com' });
+    await aDomain(api.db, accountId, { name: 'other.example' });
+    const send = (domain: string, sender = {}) =>
+      receive(api.db, [aReportOf([aRecord(own)], { domain })], NOW, sender);
+    await send('other.example', { authenticated: 'google.com' });
+    await send('example.com', unproven('stranger.example'));
+    await send('example.com', unproven('google.com'));
+    const all =
+      'No established reporter has sent reports in 30 days, so all reports count but disputed ones. 1 disputed report counts 1 message: it is set aside and changes nothing here.';
+    for (const place of ['', '/sources'])
+      expect(await read(`/settings/domains/${id}${place}`)).toContain(all);
+    expect(await read('/settings/overview')).toContain(
+      'No established reporter of 1 domain has sent reports in 30 days, so all reports count there but disputed ones.',
+    );
   });
 
   test('says how many failures are missing where addresses are not kept', async () => {
@@ -588,7 +671,7 @@ const ALERTS: readonly (readonly [string, Record<string, unknown>, string])[] = 
       sources: [{ ip: '203.0.113.9', message_count: 250, failed_count: 240 }],
       additional_sources: 2,
     },
-    '240 of 250 messages from addresses not seen before failed: 203.0.113.9 (240 failed), 2 more.',
+    '203.0.113.9 and 2 more sources sent 250 messages from addresses not seen before, of which 240 failed. Sources: 203.0.113.9 (240 failed), 2 more.',
   ],
   [
     'alert.dns_record_changed',

@@ -113,7 +113,11 @@ describe('pages and lists with the networks that come with Plumbline', () => {
     const { accountId, id } = await aDomainWithMail(api);
     const { browser } = await aVisitor(api, accountId);
     const path = `/settings/domains/${id}/sources`;
-    for (const place of [RANGE, `/192.0.2.129${RANGE}`]) {
+    for (const place of [
+      `${RANGE}&group=address`,
+      `${RANGE}&group=network`,
+      `/192.0.2.129${RANGE}`,
+    ]) {
       const { text } = await browser.get(`${path}${place}`);
       expect(text).toContain('AS64501 Mailer');
       expect(text).toContain('href="https://db-ip.com/"');

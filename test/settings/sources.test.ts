@@ -108,17 +108,17 @@ describe('the sources of a domain', () => {
     const text = await read(`${path}?group=address`);
     expect(text).toContain('2 addresses 13 Feb 2026 to 14 Mar 2026, 976 messages in all');
     expect(text).toMatch(
-      /198\.51\.100\.7 out1\.mailer\.example · AS64501 Mailer Net · Germany 72 0 72 0\.00% 0\.00% 10 Mar 2026 – 14 Mar 2026/,
+      /198\.51\.100\.7 Not recognised out1\.mailer\.example · AS64501 Mailer Net · Germany 72 0 72 0\.00% 0\.00% 10 Mar 2026 – 14 Mar 2026/,
     );
     expect(text).toMatch(
-      /192\.0\.2\.1 mail\.example\.com · AS64500 Own Net 904 904 0 100\.00% 99\.56% 14 Mar 2026/,
+      /192\.0\.2\.1 Yours mail\.example\.com · AS64500 Own Net 904 904 0 100\.00% 99\.56% 14 Mar 2026/,
     );
     expect(text.indexOf(MAILER)).toBeLessThan(text.indexOf(OWN));
     expect(text).not.toContain(V6);
   });
 
   test('of another range, and only those that fail', async () => {
-    expect(await read(`${path}?group=address&days=90`)).toContain(`${V6} 1 0 1`);
+    expect(await read(`${path}?group=address&days=90`)).toContain(`${V6} Not recognised 1 0 1`);
     const failing = await read(`${path}?group=address&days=90&failing=1`);
     expect(failing).toContain('2 addresses with failed messages');
     expect(failing).not.toContain(OWN);
@@ -154,7 +154,7 @@ describe('the sources of a domain', () => {
     );
   });
 
-  test('are grouped by service, then by network, then by address', async () => {
+  test('are grouped by who sent: a service, a domain, or an address, each with its verdict', async () => {
     const domain = await aDomain(api.db, accountId);
     const sent = { spfDomain: 'bounce.sendgrid.net', spfResult: 'pass', signatures: [] };
     await receive(api.db, [
@@ -182,7 +182,7 @@ describe('the sources of a domain', () => {
     const place = `/settings/domains/${domain.id}/sources`;
     const { text } = await browser.get(place);
     expect(toReadable(text)).toMatch(
-      /3 senders .* Twilio SendGrid A service to set up transactional mail · SPF passed for sendgrid\.net · since 14 Mar 2026 70 0 70 0\.00% 0\.00% 2 AS64501 Mailer Net Forger since 14 Mar 2026 20 0 20 .* 203\.0\.113\.9 Not enough to say since 14 Mar 2026 5 0 5/,
+      /3 senders .* Twilio SendGrid Needs set-up transactional mail · SPF passed for sendgrid\.net · since 14 Mar 2026 70 0 70 0\.00% 0\.00% 2 net\.example Not recognised since 14 Mar 2026 20 0 20 .* 203\.0\.113\.9 Not recognised since 14 Mar 2026 5 0 5/,
     );
     await receive(api.db, [
       aReportOf([aRecord({ sourceIp: MAILER, count: 1, ...sent })], {
@@ -211,7 +211,7 @@ describe('the sources of a domain', () => {
   test('are grouped by the organisation of their names', async () => {
     const text = await read(`${path}?group=organisation&days=90`);
     expect(text).toMatch(
-      /3 organisations .* mailer\.example 72 0 72 .* Not known 1 0 1 .* example\.com 904/,
+      /3 organisations .* mailer\.example Not recognised since 10 Mar 2026 72 0 72 .* Not known Not recognised since 1 Feb 2026 1 0 1 .* example\.com Yours since 14 Mar 2026 904/,
     );
     const { text: page } = await browser.get(`${path}?group=organisation&days=90`);
     const link = /href="([^"]+within=mailer\.example[^"]*)"/
@@ -245,8 +245,8 @@ describe('the sources of a domain', () => {
   test('are found by the service, and groups have what was found only', async () => {
     const text = await read(`${path}?days=90&q=Mailer`);
     expect(text).toContain('1 sender ');
-    expect(text).toContain('AS64501 Mailer Net');
-    expect(text).not.toContain('AS64500 Own Net');
+    expect(text).toContain('mailer.example Not recognised');
+    expect(text).not.toContain('example.com Yours');
   });
 
   test('are sorted by each column, also within the pages of the store', async () => {
@@ -269,14 +269,14 @@ describe('the sources of a domain', () => {
       'example.com-sources-2026-02-13-2026-03-14.csv',
     );
     expect(text.slice(1).split('\r\n')).toEqual([
-      'Address,Name,Network,Mark,Messages,Passed,Failed,DKIM aligned,SPF aligned,First day,Last day',
-      '198.51.100.7,out1.mailer.example,AS64501 Mailer Net,,72,0,72,0,0,2026-03-10,2026-03-14',
+      'Address,Name,Network,Mark,Verdict,Sender,Known by,Messages,Passed,Failed,DKIM aligned,SPF aligned,First day,Last day',
+      '198.51.100.7,out1.mailer.example,AS64501 Mailer Net,,Not recognised,mailer.example,,72,0,72,0,0,2026-03-10,2026-03-14',
       '',
     ]);
     const groups = await browser.download(`${path}/csv?sort=messages&order=asc`);
     expect(groups.text.slice(1).split('\r\n').slice(0, 2)).toEqual([
-      'Sender,Verdict,Known by,Messages,Passed,Failed,DKIM aligned,SPF aligned,Addresses,First day',
-      'AS64501 Mailer Net,Forger,,72,0,72,0,0,1,2026-03-10',
+      'Group,Verdict,Sender,Known by,Messages,Passed,Failed,DKIM aligned,SPF aligned,Addresses,First day',
+      'mailer.example,Not recognised,mailer.example,,72,0,72,0,0,1,2026-03-10',
     ]);
     const page = await browser.get(`${path}?q=51.100`);
     expect(page.text).toMatch(/href="[^"]+\/sources\/csv\?[^"]*q=51\.100[^"]*" download/);
@@ -311,7 +311,10 @@ describe('the page of a source', () => {
     );
     expect(text).toContain('0% of 72 messages passed DMARC');
     expect(text).toContain(
-      'This looks like somebody who forges example.com . A policy of quarantine or reject keeps such messages from readers',
+      'mailer.example Not recognised Its messages are authenticated as mailer.example , not as example.com .',
+    );
+    expect(text).toContain(
+      'If you do not know it, ask who uses it. Do you know this sender? Nobody has marked it yet.',
     );
     expect(text).toMatch(
       /Results .* example\.com pass bounces\.mailer\.example not aligned No signature no action 60 Failed .* quarantined 12 Failed/,
@@ -360,7 +363,7 @@ describe('the page of a source', () => {
     expect(page).toMatch(/What to do Fails The signature does not verify 530 messages/);
     expect(page).not.toContain('5,994');
     expect(page).not.toContain('There is nothing to do');
-    expect(page).toContain('Whose mail is it? 13 Feb – 14 Mar 2026 Yours');
+    expect(page).toContain('Whose mail is it? 13 Feb – 14 Mar 2026 mailer.example Yours');
   });
 
   test('says of which days its advice is where those that are shown pass', async () => {
@@ -445,12 +448,12 @@ describe('the page of a source', () => {
 describe('networks', () => {
   test('of the operator’s database are named, and group the sources', async () => {
     expect(await read(`${path}?group=address`)).toContain(
-      `${MAILER} out1.mailer.example · AS64501 Mailer Net · Germany`,
+      `${MAILER} Not recognised out1.mailer.example · AS64501 Mailer Net · Germany`,
     );
     expect(await read(`${path}/${OWN}`)).toContain('mail.example.com · AS64500 Own Net · ');
     const grouped = await read(`${path}?group=network&days=90`);
     expect(grouped).toMatch(
-      /3 networks .* AS64501 Mailer Net 72 .* Not known 1 .* AS64500 Own Net 904/,
+      /3 networks .* AS64501 Mailer Net Not recognised since 10 Mar 2026 72 .* Not known Not recognised since 1 Feb 2026 1 .* AS64500 Own Net Yours since 14 Mar 2026 904/,
     );
     expect(await read(`${path}?group=network&within=AS64500`)).toContain(
       'All networks / AS64500 Own Net 1 address',
@@ -473,7 +476,7 @@ describe('networks', () => {
     const view = { path, range, choice } as never;
     const links = String(await renderFilters(view, {} as never));
     expect(links).toContain('Failing only');
-    expect(links).toMatch(/Services.*Addresses/s);
+    expect(links).toMatch(/Senders.*Addresses/s);
     expect(links).not.toMatch(/Networks|Organisations/);
   });
 
@@ -500,16 +503,60 @@ describe('a mark', () => {
     const marked = await mark('legitimate');
     expect(marked).toContain(`${MAILER} is marked as legitimate.`);
     expect(marked).toMatch(/person-\d+@example\.com marked it as legitimate just now \./);
-    expect(await read(`${path}?group=address`)).toContain(`${MAILER} Legitimate out1`);
+    expect(await read(`${path}?group=address`)).toContain(`${MAILER} Needs set-up Legitimate out1`);
     expect(await read(`${path}?group=address&mark=legitimate`)).toContain(
       '1 address, marked as legitimate ',
     );
     expect(await read(`${path}?mark=unmarked`)).not.toContain(MAILER);
     expect(await mark('unknown')).toContain('marked it as unknown');
-    expect(await read(`${path}?group=address&mark=unknown`)).toContain(`${MAILER} Unknown out1`);
-    expect(await read(path)).toMatch(/AS64501 Mailer Net Forger in this range since/);
+    expect(await read(`${path}?group=address&mark=unknown`)).toContain(
+      `${MAILER} Forged Unknown out1`,
+    );
+    expect(await read(path)).toMatch(/198\.51\.100\.7 Forged Unknown in this range since/);
     expect(await mark('none')).toContain('has no mark any more.');
     expect(await read(`${path}?mark=unknown`)).toContain('There is no such address in this range.');
+  });
+
+  test('of a sender is set above its addresses, holds for those that come later, and is undone in one click', async () => {
+    const { id, name: domain } = await aDomain(api.db, accountId);
+    const signatures = [aSignature({ domain: 'sendgrid.net', result: 'pass' })];
+    const send = (sourceIp: string, day: string) => {
+      const record = aRecord({ sourceIp, count: 40, headerFrom: domain, signatures });
+      return receive(api.db, [aReportOf([record], { domain, begin: `${day}T00:00:00Z` })]);
+    };
+    await send(MAILER, '2026-03-13');
+    const list = `/settings/domains/${id}/sources`;
+    const page = `${list}?within=service+Twilio+SendGrid&days=30`;
+    const shown = await browser.get(page);
+    const text = toReadable(shown.text);
+    expect(text).toMatch(
+      /Whose mail is it\? Twilio SendGrid transactional mail · signed by sendgrid\.net Needs set-up Its messages are authenticated as sendgrid\.net , not as d\d+\.example \. At Twilio SendGrid this is called domain authentication \. .* it counts as Yours, failing : .* Do you know this sender\? Nobody has marked it yet\. .* Yes: legitimate No: unknown .* All senders \/ Twilio SendGrid 1 address /,
+    );
+    /** What the button of that text sends, as a browser would. */
+    const click = async (label: string) => {
+      const { text: form } = await browser.get(page);
+      const field = (field: string) =>
+        new RegExp(`name="${field}" value="([^"]*)"`).exec(form)?.[1]?.replaceAll('&amp;', '&') ??
+        '';
+      const [, mark = ''] = new RegExp(`name="mark" value="(\\w+)"[^>]*>${label}`).exec(form) ?? [];
+      const sent = { subject: field('subject'), return: field('return'), mark };
+      const { status, headers } = await browser.post(`${list}/mark`, sent);
+      expect([status, headers['location']]).toEqual([303, page]);
+      return await read(page);
+    };
+    const marked = await click('No: unknown');
+    expect(marked).toContain('Twilio SendGrid is marked as unknown.');
+    expect(marked).toMatch(/Forged You said that it is not yours\. .* it counts as Not yours : /);
+    expect(marked).toMatch(/person-\d+@example\.com marked it as unknown just now/);
+    expect(marked).not.toContain('is called domain authentication');
+    await send('198.51.100.99', '2026-03-14');
+    expect(await read(page)).toMatch(/198\.51\.100\.99 Forged .* 40 0 40/);
+    expect(await read(`${list}/198.51.100.99`)).toContain('You said that it is not yours.');
+    expect(await read(list)).toMatch(/Twilio SendGrid Forged Unknown .* 80 0 80/);
+    expect(await click('Take the mark away')).toMatch(
+      /Needs set-up Its messages are authenticated/,
+    );
+    expect(await read(`${list}/198.51.100.99`)).toContain('Needs set-up');
   });
 
   test('of a sender leads back to the page that it was set on, in the range of the form', async () => {
@@ -554,30 +601,30 @@ describe('a mark', () => {
 });
 
 describe('the page of a domain', () => {
-  test('shows the five sources that fail most, and leads to all', async () => {
+  test('shows eight senders that fail most, and leads to their addresses', async () => {
     const place = path.replace('/sources', '');
     const { text } = await browser.get(place);
-    expect(toReadable(text)).toMatch(/Failing sources All sources .* 198\.51\.100\.7 .* 72 0 72/);
-    expect(text).toContain(`href="${path}/${MAILER}?days=30"`);
-    expect(toReadable(text)).not.toContain(`${OWN} mail.example.com`);
-    expect(await read(`${place}?days=90`)).toMatch(
-      /Failing sources 13 Feb 2026 to 14 Mar 2026 .* 198\.51\.100\.7 .* 72 0 72/,
+    expect(toReadable(text)).toContain(
+      'Whose messages would be stopped Sender Would be stopped mailer.example Not recognised 72 What',
     );
-    expect(await read(`${place}?from=2020-01-01&to=2020-01-02`)).toContain(
-      'All sources No address had failed messages in this range.',
+    expect(text).toContain(`href="${path}?days=30&amp;failing=1&amp;within=domain+mailer.example"`);
+    const within = await read(`${path}?days=30&failing=1&within=domain+mailer.example`);
+    expect(within).toMatch(
+      /All senders \/ mailer\.example 1 address with failed messages .* 198\.51\.100\.7 Not recognised .* 72 0 72/,
     );
     const { id } = await aDomain(api.db, accountId, { name: 'many.example' });
-    const many = Array.from({ length: 7 }, (_, i) =>
-      aRecord({ sourceIp: `203.0.113.${i}`, count: i + 1 }),
+    const many = Array.from({ length: 11 }, (_, i) =>
+      aRecord({ sourceIp: `203.0.113.${i}`, count: i + 1, spfDomain: `sender-${i}.example` }),
     );
     await receive(api.db, [aReportOf(many, { domain: 'many.example' })]);
     const page = await read(`/settings/domains/${id}`);
-    expect(page).toContain('2 more failing sources');
-    expect(page).toContain('25 of the 28 messages that failed are from these addresses.');
-    expect(page).not.toContain('203.0.113.1 ');
+    expect(page).toMatch(
+      /sender-10\.example Not recognised 11 .* sender-3\.example Not recognised 4 3 senders with fewer messages are not listed here\./,
+    );
+    expect(page).not.toContain('sender-2.example');
   });
 
-  test('has alerts that link each address to its page, in the days up to the alert', async () => {
+  test('has alerts that link each address to its page, on the day of the alert', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'alerted.example' });
     const sources = [MAILER, V6, '<b>'].map((ip) => ({ ip, message_count: 30, failed_count: 30 }));
     const context = { message_count: 60, failed_count: 60, sources, additional_sources: 0 };
@@ -590,9 +637,9 @@ describe('the page of a domain', () => {
     const { text } = await browser.get(`/settings/domains/${id}`);
     const list = `/settings/domains/${id}/sources`;
     for (const address of [MAILER, '2001%3Adb8%3A%3A25'])
-      expect(text).toContain(`href="${list}/${address}?from=2026-02-13&amp;to=2026-03-14"`);
+      expect(text).toContain(`href="${list}/${address}?from=2026-03-14&amp;to=2026-03-14"`);
     expect(toReadable(text)).toContain(`Look at ${MAILER} , ${V6} .`);
-    expect((await browser.get(`${list}/${MAILER}?from=2026-02-13&to=2026-03-14`)).status).toBe(200);
+    expect((await browser.get(`${list}/${MAILER}?from=2026-03-14&to=2026-03-14`)).status).toBe(200);
   });
 });
 
@@ -716,7 +763,9 @@ describe('the numbers', () => {
         );
         expect(text).toContain(`, ${messages.toLocaleString('en')} message`);
         const listed = [
-          ...text.matchAll(/(192\.0\.2\.\d) AS64500 Own Net ([\d,]+) ([\d,]+) ([\d,]+) \d/g),
+          ...text.matchAll(
+            /(192\.0\.2\.\d) [\w -]+ AS64500 Own Net ([\d,]+) ([\d,]+) ([\d,]+) \d/g,
+          ),
         ];
         const sums = [2, 3, 4].map((i) =>
           listed.reduce((sum, row) => sum + numbers(row[i] ?? ''), 0),
@@ -725,7 +774,7 @@ describe('the numbers', () => {
           .filter(({ spf, dkim }) => spf === 'pass' || dkim === 'pass')
           .reduce((sum, { count }) => sum + count, 0);
         expect(sums).toEqual([messages, passed, messages - passed]);
-        const group = /Not known ([\d,]+) ([\d,]+) ([\d,]+)/.exec(
+        const group = /Not known [\w -]+ since [\w ]+ 2026 ([\d,]+) ([\d,]+) ([\d,]+)/.exec(
           await see(`${range}&group=organisation`),
         );
         expect(group?.slice(1).map(numbers)).toEqual(sums);

@@ -6,7 +6,7 @@ import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { parseItems, readPage } from '../../src/store/lists/page.ts';
-import { reportsOfAccount } from '../../src/store/reports/account-reports.ts';
+import { reportsOfAccount } from '../../src/store/reports/reports.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { FeedClient } from '../support/feed-client.ts';

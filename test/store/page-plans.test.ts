@@ -18,8 +18,7 @@ import {
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
 import { findHead, type PagedList, readCurrentPage } from '../../src/store/lists/page.ts';
 import { accountReportList, alertList } from '../../src/store/lists/timeline.ts';
-import { reportsOfAccount } from '../../src/store/reports/account-reports.ts';
-import { reportsOf } from '../../src/store/reports/reports.ts';
+import { reportsOf, reportsOfAccount } from '../../src/store/reports/reports.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { aBareAccount, aDomain, NOW } from '../support/builders.ts';
 import { explain, record } from '../support/plans.ts';

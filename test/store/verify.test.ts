@@ -5,8 +5,8 @@ import { packSources } from '../../src/domain/sources/stored-sources.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { findHead } from '../../src/store/lists/page.ts';
 import { accountReportList, alertList } from '../../src/store/lists/timeline.ts';
-import { reportsOfAccount } from '../../src/store/reports/account-reports.ts';
 import { finishListings } from '../../src/store/reports/listing.ts';
+import { reportsOfAccount } from '../../src/store/reports/reports.ts';
 import { repair, verify } from '../../src/store/verify/verify.ts';
 import {
   aBareAccount,

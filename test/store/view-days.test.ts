@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { receiveInputs } from '../../scripts/receive.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
 import { isInView } from '../../src/domain/reports/authentication.ts';
-import { planViewDays } from '../../src/store/days/views.ts';
+import { latestDays } from '../../src/store/days/views.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { toReader } from '../../src/store/engine/reader.ts';
 import { deleteOldest } from '../../src/store/reports/aging/old-reports.ts';
@@ -34,7 +34,7 @@ async function readViews(db: Db, domainId: string): Promise<Record<string, numbe
   for (const view of ['all', 'established'] as const) {
     const counted = all.filter(({ authenticated }) => isInView(view, authenticated));
     const query = { domainId, view, from: '1970-01-01', to: '2026-12-31', limit: 10 };
-    const days = await db.write((tx) => toReader(tx).readPlan(() => planViewDays(query)));
+    const days = await db.write((tx) => toReader(tx).readAll(latestDays(query)));
     const sumOf = (column: 'total_messages' | 'aligned_messages') =>
       counted.reduce((sum, report) => sum + Number(report[column]), 0);
     const counts = { messages: sumOf('total_messages'), aligned: sumOf('aligned_messages') };

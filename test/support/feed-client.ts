@@ -1,7 +1,7 @@
 import type { Start } from '../../src/domain/cursor.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { type Change, readFeed } from '../../src/store/feed/feed.ts';
-import type { ReportOfAccountRow } from '../../src/store/reports/account-reports.ts';
+import type { ReportOfAccountRow } from '../../src/store/reports/reports.ts';
 
 /** A client that follows an account's changes from their beginning, and puts and deletes by id. */
 export class FeedClient {

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import type { Store } from '../../src/store/engine/store.ts';
 import { type PagedList, parseItems, readPage } from '../../src/store/lists/page.ts';
-import { reportsOfAccount } from '../../src/store/reports/account-reports.ts';
-import { reportsOf } from '../../src/store/reports/reports.ts';
+import { reportsOf, reportsOfAccount } from '../../src/store/reports/reports.ts';
 
 /** Every page of every list of reports equals the same slice of the whole list. An account's has those of its active domains. */
 export async function holdPages({ db, reader }: Store): Promise<void> {

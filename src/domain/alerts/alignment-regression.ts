@@ -1,6 +1,14 @@
 import type { Day } from '../instant.ts';
-import type { DataDay, Facts } from './facts.ts';
-import { addUp, type Counts, isDrop, isWithin, toDrop, toPassRate } from './rate.ts';
+import type { Facts } from './facts.ts';
+import {
+  addUp,
+  type Counts,
+  type DayCounts,
+  isDrop,
+  isWithin,
+  toDrop,
+  toPassRate,
+} from './rate.ts';
 import type { Resolution } from './resolution.ts';
 import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -28,7 +36,7 @@ export function findLasting(facts: Facts, thresholds: Thresholds): Regression | 
 
 interface Regression {
   readonly index: number;
-  readonly day: DataDay;
+  readonly day: DayCounts;
   readonly before: Counts;
   ending: Resolution | null;
 }
@@ -58,7 +66,7 @@ function mayFireOn(facts: Facts, thresholds: Thresholds): (day: Day) => boolean 
 }
 
 function baselineOf(
-  days: readonly DataDay[],
+  days: readonly DayCounts[],
   index: number,
   { baselineDays }: Thresholds,
 ): Counts | undefined {
@@ -72,7 +80,7 @@ function isRegression(before: Counts, day: Counts, t: Thresholds): boolean {
 
 function findEnding(
   { index: since, before }: Regression,
-  { index, day }: { index: number; day: DataDay },
+  { index, day }: { index: number; day: DayCounts },
   t: Thresholds,
 ): Resolution | null {
   if (day.messages >= t.minMessages && isWithin(before, day, t.recoveryPoints)) return 'recovered';

@@ -1,5 +1,5 @@
 import type { Facts, KnownAlert } from './facts.ts';
-import { findOccurrences, type Views } from './occurrences.ts';
+import { findOccurrences, isSame, type Views } from './occurrences.ts';
 import { RULES } from './registry.ts';
 import type { Resolution } from './resolution.ts';
 import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
@@ -30,12 +30,12 @@ function decideType(rule: AlertRule, views: Views, thresholds: Thresholds): Deci
   // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen it.
   const unknown = occurrences.filter(
     (occurrence) =>
-      !(occurrence.ending === null ? open : known).some((alert) => isAbout(alert, occurrence)),
+      !(occurrence.ending === null ? open : known).some((alert) => isSame(alert, occurrence)),
   );
   return [
     // Resolving comes first, because another occurrence of the same subject is a new alert.
     ...open.flatMap((alert) => {
-      const about = occurrences.filter((occurrence) => isAbout(alert, occurrence));
+      const about = occurrences.filter((occurrence) => isSame(alert, occurrence));
       const lasting = about.find(({ ending }) => ending === null);
       if (lasting !== undefined) return decideOpen(alert, lasting);
       const resolution = about[0]?.ending ?? findEnding(rule, alert, { facts, thresholds });
@@ -59,10 +59,6 @@ function findEnding(
 
 function decideOpen(alert: KnownAlert, { context }: Occurrence): Decision[] {
   // Contexts are JSON, and a rule always names its keys in the same order.
-  const isSame = JSON.stringify(context) === JSON.stringify(alert.context);
-  return isSame ? [] : [{ kind: 'update', alert, context }];
-}
-
-function isAbout(alert: KnownAlert, { subject, context }: Occurrence): boolean {
-  return alert.subject === subject && alert.context['day'] === context['day'];
+  const isUnchanged = JSON.stringify(context) === JSON.stringify(alert.context);
+  return isUnchanged ? [] : [{ kind: 'update', alert, context }];
 }

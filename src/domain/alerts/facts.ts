@@ -2,7 +2,7 @@ import type { RecordType } from '../dns/dns-record.ts';
 import type { DnsRecordState } from '../dns/dns-watch.ts';
 import type { Day, Instant } from '../instant.ts';
 import type { FailureCause } from '../sources/failure-cause.ts';
-import type { Counts } from './rate.ts';
+import type { Counts, DayCounts } from './rate.ts';
 
 /** All that is known of one domain at one moment. The rules read nothing else. */
 export interface Facts {
@@ -13,7 +13,7 @@ export interface Facts {
   /** When the newest report was received. */
   readonly lastReportAt: Instant | null;
   /** The latest days that have data, oldest first. */
-  readonly days: readonly DataDay[];
+  readonly days: readonly DayCounts[];
   /** The latest days on which reports came in, oldest first; none while the last report is too new for an alert. */
   readonly receipts: readonly { readonly day: Day; readonly reports: number }[];
   /** Addresses that failed more than the thresholds allow, on days that may still fire or have fired. */
@@ -22,11 +22,6 @@ export interface Facts {
   readonly cause?: FailureCause | undefined;
   readonly dns: Readonly<Partial<Record<RecordType, DnsRecordState>>>;
   readonly alerts: readonly KnownAlert[];
-}
-
-/** The totals of the reports of one day, exact. */
-export interface DataDay extends Counts {
-  readonly day: Day;
 }
 
 export interface FailingSource extends Counts {

@@ -48,6 +48,9 @@ function merge(sure: readonly Occurrence[], doubtful: readonly Occurrence[]): Oc
 
 const isLasting = ({ ending }: Occurrence): boolean => ending === null;
 
-function isSame(a: Occurrence, b: Occurrence): boolean {
+type Subject = Pick<Occurrence, 'subject' | 'context'>;
+
+/** Whether an alert or an occurrence is about the same as another of its type. */
+export function isSame(a: Subject, b: Subject): boolean {
   return a.subject === b.subject && a.context['day'] === b.context['day'];
 }

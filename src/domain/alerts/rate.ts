@@ -1,9 +1,15 @@
+import type { Day } from '../instant.ts';
 import { addSafely } from '../safe-sum.ts';
 
 /** Messages, and how many of them passed DMARC. */
 export interface Counts {
   readonly messages: number;
   readonly aligned: number;
+}
+
+/** The counts of one day, exact. */
+export interface DayCounts extends Counts {
+  readonly day: Day;
 }
 
 export function addUp(all: readonly Counts[]): Counts {

@@ -1,5 +1,5 @@
 import { decodeUrlPart } from '../url-part.ts';
-import type { RecordValue } from './dns-record.ts';
+import { findTag, type RecordValue } from './dns-record.ts';
 
 /** `mailto:` addresses of a tag, each with an optional size limit (RFC 9990; RFC 7489, section 6.2). */
 const MAILTO = /^mailto:([^!]+)(?:![0-9]+[kmgt]?)?$/i;
@@ -8,22 +8,9 @@ const MAX_ADDRESSES = 50;
 
 /** The normalized addresses that a DMARC record names for aggregate reports. Several records count as none. */
 export function findReportAddresses(record: RecordValue): readonly string[] {
-  if (record === null || record.includes('\n')) return [];
-  const uris = (findRua(record) ?? '').split(',', MAX_ADDRESSES);
-  const addresses = uris.map((uri) => MAILTO.exec(uri.trim())?.[1]);
+  const uris = (findTag(record, 'rua') ?? '').split(',', MAX_ADDRESSES);
+  const addresses = uris.map((uri) => MAILTO.exec(uri)?.[1]);
   return addresses.filter((address) => address !== undefined).map(normalizeAddress);
-}
-
-/** Whether a DMARC record has a tag for aggregate reports, whatever is in it. */
-export function hasReportTag(record: string): boolean {
-  return findRua(record) !== undefined;
-}
-
-function findRua(record: string): string | undefined {
-  return record
-    .split(';')
-    .map((tag) => /^\s*rua\s*=(.*)$/is.exec(tag)?.[1])
-    .find((value) => value !== undefined);
 }
 
 /** An address as addresses are compared here: in lower case and decoded, unless its percent-encoding is broken. */

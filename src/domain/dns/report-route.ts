@@ -1,3 +1,4 @@
+import { findTag } from './dns-record.ts';
 import {
   AUTHORISATION,
   type RecordToPublish,
@@ -5,7 +6,7 @@ import {
   toFirstRecord,
   toRuaTag,
 } from './records-to-publish.ts';
-import { findReportAddresses, hasReportTag, normalizeAddress, toHost } from './report-addresses.ts';
+import { findReportAddresses, normalizeAddress, toHost } from './report-addresses.ts';
 
 /* Whether reports about a domain can reach us, from what DNS says (RFC 9990; RFC 7489, section 7.1). */
 
@@ -82,7 +83,8 @@ function checkRua({ domain, record, addresses }: RouteFacts) {
 
 /** A record has one rua tag (RFC 9990), so that a second address goes into the one that is there. */
 function toRuaAdvice(record: string, ownAddress: string): string {
-  if (!hasReportTag(record)) return `has no rua tag. Add to it: ${toRuaTag(ownAddress)}`;
+  if (findTag(record, 'rua') === undefined)
+    return `has no rua tag. Add to it: ${toRuaTag(ownAddress)}`;
   const named = findReportAddresses(record);
   const others = named.length === 0 ? 'no mail address' : `only ${named.join(', ')}`;
   return `names ${others} in its rua tag. Add to that tag, after a comma: mailto:${ownAddress}`;

@@ -32,29 +32,11 @@ const KNOWN: readonly KnownReporter[] = [
 
 /** Providers where anybody has an address: a reporter that sends from one is the whole address. */
 const SHARED = new Set([
-  ...[
-    'gmail.com',
-    'googlemail.com',
-    'outlook.com',
-    'hotmail.com',
-    'live.com',
-    'msn.com',
-    'aol.com',
-  ],
-  ...['icloud.com', 'me.com', 'mac.com', 'gmx.de', 'gmx.net', 'gmx.com', 'web.de', 't-online.de'],
-  ...['mail.com', 'proton.me', 'protonmail.com', 'fastmail.com', 'zoho.com', 'yandex.com'],
-  ...['yandex.ru', 'qq.com', '163.com', '126.com', 'naver.com', 'comcast.net', 'att.net'],
-  ...[
-    'yahoo.com',
-    'mail.ru',
-    'verizon.net',
-    'cox.net',
-    'orange.fr',
-    'free.fr',
-    'laposte.net',
-    'libero.it',
-    'seznam.cz',
-  ],
+  ...'gmail.com googlemail.com outlook.com hotmail.com live.com msn.com aol.com'.split(' '),
+  ...'icloud.com me.com mac.com gmx.de gmx.net gmx.com web.de t-online.de mail.com'.split(' '),
+  ...'proton.me protonmail.com fastmail.com zoho.com yandex.com yandex.ru mail.ru'.split(' '),
+  ...'yahoo.com qq.com 163.com 126.com naver.com comcast.net att.net verizon.net'.split(' '),
+  ...'cox.net orange.fr free.fr laposte.net libero.it seznam.cz'.split(' '),
 ]);
 
 type Named = Pick<ReportMetadata, 'orgName' | 'email'>;

@@ -49,11 +49,15 @@ export function createPartyFinder(
     if (name !== undefined && isOwn(name)) return own;
     const host = name === undefined ? undefined : toHost(name);
     if (host !== undefined) return toServiceParty(host);
-    const { key, title } = toNetworkName(isPrivate(address) ? undefined : network);
-    return title === undefined
-      ? { kind: 'address', key: address, title: address, service: undefined }
-      : { kind: 'network', key: `network ${key}`, title, service: undefined };
+    return toNetworkParty(address, network);
   };
+}
+
+function toNetworkParty(address: string, network: SentMail['network']): Party {
+  const { key, title } = toNetworkName(isPrivate(address) ? undefined : network);
+  return title === undefined
+    ? { kind: 'address', key: address, title: address, service: undefined }
+    : { kind: 'network', key: `network ${key}`, title, service: undefined };
 }
 
 /** `own`: it is authenticated as the domain, which does not say whose the address is. */

@@ -3,7 +3,7 @@ import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addUp, failedOf } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep } from '../../domain/next-step.ts';
-import { type DomainFacts, WINDOW_DAYS } from '../../domain/readiness.ts';
+import { type DomainFacts, hasNoPassingMail, WINDOW_DAYS } from '../../domain/readiness.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
@@ -29,6 +29,7 @@ import {
 import { type Html, renderDomainName, renderPassed, renderTime } from '../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-view.ts';
+import { renderBelieved } from './aside-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
 import { renderNextStep } from './next-step-texts.ts';
@@ -84,7 +85,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
     ${await renderRoute(deps, domain, visitor)}
-    ${renderSendsNoMail(domain, visitor, { isProposed: step.kind === 'no_passing_mail' })}
+    ${renderSendsNoMail(domain, visitor, { isProposed: hasNoPassingMail(facts) })}
     ${renderWords()}`;
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
@@ -138,6 +139,7 @@ function renderTraffic(read: Read, range: DomainRange): Html {
   return html`<section class="card" aria-labelledby="traffic">
     <h2 id="traffic">Traffic</h2>
     ${renderRanges(path, range)}
+    ${renderBelieved(read, `${path}/reports?${toRangeQuery(range)}`)}
     ${days.length === 0 ? renderEmptyRange(path, range) : renderCharts(read, { ...range, path })}
   </section>`;
 }

@@ -3,6 +3,7 @@ import { toAlertDays } from '../../domain/alerts/alert-days.ts';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { type Counts, failedOf } from '../../domain/alerts/rate.ts';
 import type { AlertType } from '../../domain/alerts/registry.ts';
+import type { PolicyTag } from '../../domain/dns/dns-record.ts';
 import { toFirstRecord, toRejectRecord } from '../../domain/dns/records-to-publish.ts';
 import type { AlertStep, NextStep, Strangers } from '../../domain/next-step.ts';
 import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from '../../domain/readiness.ts';
@@ -212,7 +213,7 @@ function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepTe
   if (tag !== 'p') {
     const now = from === null ? `the value of ${tag} is not valid` : `${tag}=${from}`;
     const text = `${NAMES[tag]} are not protected (${now}): publish ${tag}=${to}, or no ${tag} at all`;
-    return describeIf(strangers, text);
+    return describeIf(strangers, text, tag);
   }
   const change =
     from === null
@@ -221,14 +222,19 @@ function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepTe
   return describeIf(strangers, `${GOOD}: ${change}`);
 }
 
+/** Where the policy of the domain itself is there, what is counted names subdomains; the lists behind links have the rest, too. */
+export function describeMessages(count: number, tag: PolicyTag | undefined): string {
+  return `${pluralize(count, 'message')}${tag === 'sp' || tag === 'np' ? ' in the name of subdomains' : ''}`;
+}
+
 /** What strangers send is stopped as well: the owner looks at it before. */
-function describeIf(strangers: Strangers, text: string): StepText {
+function describeIf(strangers: Strangers, text: string, tag: PolicyTag = 'p'): StepText {
   if (strangers === undefined) return { text: `${text}.` };
   const isScattered = strangers.senders.every(({ key }) => key === 'scattered');
   const who = isScattered
     ? `${formatCount(strangers.sources)} scattered addresses`
     : pluralize(strangers.sources, 'source');
-  const whose = `${pluralize(failedOf(strangers), 'message')} from ${who}`;
+  const whose = `${describeMessages(failedOf(strangers), tag)} from ${who}`;
   return {
     text: `${text}, if ${whose} that failed are not yours.`,
     link: [`/sources?${toSendersQuery({ standing: 'stranger' })}`, 'Look at them'],

@@ -15,6 +15,7 @@ import { formatPeriod, type Html } from '../frame/text.ts';
 import { readPageNumber, readSearch, readSort, toSortParameters } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderAlert } from './alert-view.ts';
+import { describeUnproven, isUnproven } from './aside-view.ts';
 import { renderInbox } from './inbox-view.ts';
 import { renderProposals } from './proposals.ts';
 import { renderChange, renderWorkItem, type WorkItemView } from './work-item-view.ts';
@@ -94,6 +95,7 @@ function renderBand({ items, range }: Work): Html | '' {
   const counts = addUp(items.map(({ facts }) => facts.counts));
   const before = addUp(items.map(({ facts }) => facts.before));
   if (counts.messages === 0) return '';
+  const unproven = items.filter(isUnproven).length;
   return html`<section class="card" aria-label="All domains"><dl class="band">
     <div><dt>Messages</dt><dd>${formatCount(counts.messages)}</dd></div>
     <div><dt>Passed</dt><dd>${formatPassRate(counts)}</dd></div>
@@ -101,6 +103,7 @@ function renderBand({ items, range }: Work): Html | '' {
     <div><dt>Change in points</dt><dd>${renderChange({ counts, before })}</dd></div>
     </dl>
     <p class="muted">${WINDOW_DAYS} days, ${formatDay(range.from)} to ${formatDay(range.to)}, compared with the ${WINDOW_DAYS} days before. Days are in UTC.</p>
+    ${unproven === 0 ? '' : html`<p class="muted">${describeUnproven(` of ${pluralize(unproven, 'domain')}`)}</p>`}
   </section>`;
 }
 

@@ -1,9 +1,8 @@
-import { addUp } from '../../domain/alerts/rate.ts';
+import { addUp, type DayCounts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
 import { WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { JudgeDeps } from '../../store/days/judged.ts';
 import type { SettingsDeps } from '../deps.ts';
-import type { ChartDay } from '../frame/charts/columns.ts';
 
 export type OwnDeps = Pick<SettingsDeps, 'store' | 'networks' | 'days'>;
 
@@ -17,7 +16,7 @@ export function toStepWindow(newest: Day): DayRange {
 }
 
 /** All messages of these days, and of as many before. */
-export function countWindow(days: readonly ChartDay[], { from, to }: DayRange) {
+export function countWindow(days: readonly DayCounts[], { from, to }: DayRange) {
   const listDays = (first: Day, last: Day) => days.filter(({ day }) => day >= first && day <= last);
   const latest = listDays(from, to);
   return {

@@ -1,6 +1,11 @@
 import { html } from 'hono/html';
 import { addUp, failedOf } from '../../domain/alerts/rate.ts';
-import { findPolicyTag, findTestTags, toPolicies } from '../../domain/dns/dns-record.ts';
+import {
+  findPolicyTag,
+  findTestTags,
+  type PolicyTag,
+  toPolicies,
+} from '../../domain/dns/dns-record.ts';
 import type { Day } from '../../domain/instant.ts';
 import type { MailOfStanding, Standing } from '../../domain/own-mail.ts';
 import {
@@ -17,7 +22,7 @@ import { formatCount, formatDay, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';
 import { describeDisposition, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
 import { renderMissing } from './failures-view.ts';
-import { describeWait } from './next-step-texts.ts';
+import { describeMessages, describeWait } from './next-step-texts.ts';
 import { toSendersQuery, toSourcePath } from './sources/source-labels.ts';
 
 interface Known {
@@ -74,20 +79,27 @@ export function renderReadiness(view: ReadinessView): Html {
   </section>`;
 }
 
+/** Whose answer it is, and the policy that it is about. */
+interface Place {
+  readonly domainId: string;
+  readonly tag: PolicyTag | undefined;
+}
+
 function renderAnswer({ facts, mail, domainId }: ReadinessView): Html {
   const { answer, obstacles, strangers, forwarded } = assess(facts);
-  const why = obstacles.map((one) => html` ${renderObstacle(one, domainId)}`);
+  const place = { domainId, tag: findWeakTag(facts) };
+  const why = obstacles.map((one) => html` ${renderObstacle(one, place)}`);
   if (answer === 'reached') {
     const own = obstacles.filter(({ kind }) => kind === 'own');
     const whose =
-      findWeakTag(facts) === undefined
+      place.tag === undefined
         ? 'of the domain and of its subdomains'
         : 'by the names that mail has; no mail names a subdomain, and these are not protected';
-    return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, ${whose}.${own.map((one) => html` ${renderObstacle(one, domainId)}`)}`;
+    return html`<b>It is there.</b> Receivers are asked to refuse mail that fails, ${whose}.${own.map((one) => html` ${renderObstacle(one, place)}`)}`;
   }
   const below = renderBelow(facts, mail);
   if (answer !== 'yes') return html`${below}<b>Not yet.</b>${why}`;
-  return html`${below}${renderYes({ strangers, forwarded }, domainId)} ${describeWay(facts)}`;
+  return html`${below}${renderYes({ strangers, forwarded }, place)} ${describeWay(facts)}`;
 }
 
 /** The policy of the domain itself is there, and subdomains have a weaker one. */
@@ -101,13 +113,13 @@ function renderBelow(facts: DomainFacts, { below }: JudgedMail): Html | '' {
 /** What nobody marked is stopped, too: the owner looks at it before. */
 function renderYes(
   { strangers, forwarded }: Pick<Readiness, 'strangers' | 'forwarded'>,
-  domainId: string,
+  { domainId, tag }: Place,
 ): Html {
   const more = forwarded
-    ? ` ${pluralize(failedOf(forwarded), 'message')} that others passed on would be stopped, too; the domain’s owner cannot mend that.`
+    ? ` ${describeMessages(failedOf(forwarded), tag)} that others passed on would be stopped, too; the domain’s owner cannot mend that.`
     : '';
   return strangers
-    ? html`<b>Yes, if these are not yours:</b> ${pluralize(failedOf(strangers), 'message')} from ${pluralize(strangers.sources, 'source')} that nothing shows to be yours. <a href="${toFailingPath(domainId, 'stranger')}">Look at them</a>, and mark as legitimate those that are.${more}`
+    ? html`<b>Yes, if these are not yours:</b> ${describeMessages(failedOf(strangers), tag)} from ${pluralize(strangers.sources, 'source')} that nothing shows to be yours. <a href="${toFailingPath(domainId, 'stranger')}">Look at them</a>, and mark as legitimate those that are.${more}`
     : html`<b>Yes.</b>${more}`;
 }
 
@@ -136,7 +148,7 @@ function describeWay(facts: DomainFacts): string {
   return `${good}. Publish p=quarantine now, and p=reject when it stays so for a month.`;
 }
 
-function renderObstacle(obstacle: Obstacle, domainId: string): Html {
+function renderObstacle(obstacle: Obstacle, { domainId, tag }: Place): Html {
   if (obstacle.kind === 'silent')
     return html`No report covers a day after ${formatDay(obstacle.newest)}, so nobody knows what fails now.`;
   if (obstacle.kind === 'few_data') return html`${describeWait(obstacle)}`;
@@ -145,7 +157,7 @@ function renderObstacle(obstacle: Obstacle, domainId: string): Html {
   if (obstacle.kind === 'no_passing_mail')
     return html`No mail of the domain passed for ${WINDOW_DAYS} days. <a href="#sends-no-mail">If it sends no mail, say so</a>: then it can have p=reject at once.`;
   const { kind, mail } = obstacle;
-  const failed = pluralize(failedOf(mail), 'message');
+  const failed = describeMessages(failedOf(mail), tag);
   const sources = pluralize(mail.sources, 'source');
   const [it, they] = mail.sources === 1 ? ['it', 'it is'] : ['them', 'they are'];
   const path = toFailingPath(domainId, kind);

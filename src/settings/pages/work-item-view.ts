@@ -12,6 +12,7 @@ import {
   renderDomainName,
   renderTime,
 } from '../frame/text.ts';
+import { renderAside } from './aside-view.ts';
 import { renderNextStep } from './next-step-texts.ts';
 import { toPolicyText } from './readiness-view.ts';
 import { type ShownItem, toChange, type WorkItem } from './worklist.ts';
@@ -28,7 +29,7 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
   const { counts } = facts;
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
-      <p class="muted">${renderLastReport(item, now)}</p></th>
+      <p class="muted">${renderLastReport(item, now)}</p>${renderAside(item, `/settings/domains/${id}/reports?from=${range.from}&to=${range.to}`)}</th>
     <td role="cell" class="number" data-label="Messages">${formatCount(counts.messages)}</td>
     <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
     <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>

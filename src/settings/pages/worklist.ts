@@ -1,19 +1,19 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { failedOf, toDrop, toPassRate } from '../../domain/alerts/rate.ts';
+import { type DayCounts, failedOf, toDrop, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, type NextStep, rankOf } from '../../domain/next-step.ts';
-import { type DomainFacts, findSilence, WINDOW_DAYS } from '../../domain/readiness.ts';
+import { type DomainFacts, WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
 import { readOwnMail } from '../../store/days/judged.ts';
 import { toOpenAlerts } from '../../store/domains/overview.ts';
 import { readDaysOf, readWorklist, type Worklist } from '../../store/domains/worklist.ts';
 import type { Reader } from '../../store/engine/reader.ts';
-import type { ChartDay } from '../frame/charts/columns.ts';
+import type { Believed } from './aside-view.ts';
 import { countWindow, type OwnDeps, toJudgeDeps, toStepWindow } from './own-mail.ts';
 
-export interface WorkItem extends Pick<Worklist['states'][number], 'id' | 'name' | 'reporters'> {
+export interface WorkItem extends Pick<Worklist['states'][number], 'id' | 'name'>, Believed {
   readonly lastReportAt: string | null;
   /** They count all mail of the range: whose it is, is asked for domains that are shown. */
   readonly facts: DomainFacts;
@@ -22,7 +22,7 @@ export interface WorkItem extends Pick<Worklist['states'][number], 'id' | 'name'
 
 export interface ShownItem extends WorkItem {
   /** The days of the range are among them. */
-  readonly days: readonly ChartDay[];
+  readonly days: readonly DayCounts[];
 }
 
 export interface Work extends Pick<Worklist, 'range' | 'alerts' | 'proposals'> {
@@ -36,27 +36,28 @@ export async function findWork(
 ): Promise<Work> {
   const today = toDay(toInstant(now));
   const read = await readWorklist(reader, { accountId, today, days: WINDOW_DAYS });
-  const toFacts = createFacts(read, today);
+  const describe = createDescriber(read, today);
   const items = read.states.map((state) => {
     const { id, name, reporters, last_report_at: lastReportAt } = state;
-    const facts = toFacts(state);
-    return { id, name, reporters, lastReportAt, facts, step: findNextStep(facts) };
+    const { facts, aside } = describe(state);
+    return { id, name, reporters, aside, lastReportAt, facts, step: findNextStep(facts) };
   });
   return { ...read, items: items.sort(byRank) };
 }
 
-function createFacts({ sums, records, alerts }: Worklist, today: Day) {
+function createDescriber({ sums, records, alerts }: Worklist, today: Day) {
   const sumsById = new Map(sums.map((sum) => [sum.domain_id, sum]));
   const confirmed = new Map(
     records.map(({ domain_id, state }) => [domain_id, JSON.parse(state).confirmed?.value]),
   );
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
-  return (state: Worklist['states'][number]): DomainFacts => {
+  return (state: Worklist['states'][number]): Pick<WorkItem, 'facts' | 'aside'> => {
     const { id, status, sends_no_mail, oldest, newest, policy } = state;
     const sum = sumsById.get(id);
     const { messagesBefore: messages = 0, alignedBefore: aligned = 0, dataDays = 0 } = sum ?? {};
     const found = confirmed.get(id);
-    return {
+    const { asideReports = 0, asideMessages = 0, unproven = 0 } = sum ?? {};
+    const facts = {
       status,
       sendsNoMail: Boolean(sends_no_mail),
       today,
@@ -68,6 +69,7 @@ function createFacts({ sums, records, alerts }: Worklist, today: Day) {
       record: found === undefined ? (policy ?? undefined) : found,
       openAlerts: toOpenAlerts(open.get(id) ?? []),
     };
+    return { facts, aside: { reports: asideReports, messages: asideMessages, unproven } };
   };
 }
 
@@ -80,7 +82,7 @@ interface WorkOfPage {
 
 /** Gives each domain that is shown the next step that its own page tells. */
 export async function settleWork(deps: OwnDeps, { accountId, range, items }: WorkOfPage) {
-  const days = await readDays(deps.store.reader, { range, items });
+  const days = await readDaysOf(deps.store.reader, items, (item) => toShownDays(range, item));
   const settled: ShownItem[] = [];
   for (const item of items) {
     const shown = { ...item, days: days.get(item.id) ?? [] };
@@ -90,15 +92,11 @@ export async function settleWork(deps: OwnDeps, { accountId, range, items }: Wor
   return settled;
 }
 
-/** Days of the range, and those that the steps depend on: each domain's own last months, if these are not long ago. */
-async function readDays(reader: Reader, { range, items }: Omit<WorkOfPage, 'accountId'>) {
-  const lasts = items.flatMap(({ facts }) =>
-    facts.newest === null || findSilence(facts) !== undefined ? [] : [facts.newest],
-  );
-  const firsts = lasts.map((last) => addDays(toStepWindow(last).from, -WINDOW_DAYS));
-  const [from = range.from] = [range.from, ...firsts].sort();
-  const to = [range.to, ...lasts].sort().at(-1) ?? range.to;
-  return await readDaysOf(reader, items, { from, to });
+/** Days of the range, and those that the step depends on: the domain's own last months, however long ago. */
+function toShownDays({ from, to }: DayRange, { facts: { newest } }: WorkItem): DayRange {
+  const last = newest ?? to;
+  const first = addDays(toStepWindow(last).from, -WINDOW_DAYS);
+  return { from: first < from ? first : from, to: last > to ? last : to };
 }
 
 /** Whose mail it is, is asked only where the step depends on it. */

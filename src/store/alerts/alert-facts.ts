@@ -14,7 +14,7 @@ import type { View } from '../../domain/reports/authentication.ts';
 import type { CountedDays } from '../days/day-sources.ts';
 import { type ReadingStore, readStored } from '../days/stored-reads.ts';
 import type { Counted } from '../days/summed-range.ts';
-import { planViewDays } from '../days/views.ts';
+import { latestDays } from '../days/views.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
@@ -88,7 +88,7 @@ async function readView(reader: Reader, query: ViewQuery) {
   const to = addDays(toDay(now), 1);
   const limit = daysNeeded(thresholds);
   const latest = { domainId, view, from: toDay(BEGIN_OF_TIME), to, limit };
-  const days = (await reader.readPlan(() => planViewDays(latest))).toReversed();
+  const days = (await reader.readAll(latestDays(latest))).toReversed();
   const from = days[0]?.day ?? to;
   const alerts = (await reader.readAll(knownAlerts({ domainId, from }))).map(toKnownAlert);
   const failing = { domainId, domain, now, thresholds, alerts, days, from, view, counted };

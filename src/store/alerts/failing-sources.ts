@@ -1,13 +1,12 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { FailingSource, KnownAlert } from '../../domain/alerts/facts.ts';
 import { isNew } from '../../domain/alerts/new-failing-source.ts';
+import type { DayCounts } from '../../domain/alerts/rate.ts';
 import type { Thresholds } from '../../domain/alerts/thresholds.ts';
 import { addDays, BEGIN_OF_TIME, type Day, toDay } from '../../domain/instant.ts';
 import type { DaySource } from '../../domain/sources/day-sources.ts';
-import type { ViewDay } from '../days/views.ts';
 import type { Reader } from '../engine/reader.ts';
-import { planLatest, type SourcesOfDay, type SourcesQuery } from './latest-sources.ts';
-import { loadServiceNames } from './senders.ts';
+import { loadServiceNames, planLatest, type SourcesOfDay, type SourcesQuery } from './senders.ts';
 
 /*
  * The cost is bounded: a day has at most 1,000 sources, and only days that may fire and days of known alerts are read.
@@ -17,7 +16,7 @@ import { loadServiceNames } from './senders.ts';
 interface FailingQuery extends SourcesQuery {
   readonly thresholds: Thresholds;
   readonly alerts: readonly KnownAlert[];
-  readonly days: readonly ViewDay[];
+  readonly days: readonly DayCounts[];
   /** Failing days before this one are not needed any more. */
   readonly from: Day;
 }

@@ -1,6 +1,7 @@
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
-import { addDays, BEGIN_OF_TIME, type Day, toDay } from '../../domain/instant.ts';
+import { addDays, BEGIN_OF_TIME, type Day, type Instant, toDay } from '../../domain/instant.ts';
 import { remember } from '../../domain/remember.ts';
+import type { View } from '../../domain/reports/authentication.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import {
   addSource,
@@ -9,12 +10,35 @@ import {
   type SourceSums,
 } from '../../domain/sources/day-sources.ts';
 import { type FailureCause, findCause } from '../../domain/sources/failure-cause.ts';
+import { type CountedDays, planDays } from '../days/day-sources.ts';
 import { loadNamer } from '../days/known-services.ts';
 import { readAllNames } from '../days/names.ts';
-import type { Reader } from '../engine/reader.ts';
-import { planLatest, type SourcesQuery } from './latest-sources.ts';
+import { latestDays } from '../days/views.ts';
+import { ask, type Plan, type Reader } from '../engine/reader.ts';
 
 /* Who sent what alerts are about. It is asked only where something fails. */
+
+export interface SourcesQuery {
+  readonly domainId: string;
+  /** Its name. */
+  readonly domain: string;
+  readonly now: Instant;
+  readonly view: View;
+  readonly counted: CountedDays;
+}
+
+export type SourcesOfDay = { readonly day: Day; readonly sources: readonly DaySource[] };
+
+/** The latest days of a view with their sources, newest first. */
+export function* planLatest(
+  { domainId, view, counted }: SourcesQuery,
+  range: { readonly from: Day; readonly to: Day; readonly limit: number },
+): Plan<SourcesOfDay[]> {
+  const found: SourcesOfDay[] = [];
+  for (const { day } of yield* ask(latestDays({ domainId, view, ...range })))
+    yield* planDays({ domainId, view, from: day, to: day }, counted, (one) => found.push(one));
+  return found;
+}
 
 /** Names the service that sent, by the evidence that pages name it by. */
 export async function loadServiceNames(

@@ -84,15 +84,27 @@ export function dataDaysOf(db: Kysely<Tables>, view: Expression<View>) {
 export const BELIEF = sql<Belief>`case when authenticated = 'disputed' then 'disputed'
   when authenticated = '' or authenticated like 'new %' then 'other' else 'established' end`;
 
-/** What a view leaves out of a range: it is shown apart. */
-export const asideOf = prepareQuery(
-  (db, param: Param<{ domainId: string; from: Day; to: Day; view: View }>) =>
-    db
-      .selectFrom('domain_day')
-      .select([sumOf('reports').as('reports'), sumOf('messages').as('messages')])
-      .select(sumOf('aligned').as('aligned'))
-      .where('domain_id', '=', param('domainId'))
-      .where('day', '>=', param('from'))
-      .where('day', '<=', param('to'))
-      .where(({ not }) => not(isInView(param('view')))),
-);
+export type DaysQuery = { domainId: string; from: Day; to: Day; view: View };
+
+/** The rows of a range of days that a view counts. */
+export function selectDays<P extends DaysQuery>(db: Kysely<Tables>, param: Param<P>) {
+  return selectRange(db, param).where(isInView(param('view')));
+}
+
+function selectRange<P extends DaysQuery>(db: Kysely<Tables>, param: Param<P>) {
+  return db
+    .selectFrom('domain_day')
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to'));
+}
+
+/** What a view leaves out of a range, which is shown apart; and `unproven`, the reports that it counts of no established reporter. */
+export const asideOf = prepareQuery((db, param: Param<DaysQuery>) => {
+  const isCounted = isInView(param('view'));
+  const isAside = sql<SqlBool>`not ${isCounted}`;
+  return selectRange(db, param)
+    .where('belief', '<>', 'established')
+    .select([sumOf('reports', isAside).as('reports'), sumOf('messages', isAside).as('messages')])
+    .select([sumOf('aligned', isAside).as('aligned'), sumOf('reports', isCounted).as('unproven')]);
+});

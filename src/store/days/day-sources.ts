@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
-import type { Belief, View } from '../../domain/reports/authentication.ts';
+import type { Belief } from '../../domain/reports/authentication.ts';
 import { findContent } from '../../domain/reports/report-content.ts';
 import { findReporterName } from '../../domain/reports/reporters.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
@@ -17,7 +18,7 @@ import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { lockDomain } from '../lists/heads.ts';
-import { BELIEF, isInView } from './believed.ts';
+import { BELIEF, type DaysQuery, selectDays } from './believed.ts';
 import { toBounds } from './views.ts';
 
 /*
@@ -34,17 +35,10 @@ export type DomainDay = {
 
 export type DayRow = RowOfQuery<typeof daysOf>;
 
-export type DaysQuery = { domainId: string; from: Day; to: Day; view: View };
-
 /** What a view counts of a range, oldest day first: a row has all its messages, exactly, and the cache of its sources. */
 export const daysOf = prepareQuery((db, param: Param<DaysQuery>) =>
-  db
-    .selectFrom('domain_day')
-    .select(['day', 'belief', 'messages', 'sources'])
-    .where('domain_id', '=', param('domainId'))
-    .where('day', '>=', param('from'))
-    .where('day', '<=', param('to'))
-    .where(isInView(param('view')))
+  selectDays(db, param)
+    .select(['day', 'belief', 'messages', 'aligned', 'sources'])
     .orderBy('day')
     .orderBy('belief'),
 );
@@ -58,7 +52,7 @@ export interface CountedDays {
 
 /** @internal Tests read the caches of rows that no view counts. */
 export function* planSources(
-  { day, belief, sources }: Omit<DayRow, 'messages'>,
+  { day, belief, sources }: Omit<DayRow, 'messages' | 'aligned'>,
   counted: CountedDays,
 ): Plan<readonly DaySource[]> {
   const kept = sources === null ? undefined : unpackSources(sources);
@@ -69,9 +63,8 @@ export function* planSources(
 }
 
 /** A day of a view: all its messages, exactly, and its largest sources. */
-interface DayOfView {
+interface DayOfView extends Counts {
   readonly day: Day;
-  readonly messages: number;
   readonly sources: readonly DaySource[];
 }
 
@@ -84,7 +77,7 @@ export function* planDays(
   for (const [day, rows] of Map.groupBy(yield* ask(daysOf(query)), ({ day }) => day)) {
     const read: (readonly DaySource[])[] = [];
     for (const row of rows) read.push(yield* planSources(row, counted));
-    take({ day, messages: sumMessages(rows), sources: merge(read) });
+    take({ day, ...addUp(rows), sources: merge(read) });
   }
 }
 

@@ -1,7 +1,7 @@
 import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { readState, sortFailing, withoutPatterns } from './source-list.ts';
+import { readState, sortFailing, toTotals } from './source-list.ts';
 import { type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
 /*
@@ -39,9 +39,7 @@ export async function readEvidence(reader: Reader, { scope, range, today }: Evid
   const read = (of: DayRange) => sumRange(reader, { ...scope, range: of, today }, state);
   const shown = await read(range);
   const proof = month.from === range.from ? shown : await read(month);
-  const { days, messages, listed, aside } = shown.summed;
-  const all = [...shown.summed.sources.values()];
-  const sources = sortFailing(all, MAX_JUDGED);
+  const sources = sortFailing([...shown.summed.sources.values()], MAX_JUDGED);
   const { texts, known } = toKnown(proof.summed, sources);
   const counted = shown.counted && {
     ...shown.counted,
@@ -49,16 +47,9 @@ export async function readEvidence(reader: Reader, { scope, range, today }: Evid
   };
   return {
     ...state,
-    ...shown.summed.state,
-    /** What does not count in the range. */
-    aside,
-    days,
-    messages,
-    /** Messages of addresses that are not kept: a day keeps its 1,000 largest. */
-    unlisted: Math.max(0, messages - listed),
-    /** How many addresses the range has. */
-    total: all.length,
-    sources: sources.map(withoutPatterns),
+    ...toTotals(shown.summed),
+    // Thousands of patterns take longer to hand over than the rest of a source.
+    sources: sources.map(({ patterns, ...source }) => source),
     texts,
     known,
     counted: counted ?? proof.counted,

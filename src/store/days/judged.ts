@@ -134,7 +134,7 @@ export async function readOwnMail(deps: JudgeDeps, query: OwnQuery) {
 }
 
 /** Messages of addresses that were not kept, or not judged, are strangers': only who forges has thousands of addresses. */
-const toRest = ({ total }: JudgedRange) => (total >= MAX_SOURCES ? 'stranger' : 'undecided');
+export const toRest = ({ total }: JudgedRange) => (total >= MAX_SOURCES ? 'stranger' : 'undecided');
 
 function toFailing({ sender, messages, aligned }: SenderMail): FailingSender {
   const { key, title, verdict, broken } = sender;

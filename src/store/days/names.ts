@@ -1,10 +1,8 @@
-import { type Expression, type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { addDays, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Reader } from '../engine/reader.ts';
-import type { Tables } from '../tables.ts';
 import { planState } from './believed.ts';
 import { sortFailing } from './source-list.ts';
 import { type ReadingStore, readStored } from './stored-reads.ts';
@@ -24,39 +22,19 @@ const DAYS = 30;
 /** Names by address. */
 type Names = ReadonlyMap<string, string>;
 
-function selectNames(db: Kysely<Tables>, domainId: Expression<string>) {
-  return db
-    .selectFrom('source_name')
-    .select(['address', 'name'])
-    .where('domain_id', '=', domainId)
-    .where('name', 'is not', null)
-    .$narrowType<{ name: string }>();
-}
-
-/** @internal A test reads its query plan. */
-export const namesOf = prepareQuery((db, param: Param<{ domainId: string; addresses: string }>) =>
-  selectNames(db, param('domainId')).where(
-    dialectOf(db).isIn(sql.ref('address'), param('addresses'), 'inet'),
-  ),
-);
-
-/** The names of some of a domain's sources, by address. One that has expired stays until it is looked up again. */
-export async function findNames(reader: Reader, domainId: string, addresses: readonly string[]) {
-  const list = JSON.stringify(addresses);
-  return toNames(await reader.readAll(namesOf({ domainId, addresses: list })));
-}
-
 /** @internal A test reads its query plan. */
 export const allNames = prepareQuery((db, param: Param<{ domainId: string }>) =>
-  selectNames(db, param('domainId')),
+  db
+    .selectFrom('source_name')
+    .select(['address', 'name'])
+    .where('domain_id', '=', param('domainId'))
+    .where('name', 'is not', null)
+    .$narrowType<{ name: string }>(),
 );
 
-/** The names of all of a domain's sources, some thousands: a third of the time of looking each up by its key. */
+/** The names of a domain's sources, some thousands. One that has expired stays until it is looked up again. */
 export async function readAllNames(reader: Reader, domainId: string): Promise<Names> {
-  return toNames(await reader.readAll(allNames({ domainId })));
-}
-
-function toNames(rows: readonly { readonly address: string; readonly name: string }[]): Names {
+  const rows = await reader.readAll(allNames({ domainId }));
   return new Map(rows.map(({ address, name }) => [address, name]));
 }
 

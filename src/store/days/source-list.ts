@@ -25,22 +25,26 @@ export type SourcesState = NonNullable<Awaited<ReturnType<typeof findSourcesStat
 export async function listSources(reader: Reader, { scope, range, today, ...query }: SourceQuery) {
   const state = await readState(reader, scope, today);
   const { summed, counted } = await sumRange(reader, { ...scope, range, today }, state);
-  const { days, messages, listed, aside } = summed;
   const { order = 'failed', offset, limit } = query;
-  const all = sortAll(summed, order);
+  const sources = sortAll(summed, order).slice(offset, offset + limit);
+  return { ...state, ...toTotals(summed), sources, counted };
+}
+
+/** A range without its sources. */
+export function toTotals(summed: SummedRange) {
+  const { state, aside, days, messages, aligned, listed, sources } = summed;
   return {
     ...state,
-    ...summed.state,
     /** What does not count in the range. */
     aside,
     /** How many days of the range have reports, also when these count no message. */
     days,
     messages,
-    counted,
-    total: all.length,
-    sources: all.slice(offset, offset + limit),
-    /** Messages of the range that belong to no address that is kept: a day keeps its 1,000 largest. */
+    aligned,
+    /** Messages of addresses that are not kept: a day keeps its 1,000 largest. */
     unlisted: Math.max(0, messages - listed),
+    /** How many addresses the range has. */
+    total: sources.size,
   };
 }
 
@@ -75,13 +79,6 @@ const inOrder =
 
 export function sortFailing(sources: readonly SourceSum[], count: number): SourceSum[] {
   return sortFirst(sources, inOrder(ORDERS.failed), count);
-}
-
-const NO_PATTERNS: SourceSum['patterns'] = new Map();
-
-/** Thousands of them take longer to hand over than the rest of a source. */
-export function withoutPatterns(source: SourceSum): SourceSum {
-  return { ...source, patterns: NO_PATTERNS };
 }
 
 /** Throws `not_found` when the account has no such domain. */

@@ -10,11 +10,11 @@ import {
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { addSource, type DaySource, type SourceSums } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
-import type { Reader } from '../engine/reader.ts';
+import { ask, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import { planState } from './believed.ts';
 import { type CountedDays, planDays, sumMessages } from './day-sources.ts';
-import { planViewDays } from './views.ts';
+import { latestDays } from './views.ts';
 
 export type SourceDay = Counts & { readonly day: Day };
 
@@ -88,7 +88,7 @@ export async function findLastDay(
   for (let limit = FIRST_DAYS; ; limit = Math.min(2 * limit, MAX_DAYS)) {
     let last: Day | undefined;
     const first = await reader.readPlan(function* () {
-      const first = (yield* planViewDays({ domainId, view, from, to, limit })).at(-1)?.day;
+      const first = (yield* ask(latestDays({ domainId, view, from, to, limit }))).at(-1)?.day;
       if (first === undefined) return undefined;
       yield* planDays({ domainId, view, from: first, to }, counted, ({ day, sources }) => {
         if (sources.some((of) => of.address === address)) last = day;

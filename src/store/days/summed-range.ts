@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Counts } from '../../domain/alerts/rate.ts';
+import { addTo, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../../domain/instant.ts';
-import { addSafely } from '../../domain/safe-sum.ts';
 import {
   addCounts,
   addPasses,
@@ -26,14 +25,13 @@ export interface SourceSum extends SourceCounts {
 /** What does not count in some days: reports, and their messages. */
 export type Aside = Readonly<RowOfQuery<typeof asideOf>>;
 
-export interface SummedRange {
+/** `messages` and `aligned` are of all messages of the range, exactly. */
+export interface SummedRange extends Counts {
   /** The domain's, when the days were read: others have other sums. */
   readonly state: ReportsState;
   readonly aside: Aside;
   /** How many days have reports. */
   readonly days: number;
-  /** All messages of the range, exactly. */
-  readonly messages: number;
   /** The messages of the addresses that are kept. */
   readonly listed: number;
   readonly sources: ReadonlyMap<string, SourceSum>;
@@ -99,13 +97,14 @@ function* planSums(query: RangeQuery): Plan<Counted & { summed: SummedRange }> {
   const counting = { domainId, ...range, view: state.reporters };
   const [aside] = yield* ask(asideOf(counting));
   const sums: Sums = { sources: new Map(), reporters: new Map() };
-  let [days, messages] = [0, 0];
+  let days = 0;
+  const all = { messages: 0, aligned: 0 };
   yield* planDays(counting, counted, (one) => {
     days += 1;
-    messages = addSafely(messages, one.messages);
+    addTo(all, one);
     addDay(sums, one.day, one.sources);
   });
-  const counts = { days, messages, listed: sumMessages(sums.sources.values()) };
+  const counts = { days, ...all, listed: sumMessages(sums.sources.values()) };
   const summed = { state, aside: aside as Aside, ...counts, ...sums, sorted: new Map() };
   return { summed, counted };
 }

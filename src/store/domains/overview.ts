@@ -7,8 +7,9 @@ import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../dom
 import type { OpenAlert } from '../../domain/readiness.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
-import { asideOf, isInView, planState } from '../days/believed.ts';
+import { asideOf, type DaysQuery, planState, selectDays } from '../days/believed.ts';
 import { selectStated } from '../days/stated-policy.ts';
+import type { Aside } from '../days/summed-range.ts';
 import { latestDays } from '../days/views.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
@@ -41,18 +42,12 @@ const statedPolicy = prepareQuery((db, param: Param<{ domainId: string; view: Vi
 /** More days than a gap of reports has: what was published before a range, and whether its last step is one. */
 const MARGIN_DAYS = 30;
 
-const statedDays = prepareQuery(
-  (db, param: Param<{ domainId: string; view: View; from: Day; to: Day }>) =>
-    db
-      .selectFrom('domain_day')
-      .select(['day', 'policy'])
-      .where('domain_id', '=', param('domainId'))
-      .where('policy', 'is not', null)
-      .where('day', '>=', param('from'))
-      .where('day', '<=', param('to'))
-      .where(isInView(param('view')))
-      .orderBy('day')
-      .orderBy('belief'),
+const statedDays = prepareQuery((db, param: Param<DaysQuery>) =>
+  selectDays(db, param)
+    .select(['day', 'policy'])
+    .where('policy', 'is not', null)
+    .orderBy('day')
+    .orderBy('belief'),
 );
 
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
@@ -134,7 +129,8 @@ export async function readDomain(
   const domain = requireDomain(found);
   const known = listPolicySteps(policies, [...fired, ...earlier]);
   const steps = known.filter(({ day }) => day >= from && day <= to);
-  const counted = { reporters, aside, days: days.toReversed(), latest: latest.toReversed() };
+  const believed = { reporters, aside: aside as Aside };
+  const counted = { ...believed, days: days.toReversed(), latest: latest.toReversed() };
   return { domain, ...counted, steps, past, isPastCut, open, openAlerts, record, statedOn };
 }
 

@@ -1,11 +1,12 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type SqlBool, sql } from 'kysely';
+import type { DayCounts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import { selectAccountAlerts } from '../alerts/alerts.ts';
 import { dataDaysOf, isInView, type Lately, toLately, viewOf } from '../days/believed.ts';
 import { selectStated } from '../days/stated-policy.ts';
-import { latestDays, type ViewDay } from '../days/views.ts';
+import { latestDays } from '../days/views.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type BoundQuery, type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
@@ -75,6 +76,7 @@ export const sumsOfDomains = prepareQuery(
     const counted = sql<SqlBool>`${isCounted} and day >= ${param('from')}`;
     const before = sql<SqlBool>`${isCounted} and day < ${param('from')}`;
     const aside = sql<SqlBool>`not ${isCounted} and day >= ${param('from')}`;
+    const unproven = sql<SqlBool>`${counted} and belief <> 'established'`;
     return db
       .selectFrom('domain_day')
       .select([
@@ -86,6 +88,7 @@ export const sumsOfDomains = prepareQuery(
         sumOf('reports', aside).as('asideReports'),
         sumOf('messages', aside).as('asideMessages'),
         sumOf('aligned', aside).as('asideAligned'),
+        sumOf('reports', unproven).as('unproven'),
         sql<number>`count(distinct case when ${counted} and messages > 0 then day end)`.as(
           'dataDays',
         ),
@@ -160,15 +163,15 @@ function toRange(states: readonly DomainState[], today: Day, days: number): DayR
 export type Worklist = Awaited<ReturnType<typeof readWorklist>>;
 
 /** The days of a range that count, of few domains, which the caller knows to be the account's. */
-export async function readDaysOf(
+export async function readDaysOf<Domain extends ActiveDomain>(
   reader: Reader,
-  domains: readonly ActiveDomain[],
-  range: DayRange,
-): Promise<ReadonlyMap<string, readonly ViewDay[]>> {
-  const of = { ...range, limit: Number.MAX_SAFE_INTEGER };
-  const queries = domains.map(({ id, reporters: view }) =>
-    latestDays({ ...of, domainId: id, view }),
+  domains: readonly Domain[],
+  toRange: (domain: Domain) => DayRange,
+): Promise<ReadonlyMap<string, readonly DayCounts[]>> {
+  const limit = Number.MAX_SAFE_INTEGER;
+  const queries = domains.map((domain) =>
+    latestDays({ ...toRange(domain), limit, domainId: domain.id, view: domain.reporters }),
   );
   const days = await reader.readPlan(() => askAll(...queries));
-  return new Map(domains.map(({ id }, i) => [id, (days[i] as ViewDay[]).reverse()]));
+  return new Map(domains.map(({ id }, i) => [id, (days[i] as DayCounts[]).reverse()]));
 }

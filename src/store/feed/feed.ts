@@ -7,7 +7,7 @@ import { dialectOf, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { findChange } from '../lists/changes.ts';
-import type { ReportOfAccountRow } from '../reports/account-reports.ts';
+import type { ReportOfAccountRow } from '../reports/reports.ts';
 import { fieldsOfAccount } from '../reports/reports.ts';
 import type { Tables } from '../tables.ts';
 

@@ -1,10 +1,10 @@
-import { expressionBuilder, type Kysely, sql } from 'kysely';
+import { type Expression, expressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type DomainOfAccount, isVersion } from '../lists/heads.ts';
-import type { ItemsQuery } from '../lists/page.ts';
-import { reportList } from '../lists/timeline.ts';
+import type { ItemsQuery, PagedList } from '../lists/page.ts';
+import { accountReportList, reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 export type ReportRow = JsonRow<ReturnType<typeof fieldsOf>>;
@@ -30,24 +30,30 @@ const reportsHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
     .where('account_id', '=', param('accountId')),
 );
 
-type ReportsQuery = { domainId: string } & ItemsQuery;
-
-const reportsFrom = prepareQuery((db, param: Param<ReportsQuery>) =>
-  dialectOf(db).jsonRows(
-    db,
+/** Newest window first, then latest arrival. */
+function selectReports(
+  db: Kysely<Tables>,
+  param: Param<ItemsQuery>,
+  isCurrent: Expression<SqlBool>,
+) {
+  return (
     db
       .selectFrom('report')
-      .where('domain_id', '=', param('domainId'))
       .where('begin_date', '<=', param('until'))
-      .where(isVersion('domain.reports_version', [param('domainId'), param('version')]))
+      .where(isCurrent)
       // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
       .orderBy('report.begin_date', 'desc')
       .orderBy('seq', 'desc')
       .limit(param('limit'))
-      .offset(param('skip')),
-    fieldsOf(db),
-  ),
-);
+      .offset(param('skip'))
+  );
+}
+
+const reportsFrom = prepareQuery((db, param: Param<{ domainId: string } & ItemsQuery>) => {
+  const isCurrent = isVersion('domain.reports_version', [param('domainId'), param('version')]);
+  const reports = selectReports(db, param, isCurrent).where('domain_id', '=', param('domainId'));
+  return dialectOf(db).jsonRows(db, reports, fieldsOf(db));
+});
 
 type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
 
@@ -84,6 +90,33 @@ function fieldsOf(db: Kysely<Tables>) {
     aligned_messages: ref('aligned_messages'),
   };
 }
+
+/** The reports of all active domains of an account, as one list (account-lists.ts). */
+export function reportsOfAccount(accountId: string): PagedList<ReportOfAccountRow> {
+  return {
+    days: accountReportList(accountId),
+    head: accountHead({ accountId }),
+    items: (wanted) => reportsOfAccountFrom({ accountId, ...wanted }),
+  };
+}
+
+export type ReportOfAccountRow = JsonRow<ReturnType<typeof fieldsOfAccount>>;
+
+const accountHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
+  db
+    .selectFrom('account')
+    .select(['reports_total as total', 'reports_version as version'])
+    .where('id', '=', param('accountId')),
+);
+
+const reportsOfAccountFrom = prepareQuery(
+  (db, param: Param<{ accountId: string } & ItemsQuery>) => {
+    const isCurrent = isVersion('account.reports_version', [param('accountId'), param('version')]);
+    const account = db.selectFrom('account').select('seq').where('id', '=', param('accountId'));
+    const reports = selectReports(db, param, isCurrent).where('account_seq', '=', account);
+    return dialectOf(db).jsonRows(db, reports, fieldsOfAccount(db));
+  },
+);
 
 /** The newest of them distinguishes two states, with its transaction's nonce. */
 const countAfter = prepareQuery((db, param: Param<{ domainId: string; after: number }>) =>

@@ -1,5 +1,6 @@
 import { decide } from '../../../src/domain/alerts/decide.ts';
-import type { DataDay, Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
+import type { Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
+import type { DayCounts } from '../../../src/domain/alerts/rate.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
 import type { Resolution } from '../../../src/domain/alerts/resolution.ts';
 import type { Occurrence } from '../../../src/domain/alerts/rule.ts';
@@ -29,7 +30,7 @@ export function facts(known: Partial<Facts> = {}): Facts {
 type Counts = readonly [messages: number, aligned: number];
 
 /** Consecutive days up to `last`, oldest first. */
-export function days(counts: readonly Counts[], last: Day = D): DataDay[] {
+export function days(counts: readonly Counts[], last: Day = D): DayCounts[] {
   return counts.map(([messages, aligned], i) => ({
     day: addDays(last, i + 1 - counts.length),
     messages,

@@ -1,11 +1,7 @@
 import { type TimeInterval, utcDay, utcMonday, utcMonth } from 'd3-time';
-import { addUp, type Counts } from '../../../domain/alerts/rate.ts';
+import { addUp, type Counts, type DayCounts } from '../../../domain/alerts/rate.ts';
 import type { PolicyStep } from '../../../domain/dns/policy-steps.ts';
 import { addDays, countDays, type Day, toDay, toInstant } from '../../../domain/instant.ts';
-
-export interface ChartDay extends Counts {
-  readonly day: Day;
-}
 
 /** The days from `from` to `to`, both included; 0 messages when no report covers them. */
 export interface ChartColumn extends Counts {
@@ -31,7 +27,7 @@ const UNITS: readonly (readonly [ChartColumns['unit'], TimeInterval])[] = [
 
 /** All days in columns of one unit, the smallest that needs at most 120 columns. */
 export function toColumns(
-  days: readonly ChartDay[],
+  days: readonly DayCounts[],
   { from, to }: { readonly from: Day; readonly to: Day },
 ): ChartColumns {
   const [unit, starts] = findStarts(from, to);
@@ -40,8 +36,8 @@ export function toColumns(
     .toSorted((a, b) => (a.day < b.day ? 1 : -1));
   const columns = starts.map((start, i) => {
     const [first, last] = [i === 0 ? from : start, addDays(starts[i + 1] ?? addDays(to, 1), -1)];
-    const own: ChartDay[] = [];
-    while ((later.at(-1)?.day ?? '~') <= last) own.push(later.pop() as ChartDay);
+    const own: DayCounts[] = [];
+    while ((later.at(-1)?.day ?? '~') <= last) own.push(later.pop() as DayCounts);
     return { from: first, to: last, ...addUp(own) };
   });
   return { unit, columns };

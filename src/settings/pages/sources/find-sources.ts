@@ -1,15 +1,19 @@
 import { isIP } from 'node:net';
-import { addUp } from '../../../domain/alerts/rate.ts';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
 import { createNetworks } from '../../../domain/network-address.ts';
-import type { MailOfStanding, Standing } from '../../../domain/own-mail.ts';
+import { type MailOfStanding, type Standing, sumByStanding } from '../../../domain/own-mail.ts';
 import { remember } from '../../../domain/remember.ts';
 import { type Sort, sortFirst } from '../../../domain/sort.ts';
 import type { SeenMail } from '../../../domain/sources/evidence.ts';
 import { type GroupName, toNetworkName, toOrganisation } from '../../../domain/sources/groups.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
 import { type SourceColumn, toSourceOrder } from '../../../domain/sources/source-order.ts';
-import { type JudgedRange, type JudgedSource, readJudged } from '../../../store/days/judged.ts';
+import {
+  type JudgedRange,
+  type JudgedSource,
+  readJudged,
+  toRest,
+} from '../../../store/days/judged.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
@@ -46,14 +50,14 @@ interface FindQuery {
 }
 
 export interface FoundSources
-  extends Pick<JudgedRange, 'marks' | 'messages' | 'days' | 'unlisted'> {
+  extends Pick<JudgedRange, 'marks' | 'messages' | 'days' | 'unlisted' | 'reporters' | 'aside'> {
   readonly sources: readonly JudgedSource[];
   /** How many there are on all pages. */
   readonly total: number;
   readonly groups?: readonly SourceGroup[];
   /** The one group whose sources are shown. */
   readonly within?: SourceGroup | undefined;
-  /** What is shown of one standing. */
+  /** All of the standing that is shown. */
   readonly counted?: MailOfStanding | undefined;
   /** How many addresses were looked at, when there are more. */
   readonly cutAt?: number | undefined;
@@ -62,11 +66,11 @@ export interface FoundSources
 export async function findSources(deps: SettingsDeps, query: FindQuery): Promise<FoundSources> {
   const { scope, domain, range, choice } = query;
   const judged = await readJudged(toJudgeDeps(deps), { scope, name: domain.name, range });
-  const { sources: all, marks, messages, days, unlisted, total } = judged;
+  const { sources: all, marks, messages, days, unlisted, reporters, aside, total } = judged;
   const chosen = choose(all, judged, choice);
-  const counted = choice.standing && { ...addUp(chosen), sources: chosen.length };
+  const counted = choice.standing && sumByStanding(all, judged, toRest(judged))[choice.standing];
   const cutAt = total > all.length ? all.length : undefined;
-  const common = { marks, messages, days, unlisted, counted, cutAt };
+  const common = { marks, messages, days, unlisted, reporters, aside, counted, cutAt };
   const { group, within } = choice;
   const compare = choice.sort && toSourceOrder(choice.sort);
   if (group === undefined) return { ...common, ...sliceOf(chosen, query, compare) };

@@ -16,10 +16,12 @@ import {
   renderEmptyRange,
   renderRanges,
   renderTabs,
+  toRangeQuery,
 } from '../../frame/range.ts';
 import { type Html, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, readQuery, readSearch, readSort } from '../../request.ts';
 import { domainScopeOf, type Visitor, visitorOf } from '../../visitor.ts';
+import { renderBelieved } from '../aside-view.ts';
 import { STANDING_NAMES } from '../readiness-view.ts';
 import { renderWords } from '../words.ts';
 import { findSources, type Grouping, type SourceChoice } from './find-sources.ts';
@@ -45,6 +47,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
     ${choice.group === 'sender' && found.within ? await renderSender(view, found.within, visitorOf(res), deps.now()) : ''}
     <section class="card" aria-labelledby="list">
       ${renderRanges(path, range, parameters)}
+      ${renderBelieved(found, `/settings/domains/${domain.id}/reports?${toRangeQuery(range)}`)}
       ${
         found.days > 0
           ? html`${renderFilters(view, deps)}${renderFound(view)}`

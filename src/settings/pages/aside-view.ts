@@ -1,0 +1,41 @@
+import { html } from 'hono/html';
+import { DAYS_SILENT, type View } from '../../domain/reports/authentication.ts';
+import { pluralize } from '../../domain/text.ts';
+import type { Aside } from '../../store/days/summed-range.ts';
+import type { Html } from '../frame/text.ts';
+
+/** Whose reports count of a domain, and what does not. */
+export interface Believed {
+  readonly reporters: View;
+  readonly aside: Omit<Aside, 'aligned'>;
+}
+
+/** Whether reports count for want of an established reporter. Files are the operator's own word. */
+export function isUnproven({ reporters, aside }: Believed): boolean {
+  return reporters === 'all' && aside.unproven > 0;
+}
+
+/** What is set aside, with a link to the list of reports. */
+export function renderAside(
+  { reporters, aside: { reports, messages } }: Believed,
+  list: string,
+): Html | '' {
+  if (reports === 0) return '';
+  // Where all reporters count, disputed reports alone do not.
+  const which =
+    reporters === 'all'
+      ? pluralize(reports, 'disputed report')
+      : `${pluralize(reports, 'report')} of reporters that are not established yet`;
+  const isOne = reports === 1;
+  const change = isOne ? 'it is set aside and changes' : 'they are set aside and change';
+  return html`<p class="muted">${which} ${isOne ? 'counts' : 'count'} ${pluralize(messages, 'message')}: ${change} nothing here. <a href="${list}">See the reports</a></p>`;
+}
+
+/** `of`: the domains, where a page has several. */
+export function describeUnproven(of = ''): string {
+  return `No established reporter${of} has sent reports in ${DAYS_SILENT} days, so all reports count${of === '' ? '' : ' there'} but disputed ones.`;
+}
+
+export function renderBelieved(believed: Believed, list: string): Html {
+  return html`${isUnproven(believed) ? html`<p class="muted">${describeUnproven()}</p>` : ''}${renderAside(believed, list)}`;
+}
