@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type BackupsKept, listExpiredBackups, toBackupName } from '../domain/backup-names.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
+import type { Running } from '../domain/running.ts';
 import { type LeasedDeps, startSingleJob } from './leased-job.ts';
-import type { Running } from './running.ts';
 
 /** How often a process looks whether the backup of the day is there. */
 const CHECK_MS = 3_600_000;

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { ImapConfig, SmtpConfig } from '../config/mail.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Deliver, DoorName, Incoming } from '../domain/incoming.ts';
+import { keepRunning, type Running } from '../domain/running.ts';
 import { describeSystemError } from '../domain/system-error.ts';
 import { watchFolder } from '../intake/doors/folder/folder-door.ts';
 import type { RunningSmtp } from '../intake/doors/smtp/smtp.ts';
@@ -14,7 +15,6 @@ import { findResults } from '../store/inbox/mails.ts';
 import { createRoom } from '../store/inbox/room.ts';
 import type { Leases } from '../store/work/leases.ts';
 import { startExclusiveJob } from './leased-job.ts';
-import { keepRunning, type Running } from './running.ts';
 
 /** How soon a port that could not be listened on is tried again: another process may have it. */
 const RETRY_MS = 30_000;
@@ -72,7 +72,7 @@ export function startSmtpDoor(
   const smtpDeps = { ...bindStore(deps), findShortage: createRoom(store.db) };
   const note = (error?: string) =>
     smtpDeps.noteDoor('smtp', error).catch((e: unknown) => log.error(`smtp: ${toText(e)}`));
-  return keepRunning(async (signal) => {
+  return keepRunning((signal) => async () => {
     const { startSmtp } = await import('../intake/doors/smtp/smtp.ts');
     let door: RunningSmtp | undefined;
     const state = watchState(deps.deliver, () => door?.findFault(), { log, note });

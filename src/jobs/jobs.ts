@@ -6,8 +6,11 @@ import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createHostLookUp } from '../dns/resolver.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
+import type { Running } from '../domain/running.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import { deleteOldEvents } from '../store/events/events.ts';
+import { trimKept } from '../store/inbox/room.ts';
+import { tidyInbox } from '../store/inbox/tidy.ts';
 import { deleteOldChanges } from '../store/lists/changes.ts';
 import { trimUnclaimed } from '../store/reports/aging/unclaimed.ts';
 import { finishListings } from '../store/reports/listing.ts';
@@ -20,7 +23,6 @@ import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
 import { startMail, tidyMail } from './mail.ts';
 import { startOutbox } from './outbox.ts';
 import { prune } from './retention.ts';
-import type { Running } from './running.ts';
 
 const HOUR_MS = 3_600_000;
 /** How often domains go on whose reports are still to be listed, after a process that did it was killed. */
@@ -87,7 +89,10 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   };
   const lookUpName = createNameLookUp(dnsServers);
   const names = { ...withLog('names could not be looked up'), lookUpName };
-  const trim: Run = (mayGoOn) => trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
+  // What strangers sent is bounded.
+  const trim: Run = async (mayGoOn) =>
+    (await trimKept(store.db, { mayGoOn })) &&
+    trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
   const pruneOld: Run = async (mayGoOn) => {
     await prune({ db: store.db, kept, thresholds, now, mayGoOn });
     return await mayGoOn();
@@ -96,8 +101,10 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
   const webhooks = startWebhooks(config, deps);
-  const tidyEvents: Run = async (mayGoOn) =>
-    (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
+  const tidyEvents: Run = async (mayGoOn) => {
+    await tidyInbox(store.db);
+    return (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
+  };
   const jobs = [
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
@@ -118,7 +125,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
       name: 'backup',
       ...startBackups({ database: config.database, ...backups, now }, leased),
     },
-    // Reads the mails that the doors delivered, and each hour deletes what is not kept any longer.
+    // Reads the mails that the doors delivered.
     { name: 'inbox', stop: inbox.stop },
     ...config.watched.map((path) => ({
       name: `folder ${path}`,

@@ -1,6 +1,6 @@
+import { keepRunning, type Running } from '../domain/running.ts';
 import { type HeldLease, LEASE_MS, type Leases } from '../store/work/leases.ts';
 import { SHARDS, type Shard, type ShardRun } from '../store/work/shards.ts';
-import { keepRunning, type Running } from './running.ts';
 
 /* Jobs that the processes on one database share: whoever holds the lease does the work. */
 
@@ -89,11 +89,12 @@ function keepClaiming(
     }
     return Math.max(0, paceMs - (performance.now() - begunAt));
   };
-  return keepRunning((signal) =>
-    workOnce(signal).catch((error: unknown) => {
-      logError(error);
-      return pollMs;
-    }),
+  return keepRunning(
+    (signal) => () =>
+      workOnce(signal).catch((error: unknown) => {
+        logError(error);
+        return pollMs;
+      }),
   );
 }
 

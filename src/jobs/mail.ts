@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
+import type { Running } from '../domain/running.ts';
 import type { MailServer } from '../notify/mail/mailer.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
@@ -8,7 +9,6 @@ import { insertSummaries } from '../store/notify/summaries.ts';
 import { updateMailServer } from '../store/people/person-mail.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import { type OutboxDeps, startOutbox } from './outbox.ts';
-import type { Running } from './running.ts';
 
 interface MailDeps extends OutboxDeps, ReportAddresses {
   /** Where links in mails lead. */

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import { keepRunning, type Running } from '../domain/running.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type Channel, createOutbox } from '../notify/outbox.ts';
 import type { Store } from '../store/engine/store.ts';
-import { keepRunning, type Running } from './running.ts';
 
 /** The rest after a fault of our own, such as a database that is away. */
 const REST_MS = 10_000;
@@ -26,7 +26,7 @@ export function startOutbox(open: () => Promise<Channel>, deps: OutboxDeps): Run
     return { ...createOutbox(given), close: channel.close };
   };
   let outbox: Awaited<ReturnType<typeof start>> | undefined;
-  const loop = keepRunning(async (signal) => {
+  const loop = keepRunning((signal) => async () => {
     try {
       outbox ??= await start();
       await outbox.step(signal);

@@ -165,7 +165,8 @@ async function describeDomain(
       ? from(0).map((address) => ({ address, name: ptr.replace(/\bown$/, name), expiresAt }))
       : [],
   );
-  await updateNames(db, { domainId, now: NOW }, names);
+  const named = new Map(names.map((one) => [one.address, one]));
+  await updateNames(db, { domainId, now: NOW }, [...named.values()]);
   for (const [subject, mark] of Object.entries(domain.marks ?? {}))
     await updateMark(db, { domainId, subject, mark }, by);
   if (domain.sendsNoMail) await updateSendsNoMail(db, { domainId, sendsNoMail: true }, by);

@@ -210,11 +210,12 @@ describe('the original', () => {
   );
 
   test('of several parts is sent whole', async () => {
-    const pack = (xml: string) => Buffer.concat([gzip(xml), randomBytes(2_500_000)]);
+    // Hexadecimal digits do not compress to less than half.
+    const noise = `<!-- ${randomBytes(2_500_000).toString('hex')} -->`;
+    const pack = (xml: string) => `${xml}${noise}`;
     const { path, xml } = await aPlainReport({ pack });
     const { bytes } = await browser.download(`${path}/original`);
-    expect(bytes.length).toBe(gzip(xml).length + 2_500_000);
-    expect(bytes.subarray(0, 10)).toEqual(gzip(xml).subarray(0, 10));
+    expect(bytes.equals(Buffer.from(pack(xml)))).toBe(true);
   });
 
   test.each([

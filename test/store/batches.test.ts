@@ -119,7 +119,10 @@ test('documents that are stored together end as if each were stored by itself', 
   const numRuns = caseCount({ few: 6, fewOnPostgres: 2, full: 150, fullOnPostgres: 30 });
   await fc.assert(
     fc.asyncProperty(batches, async (batch) => {
-      const sources = batch.map(([file, content]) => [`file ${file}`, toContent(content)] as const);
+      // A file has one content.
+      const sources = batch.map(
+        ([file, content]) => [`file ${file} ${content?.payload}`, toContent(content)] as const,
+      );
       const [together, alone] = [await openTestStore(), await openTestStore()];
       const outcomes = await insertReceived(together.db, documentsOf(sources), NOW);
       const wanted: string[] = [];

@@ -80,6 +80,7 @@ describe('the sources of a domain in a range', () => {
       days: 2,
       total: 3,
       messages: 68,
+      aligned: 50,
       unlisted: 11,
       marks: new Map(),
       sources: [
@@ -125,6 +126,7 @@ describe('the sources of a domain in a range', () => {
       days: 0,
       total: 0,
       messages: 0,
+      aligned: 0,
       sources: [],
       unlisted: 0,
       marks: new Map(),

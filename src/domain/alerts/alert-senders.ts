@@ -12,14 +12,16 @@ export function describeCause(context: Context): string | undefined {
   const most = findMost(context);
   if (most === undefined) return undefined;
   const { failed_count: failed, message_count: messages } = context;
-  const who = `${most.service}${most.more === 0 ? '' : ` and ${pluralize(most.more, 'more source')}`}`;
+  const who = `${most.who}${most.more === 0 ? '' : ` and ${pluralize(most.more, 'more source')}`}`;
   return `${who} sent ${pluralize(Number(messages), 'message')} from addresses not seen before, of which ${formatCount(Number(failed))} failed.`;
 }
 
 /** The service or the address that an alert names first. */
 export function findSender(context: Context): string | undefined {
   const { cause } = context;
-  return isContext(cause) ? String(cause['sender']) : findMost(context)?.service;
+  if (isContext(cause)) return String(cause['sender']);
+  const most = findMost(context);
+  return most?.isService ? most.who : undefined;
 }
 
 /** The sources in the context of a new failing source. */
@@ -40,7 +42,7 @@ function describeChange(cause: Context, day: string): string {
   return `Most of what has failed since ${day} is from ${sender}: ${formatCount(Number(failed_count))} of ${pluralize(Number(message_count), 'message')} failed.`;
 }
 
-/** The service of most failed messages, and how many sources are not among its own that are listed. */
+/** The service, or the address without one, of most failed messages; and how many sources are not its own. */
 function findMost(context: Context) {
   const sources = listSources(context);
   const failed = new Map<unknown, number>();
@@ -52,5 +54,6 @@ function findMost(context: Context) {
   if (most === undefined) return undefined;
   const others = sources.filter(({ service, ip }) => (service ?? ip) !== most[0]);
   const more = others.length + Number(context['additional_sources'] ?? 0);
-  return { service: String(most[0]), more };
+  const isService = sources.some(({ service }) => service === most[0]);
+  return { who: String(most[0]), isService, more };
 }

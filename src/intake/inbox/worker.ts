@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepRunning } from '../../domain/running.ts';
 import {
   type ClaimedMail,
   claimMails,
@@ -9,8 +10,6 @@ import {
   toSeqs,
 } from '../../store/inbox/claims.ts';
 import { failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
-import { trimKept } from '../../store/inbox/room.ts';
-import { tidyInbox } from '../../store/inbox/tidy.ts';
 import type { IngestDeps } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ParserProcess } from '../parser/parser-process.ts';
@@ -34,8 +33,6 @@ const STOP_MS = 5_000;
 const REST_MS = 10_000;
 /** When mails are tried again for which DNS had no answer: all those of a sender whose DNS is down together. */
 const UNVERIFIED_PAUSE_MS = 300_000;
-const TIDY_MS = 3_600_000;
-const TRIM_MS = 60_000;
 /** The parser's process takes memory. It ends when nothing has come in for this time. */
 const IDLE_MS = 60_000;
 
@@ -60,60 +57,44 @@ export function startInboxWorker(
 ) {
   const { db, parser, logError, pollMs = POLL_MS, restMs = REST_MS, stopMs = STOP_MS } = deps;
   const holder: Holder = { id: randomUUID(), claimMs: deps.claimMs ?? CLAIM_MS };
-  const stopping = new AbortController();
-  const { signal } = stopping;
   /** Aborted when a mail is stored after the worker began to look. */
   let waking = new AbortController();
   let readAt = performance.now();
 
-  const rest = (ms: number, until = signal) =>
-    sleep(ms, undefined, { signal: until }).catch(() => undefined);
-  const trim = atMostEvery(TRIM_MS, () => trimKept(db));
-  const tidy = atMostEvery(TIDY_MS, () => tidyInbox(db));
   // A report can take more space than its mail.
   const claim = async () =>
     (await db.findShortage()) === undefined
       ? await claimMails(db, { holder, ...CLAIM })
       : { mails: [], isAll: true };
-  const workOnce = async () => {
+  const workOnce = async (signal: AbortSignal) => {
     waking = new AbortController();
     const { mails, isAll } = await claim();
     const isRead = mails.length > 0 && (await readClaimed({ ...deps, holder, signal }, mails));
     if (mails.length > 0) readAt = performance.now();
     else if (performance.now() - readAt > IDLE_MS) await parser.close();
-    await trim();
-    await tidy();
-    if (mails.length === 0) return await rest(pollMs, AbortSignal.any([signal, waking.signal]));
     const pauseMs = isAll ? GATHER_MS : 0;
-    await rest(isRead ? pauseMs : restMs);
+    if (mails.length > 0) return isRead ? pauseMs : restMs;
+    const woken = AbortSignal.any([signal, waking.signal]);
+    await sleep(pollMs, undefined, { signal: woken }).catch(() => undefined);
+    return 0;
   };
-  const working = (async () => {
-    while (!signal.aborted)
-      await workOnce().catch(async (error: unknown) => {
+  const working = keepRunning(
+    (signal) => () =>
+      workOnce(signal).catch((error: unknown) => {
         logError(error, 'the inbox could not be read');
-        await rest(restMs);
-      });
-  })();
+        return restMs;
+      }),
+  );
   return {
     /** Looks at once for a mail that was just stored. Each abort makes an error with its stack. */
     wake: () => waking.signal.aborted || waking.abort(),
     /** Begins no further mail, waits a little for the one that is being read, and gives the others back. */
     stop: async () => {
-      stopping.abort();
       const killing = setTimeout(() => parser.kill(), stopMs);
-      await working;
+      await working.stop();
       clearTimeout(killing);
       await parser.close();
     },
-  };
-}
-
-function atMostEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
-  let begunAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() - begunAt < ms) return;
-    begunAt = performance.now();
-    await work();
   };
 }
 

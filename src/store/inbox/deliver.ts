@@ -88,10 +88,7 @@ class Storing {
       this.#digest?.update(last.content).digest() ?? hash('sha256', last.content, 'buffer');
     const mail = { ...received, sha256, id: this.#id, byte_count: this.#bytes };
     this.#complete = { mail, last, mayBeStored: false };
-    const insertion = await orUnavailable(this.#insert(this.#complete));
-    if (insertion === 'known') await this.undo();
-    if (insertion === 'incomplete')
-      throw new Failure('unavailable', 'The mail took too long to come in.');
+    if (!(await orUnavailable(this.#insert(this.#complete)))) await this.undo();
   }
 
   /** A commit whose answer was lost may end later. Parts of such a mail are left to `tidyInbox` on the next day. */

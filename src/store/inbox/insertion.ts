@@ -4,7 +4,7 @@ import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { isOfValues } from '../engine/open.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
-import { countParts, type NewPart, partInserts } from './parts.ts';
+import { type NewPart, partInserts } from './parts.ts';
 import { takeTurns } from './turns.ts';
 
 /* A commit waits for the disk, and costs more than storing a mail: mails that wait at the same time share one. */
@@ -38,20 +38,17 @@ export interface CompleteMail {
   mayBeStored: boolean;
 }
 
-/** `known`: its key is in the inbox already. `incomplete`: its first parts were deleted meanwhile. */
-export type Insertion = 'inserted' | 'known' | 'incomplete';
-
-type Waiting = PromiseWithResolvers<Insertion> & { readonly complete: CompleteMail };
+type Waiting = PromiseWithResolvers<boolean> & { readonly complete: CompleteMail };
 
 /**
- * Inserts a mail's row and its last part. Mails that come while a transaction runs wait for the next one together. A
+ * Inserts a mail's row and its last part; false when its key is in the inbox already. Mails that come while a transaction runs wait for the next one together. A
  * transaction waits for as many as are coming in; and for those that the one before had beside those that waited for
  * its end, because who has been answered sends the next: until none has come for a moment.
  */
 export function createInsertion(
   db: Db,
   countComing: () => number,
-): (complete: CompleteMail) => Promise<Insertion> {
+): (complete: CompleteMail) => Promise<boolean> {
   const waiting: Waiting[] = [];
   let isRunning = false;
   let expected = 1;
@@ -79,7 +76,7 @@ export function createInsertion(
     isRunning = false;
   };
   return (complete) => {
-    const inserted = Promise.withResolvers<Insertion>();
+    const inserted = Promise.withResolvers<boolean>();
     waiting.push({ complete, ...inserted });
     if (isRunning) look();
     else void run();
@@ -101,11 +98,14 @@ function takeGroup(waiting: Waiting[]): Waiting[] {
 async function insertGroup(db: Db, take: () => Waiting[]): Promise<number> {
   let group: Waiting[] | undefined;
   try {
-    const insertions = await db.write(async (tx) => {
+    const inserted = await db.write(async (tx) => {
       group ??= take();
-      return await insertMails(tx, group);
+      return await insertMails(
+        tx,
+        group.map(({ complete }) => complete),
+      );
     });
-    for (const { complete, resolve } of group ?? []) resolve(insertions.get(complete) ?? 'known');
+    for (const { complete, resolve } of group ?? []) resolve(inserted.has(complete));
   } catch (error) {
     group ??= take();
     // The others are not to blame for the values of one.
@@ -117,32 +117,19 @@ async function insertGroup(db: Db, take: () => Waiting[]): Promise<number> {
   return group?.length ?? 0;
 }
 
-async function insertMails(tx: Tx, group: readonly Waiting[]) {
-  const insertions = new Map<CompleteMail, Insertion>();
-  const whole: CompleteMail[] = [];
-  for (const { complete } of group) {
-    complete.mayBeStored = false;
-    if (await isWhole(tx, complete)) whole.push(complete);
-    else insertions.set(complete, 'incomplete');
-  }
-  if (whole.length === 0) return insertions;
-  const next = whole.map(({ mail }) => mail);
-  const mails = await takeTurns(tx, next);
+async function insertMails(tx: Tx, all: readonly CompleteMail[]) {
+  for (const complete of all) complete.mayBeStored = false;
+  const mails = await takeTurns(
+    tx,
+    all.map(({ mail }) => mail),
+  );
   // Others who insert the same keys wait for this transaction: in one order, nobody waits for one who waits.
   const rows = mails.sort(byKey);
   const ids = new Set((await runAllPrepared(tx, mailInserts(rows))).flat().map(({ id }) => id));
-  const added = whole.filter(({ mail }) => ids.has(mail.id));
+  const added = all.filter(({ mail }) => ids.has(mail.id));
   await runAllPrepared(tx, partInserts(added.map(({ last }) => last)));
-  for (const complete of added) {
-    complete.mayBeStored = true;
-    insertions.set(complete, 'inserted');
-  }
-  return insertions;
-}
-
-/** The first parts of a mail that took a day to come in were deleted as those of one that never came to its end. */
-async function isWhole(tx: Tx, { last: { mail_id, part } }: CompleteMail): Promise<boolean> {
-  return part === 0 || (await countParts(tx, mail_id)) === part;
+  for (const complete of added) complete.mayBeStored = true;
+  return new Set(added);
 }
 
 type DueMail = NewMail & Readonly<{ due_at: string; turn: number }>;

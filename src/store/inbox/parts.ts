@@ -77,15 +77,6 @@ export const partInserts = prepareRows(
   (db, rows: readonly RowOf<NewPart>[]) => db.insertInto('inbox_part').values(rows),
 );
 
-export async function countParts(tx: Tx, mailId: string): Promise<number> {
-  const { parts } = await tx
-    .selectFrom('inbox_part')
-    .select((eb) => eb.fn.countAll<number>().as('parts'))
-    .where('mail_id', '=', mailId)
-    .executeTakeFirstOrThrow();
-  return parts;
-}
-
 interface StoredMail {
   readonly seq: number;
   readonly id: string;

@@ -83,8 +83,14 @@ function selectStored(db: Queries) {
     .whereRef('inbox_mail.id', '=', 'inbox_part.mail_id');
 }
 
-/** Deletes the bytes of mails without a report, the oldest first, until the bound is kept. The rows stay. */
-export async function trimKept(db: Db, max: Space = KEPT): Promise<void> {
+/**
+ * Deletes the bytes of mails without a report, the oldest first, until the bound is kept. The rows stay. Returns whether it
+ * came to the end.
+ */
+export async function trimKept(
+  db: Db,
+  { mayGoOn, max = KEPT }: { readonly mayGoOn: () => Promise<boolean>; readonly max?: Space },
+): Promise<boolean> {
   const kept = await selectStored(db)
     .select(['inbox_mail.id', 'inbox_mail.byte_count'])
     .where('inbox_mail.state', '=', 'done')
@@ -99,11 +105,12 @@ export async function trimKept(db: Db, max: Space = KEPT): Promise<void> {
     bytes += byte_count;
     if (mails > max.mails || bytes > max.bytes) excess.push(id);
   }
-  for (const id of excess.reverse().slice(0, TRIMMED_AT_ONCE)) await trim(db, id);
+  for (const id of excess.reverse()) {
+    if (!(await mayGoOn())) return false;
+    await trim(db, id);
+  }
+  return true;
 }
-
-/** No mail is read while bytes are deleted, so the rest is left to the next call. */
-const TRIMMED_AT_ONCE = 2_000;
 
 /** Deletes the bytes of a mail, unless an operator has had it read again since. */
 async function trim(db: Db, id: string): Promise<void> {

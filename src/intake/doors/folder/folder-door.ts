@@ -1,9 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { keepRunning, type Running } from '../../../domain/running.ts';
 import { describeSystemError } from '../../../domain/system-error.ts';
 import { toBytePath } from './byte-path.ts';
-import { pooledFiles } from './files.ts';
 import { Folder, type FolderPlace } from './folder.ts';
 import { createMailboxReading } from './mbox.ts';
 import { ASK_MS, LeftFiles, toReason, type Watch, type WatchOptions } from './watch.ts';
@@ -13,33 +12,23 @@ const POLL_MS = 2_000;
 const TURN_MS = 1_000;
 
 /** Polls, because network file systems have no notifications. */
-export function watchFolder(options: WatchOptions): { readonly stop: () => Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const watch: Watch = {
-    ...options,
-    door: `folder:${options.path}`,
-    signal,
-    pollMs: options.pollMs ?? POLL_MS,
-    left: new LeftFiles(options.warn),
-  };
-  const turn = createTurn(watch);
-  const note = createNoting(watch);
-  const turnAndRest = async () => {
-    const { fault, restMs = TURN_MS } = await turn().catch(toFailed);
-    await note(fault);
-    const rest = sleep(Math.min(restMs, watch.pollMs), undefined, { signal, ref: false });
-    await rest.catch(() => undefined);
-  };
-  const running = (async () => {
-    while (!signal.aborted) await turnAndRest();
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+export function watchFolder(options: WatchOptions): Running {
+  return keepRunning((signal) => {
+    const watch: Watch = {
+      ...options,
+      door: `folder:${options.path}`,
+      signal,
+      pollMs: options.pollMs ?? POLL_MS,
+      left: new LeftFiles(options.warn),
+    };
+    const turn = createTurn(watch);
+    const note = createNoting(watch);
+    return async () => {
+      const { fault, restMs = TURN_MS } = await turn().catch(toFailed);
+      await note(fault);
+      return Math.min(restMs, watch.pollMs);
+    };
+  });
 }
 
 interface Turn {
@@ -82,7 +71,7 @@ async function findPlace(path: string): Promise<FolderPlace | undefined> {
   if (stats.isFile()) return undefined;
   if (!stats.isDirectory()) throw new Error('it is neither a folder nor a mailbox file');
   const parts = ['new', 'cur', 'tmp'].map((name) => toBytePath(join(path, name)));
-  const areFolders = await Promise.all(parts.map((part) => isFolder(pooledFiles, part)));
+  const areFolders = await Promise.all(parts.map(isFolder));
   if (areFolders.every(Boolean)) return { path: toBytePath(join(path, 'new')), kind: 'maildir' };
   return { path: toBytePath(path), kind: 'drop' };
 }

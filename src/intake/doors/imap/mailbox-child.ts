@@ -4,8 +4,14 @@ import { startWatchdog } from '../../parser/parser-watchdog.ts';
 import { lowerPriority } from '../../parser/priority.ts';
 import { DoorFault } from './fault.ts';
 import { readMailbox } from './imap.ts';
-import type { Answered, Asked, Logged, Question, ToChild, ToParent } from './mailbox-messages.ts';
-import { gather, QUESTIONS } from './mailbox-messages.ts';
+import {
+  type Answered,
+  type Logged,
+  QUESTIONS,
+  type Question,
+  type ToChild,
+  type ToParent,
+} from './mailbox-messages.ts';
 import { IMAP_LIMITS, type ImapDeps, type MailboxOptions } from './options.ts';
 
 lowerPriority();
@@ -20,13 +26,12 @@ process.on('uncaughtException', (error) => {
 const stopping = new AbortController();
 const watchdog = startWatchdog();
 const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-const sendAsked = gather<Asked>((all) => send({ asked: all }));
 let asked = 0;
 
 process.on('message', (message: ToChild) => {
   if (message === 'stop') stopping.abort();
   else if ('begin' in message) void read(message.begin);
-  else message.answered.forEach(settle);
+  else settle(message);
 });
 
 async function read(options: MailboxOptions): Promise<void> {
@@ -48,7 +53,7 @@ function ask(question: Question, args: readonly unknown[]): Promise<unknown> {
   asked += 1;
   const answer = Promise.withResolvers<unknown>();
   waiting.set(asked, answer);
-  sendAsked({ id: asked, question, args });
+  send({ id: asked, question, args });
   return answer.promise;
 }
 

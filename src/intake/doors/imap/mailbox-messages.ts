@@ -35,21 +35,5 @@ export interface Answered {
   readonly error?: { readonly message: string; readonly isLasting?: boolean | undefined };
 }
 
-export type ToChild =
-  | { readonly answered: readonly Answered[] }
-  | { readonly begin: MailboxOptions }
-  | 'stop';
-export type ToParent = { readonly asked: readonly Asked[] } | Logged;
-
-/** Gives together what comes together: a message of 32 mails costs a fraction of 32 messages. */
-export function gather<T>(give: (all: readonly T[]) => void): (one: T) => void {
-  let gathered: T[] = [];
-  const giveAll = () => {
-    const all = gathered;
-    gathered = [];
-    give(all);
-  };
-  return (one) => {
-    if (gathered.push(one) === 1) queueMicrotask(giveAll);
-  };
-}
+export type ToChild = Answered | { readonly begin: MailboxOptions } | 'stop';
+export type ToParent = Asked | Logged;

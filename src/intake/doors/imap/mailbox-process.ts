@@ -4,13 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forkChild } from '../../parser/parser-process.ts';
 import { readSecrets } from './credentials.ts';
 import { DoorFault, toRetryMs } from './fault.ts';
-import {
-  type Answered,
-  type Asked,
-  gather,
-  type ToChild,
-  type ToParent,
-} from './mailbox-messages.ts';
+import type { Answered, Asked, ToChild, ToParent } from './mailbox-messages.ts';
 import { IMAP_LIMITS, type ImapDeps, type ImapOptions } from './options.ts';
 
 /** The heap of the process. Texts of mails are outside of it. */
@@ -52,10 +46,9 @@ async function run(
   const ca = process.env['NODE_EXTRA_CA_CERTS'];
   const env = ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: ca };
   const child = forkChild(new URL('./mailbox-child.ts', import.meta.url), HEAP_MB, env);
-  const sendAnswered = gather<Answered>((all) => send(child, { answered: all }));
   child.on('message', (message: ToParent) => {
     if ('level' in message) deps.log[message.level](...message.line);
-    else for (const asked of message.asked) void answer(asked, deps).then(sendAnswered);
+    else void answer(message, deps).then((answered) => send(child, answered));
   });
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   let killing: NodeJS.Timeout | undefined;

@@ -5,13 +5,17 @@ export interface Running {
   readonly stop: () => Promise<void>;
 }
 
-/** A step returns the wait before the next in milliseconds, and handles its errors. Its signal is aborted on stop. */
-export function keepRunning(step: (signal: AbortSignal) => Promise<number>): Running {
+/**
+ * Repeats a step, which gets a signal that is aborted on stop. A step returns the wait before the next in milliseconds, and
+ * handles its errors.
+ */
+export function keepRunning(toStep: (signal: AbortSignal) => () => Promise<number>): Running {
   const stopping = new AbortController();
   const { signal } = stopping;
+  const step = toStep(signal);
   const running = (async () => {
     while (!signal.aborted) {
-      const waitMs = await step(signal);
+      const waitMs = await step();
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   })();
