@@ -132,7 +132,7 @@ function findLock(facts: DomainFacts): NextStep {
 }
 
 function findRejected({ counts, mail, ...facts }: DomainFacts): NextStep {
-  const own = mail?.all.own ?? counts;
+  const own = mail?.all.standings.own ?? counts;
   const known = { messages: counts.aligned + failedOf(own), aligned: counts.aligned };
   if (mail === undefined || isGood(known)) return { kind: 'nothing' };
   return toFailing({ ...facts, counts: known, mail }, true);
@@ -143,10 +143,14 @@ function findFailing(facts: DomainFacts): NextStep | undefined {
   return counts && toFailing({ ...facts, counts }, false);
 }
 
-function toFailing({ counts, before, mail }: DomainFacts, isRejected: boolean): NextStep {
+/** The facts have the counts of the mail that the step is about. */
+function toFailing(facts: DomainFacts, isRejected: boolean): NextStep {
+  const { counts, before } = facts;
   const since = before.messages === 0 ? 'first_report' : isGood(before) ? undefined : 'before';
-  const senders = mail?.failing.filter(({ verdict }) => !isRejected || isOwn(verdict));
-  const sender = isGood(counts) ? findBlocked({ mail }) : senders?.[0];
+  const senders = scopeOf(facts).mail?.failing.filter(
+    ({ verdict }) => !isRejected || isOwn(verdict),
+  );
+  const sender = isGood(counts) ? findBlocked(facts) : senders?.[0];
   return { kind: 'failing', counts, since, sender, isRejected };
 }
 
@@ -154,9 +158,9 @@ const isOwn = (verdict: FailingSender['verdict']) =>
   verdict === 'yours' || verdict === 'needs_setup';
 
 function findForwarded(facts: DomainFacts): NextStep | undefined {
-  const { all } = scopeOf(facts);
-  if (all === undefined || !isMuchForwarded(all)) return undefined;
-  return { kind: 'forwarded', senders: facts.mail?.forwarders ?? [] };
+  const { mail } = scopeOf(facts);
+  if (mail === undefined || !isMuchForwarded(mail.standings)) return undefined;
+  return { kind: 'forwarded', senders: mail.forwarders };
 }
 
 /** Tags that keep a policy from all or some mail. With `p=none` there is no policy to apply. */
@@ -180,9 +184,10 @@ function findStronger(facts: DomainFacts): NextStep | undefined {
 
 /** Nothing where nearly all mail passes with theirs. */
 function findStrangers(facts: DomainFacts): Strangers {
-  const { all } = scopeOf(facts);
-  if (all === undefined || isGood(facts.counts) || failedOf(all.stranger) === 0) return undefined;
-  return { ...all.stranger, senders: facts.mail?.strangers ?? [] };
+  const { mail } = scopeOf(facts);
+  if (mail === undefined || isGood(facts.counts)) return undefined;
+  const { stranger } = mail.standings;
+  return failedOf(stranger) === 0 ? undefined : { ...stranger, senders: mail.strangers };
 }
 
 /** What a person has to look at first has the least number. */

@@ -57,15 +57,20 @@ export interface DomainFacts {
 
 /** Whose the mail of the 30 days is. */
 export interface JudgedMail {
-  readonly all: MailByStanding;
+  readonly all: ScopedMail;
   /** The part of it that names subdomains in the header From. */
-  readonly below: MailByStanding;
-  /** Senders whose messages fail: those that may be the owner's, that pass mail on, and strangers. Most failures first. */
+  readonly below: ScopedMail;
+  /** Whether no mail of the owner failed in QUIET_DAYS days. */
+  readonly isQuiet: boolean;
+}
+
+/** Mail by its standing, and the senders of what fails: most failures first. */
+export interface ScopedMail {
+  readonly standings: MailByStanding;
+  /** Those that may be the owner's. */
   readonly failing: readonly FailingSender[];
   readonly forwarders: readonly FailingSender[];
   readonly strangers: readonly FailingSender[];
-  /** Whether no mail of the owner failed in QUIET_DAYS days. */
-  readonly isQuiet: boolean;
 }
 
 /** A sender (sources/sender.ts), as a sentence names it. */
@@ -115,7 +120,7 @@ const NO_MAIL: MailOfStanding = { messages: 0, aligned: 0, sources: 0 };
 /** Whether mail that fails is rejected, or can be. */
 export function assess(facts: DomainFacts): Readiness {
   // Who says that a domain sends no mail has said whose all of it is.
-  const mail = facts.sendsNoMail ? undefined : scopeOf(facts).all;
+  const mail = facts.sendsNoMail ? undefined : scopeOf(facts).mail?.standings;
   const obstacles = listObstacles(facts);
   const isWaiting = obstacles.every(({ kind }) => kind === 'few_data' || kind === 'silent');
   const answer = isReached(facts) ? 'reached' : isWaiting ? 'wait' : 'not_yet';
@@ -131,7 +136,7 @@ export function assess(facts: DomainFacts): Readiness {
 function isReached(facts: DomainFacts): boolean {
   const tag = findWeakTag(facts);
   if (tag === undefined) return true;
-  const below = facts.mail && addUp(Object.values(facts.mail.below));
+  const below = facts.mail && addUp(Object.values(facts.mail.below.standings));
   return tag !== 'p' && below?.messages === 0;
 }
 
@@ -140,7 +145,7 @@ function listObstacles(facts: DomainFacts): readonly Obstacle[] {
   const { aligned } = facts.counts;
   if (facts.sendsNoMail)
     return aligned === 0 ? [] : [{ kind: 'sends_after_all', messages: aligned }];
-  const { all: mail } = scopeOf(facts);
+  const mail = scopeOf(facts).mail?.standings;
   const silence = findSilence(facts);
   // More reports do not tell whether a domain sends mail: its owner does.
   const few = hasNoPassingMail(facts) ? undefined : findTooFewData(facts);
@@ -169,15 +174,15 @@ const isFailing = (mail: MailOfStanding | undefined): boolean =>
  * The mail that the next policy is for: where the policy of the domain itself is there already, that of subdomains alone.
  * The counts are the owner's.
  */
-export function scopeOf(facts: DomainFacts): { all: MailByStanding | undefined; counts: Counts } {
+export function scopeOf(facts: DomainFacts): { mail: ScopedMail | undefined; counts: Counts } {
   const { mail, counts } = facts;
-  if (mail === undefined) return { all: undefined, counts };
+  if (mail === undefined) return { mail, counts };
   const tag = findWeakTag(facts);
-  if (tag !== 'sp' && tag !== 'np') return { all: mail.all, counts: toOwnCounts(counts, mail.all) };
-  const { passing, own, undecided } = mail.below;
-  const messages = passing.messages + own.messages + undecided.messages;
-  const aligned = passing.aligned + own.aligned + undecided.aligned;
-  return { all: mail.below, counts: { messages, aligned } };
+  if (tag !== 'sp' && tag !== 'np')
+    return { mail: mail.all, counts: toOwnCounts(counts, mail.all.standings) };
+  const { standings } = mail.below;
+  const all = addUp(Object.values(standings));
+  return { mail: mail.below, counts: toOwnCounts(all, standings) };
 }
 
 /** Fewer messages of a sender in 30 days are no reason to wait. */
@@ -192,8 +197,8 @@ export function findFailingCounts(facts: DomainFacts): Counts | undefined {
   return isGood(counts) && findBlocked(facts) === undefined ? undefined : counts;
 }
 
-export function findBlocked({ mail }: Pick<DomainFacts, 'mail'>): FailingSender | undefined {
-  return mail?.failing.find((sender) => {
+export function findBlocked(facts: DomainFacts): FailingSender | undefined {
+  return scopeOf(facts).mail?.failing.find((sender) => {
     const isOwn = sender.verdict === 'yours' || sender.verdict === 'needs_setup';
     return isOwn && failedOf(sender) >= MIN_BLOCKED && 2 * failedOf(sender) > sender.messages;
   });
@@ -221,11 +226,15 @@ export function findSilence({
   return isSilent ? { kind: 'silent' as const, newest } : undefined;
 }
 
-/** In a month nothing passed, and nothing shows that what failed is the owner's: the domain probably sends no mail. */
+/**
+ * In a month nothing passed, and nothing shows that what failed is the owner's: the domain probably sends no mail. Where one
+ * sender that nobody recognises sent most of it, its owner may have set up nothing: then that sender is asked about first.
+ */
 export function hasNoPassingMail({ counts, mail, ...facts }: DomainFacts): boolean {
-  return (
-    mail !== undefined && hasMonth(facts) && counts.aligned === 0 && mail.all.own.messages === 0
-  );
+  if (mail === undefined || counts.aligned > 0 || !hasMonth(facts)) return false;
+  const { standings, failing } = mail.all;
+  const isAsked = 2 * (failing[0]?.messages ?? 0) > counts.messages;
+  return standings.own.messages === 0 && !isAsked;
 }
 
 function hasMonth({ oldest, newest }: Pick<DomainFacts, 'oldest' | 'newest'>): boolean {
@@ -235,7 +244,7 @@ function hasMonth({ oldest, newest }: Pick<DomainFacts, 'oldest' | 'newest'>): b
 /** A domain with little mail is judged by a longer time instead. */
 export function findTooFewData(facts: DomainFacts): FewData | undefined {
   const { dataDays, oldest, newest, counts, mail } = facts;
-  const { messages } = mail === undefined ? counts : toOwnCounts(counts, mail.all);
+  const { messages } = mail === undefined ? counts : toOwnCounts(counts, mail.all.standings);
   if (hasMonth(facts) && dataDays >= MIN_DATA_DAYS && messages >= MANY_MESSAGES) return undefined;
   const days = oldest === null || newest === null ? 0 : daysBetween(oldest, newest) + 1;
   if (mail?.isQuiet && days >= QUIET_DAYS) return undefined;

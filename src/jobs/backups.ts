@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type BackupsKept, listExpiredBackups, toBackupName } from '../domain/backup-names.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
-import type { Running } from '../domain/running.ts';
+import type { Running } from '../store/work/running.ts';
 import { type LeasedDeps, startSingleJob } from './leased-job.ts';
 
 /** How often a process looks whether the backup of the day is there. */

@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts';
 import type { ImapConfig, SmtpConfig } from '../config/mail.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Deliver, DoorName, Incoming } from '../domain/incoming.ts';
-import { keepRunning, type Running } from '../domain/running.ts';
 import { describeSystemError } from '../domain/system-error.ts';
 import { watchFolder } from '../intake/doors/folder/folder-door.ts';
 import type { RunningSmtp } from '../intake/doors/smtp/smtp.ts';
@@ -14,6 +13,7 @@ import { findCheckpoint, noteDoor, updateCheckpoint } from '../store/inbox/doors
 import { findResults } from '../store/inbox/mails.ts';
 import { createRoom } from '../store/inbox/room.ts';
 import type { Leases } from '../store/work/leases.ts';
+import { keepRunning, type Running } from '../store/work/running.ts';
 import { startExclusiveJob } from './leased-job.ts';
 
 /** How soon a port that could not be listened on is tried again: another process may have it. */
@@ -86,7 +86,7 @@ export function startSmtpDoor(
     if (door === undefined) return RETRY_MS;
     log.info({ door: 'smtp', port: door.port, name: smtp.name }, 'smtp: the door is open');
     await state.note();
-    const noting = setInterval(() => void state.noteAnew(), noteMs);
+    const noting = setInterval(() => void state.note(), noteMs);
     if (!signal.aborted) await once(signal, 'abort');
     clearInterval(noting);
     await door.stop();
@@ -106,29 +106,22 @@ function watchState(
 ) {
   let storeFault: string | undefined;
   let known: string | undefined;
-  const note = async () => {
-    const fault = findDoorFault() ?? storeFault;
+  const note = async (why?: string) => {
+    storeFault = why;
+    const fault = findDoorFault() ?? why;
     if (fault !== undefined && fault !== known) log.warn({ door: 'smtp' }, `smtp: ${fault}`);
     known = fault;
     await noteFault(fault);
   };
-  const change = (to: string | undefined) => {
-    if (to === storeFault) return;
-    storeFault = to;
-    void note();
-  };
   return {
     note,
-    noteAnew: async () => {
-      storeFault = undefined;
-      await note();
-    },
     deliver: async (incoming: Incoming) => {
       try {
         await deliver(incoming);
-        change(undefined);
+        if (storeFault !== undefined) void note();
       } catch (error) {
-        if (error instanceof Failure && error.code === 'unavailable') change(error.message);
+        const isOurs = error instanceof Failure && error.code === 'unavailable';
+        if (isOurs && error.message !== storeFault) void note(error.message);
         throw error;
       }
     },

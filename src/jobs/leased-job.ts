@@ -1,5 +1,5 @@
-import { keepRunning, type Running } from '../domain/running.ts';
 import { type HeldLease, LEASE_MS, type Leases } from '../store/work/leases.ts';
+import { keepRunning, type Running } from '../store/work/running.ts';
 import { SHARDS, type Shard, type ShardRun } from '../store/work/shards.ts';
 
 /* Jobs that the processes on one database share: whoever holds the lease does the work. */

@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
-import type { Running } from '../domain/running.ts';
 import type { MailServer } from '../notify/mail/mailer.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import { createDaysReads, type DaysReads } from '../store/days/reads.ts';
 import { insertSummaries } from '../store/notify/summaries.ts';
 import { updateMailServer } from '../store/people/person-mail.ts';
+import type { Running } from '../store/work/running.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import { type OutboxDeps, startOutbox } from './outbox.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { keepRunning, type Running } from '../domain/running.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type Channel, createOutbox } from '../notify/outbox.ts';
 import type { Store } from '../store/engine/store.ts';
+import { keepRunning, type Running } from '../store/work/running.ts';
 
 /** The rest after a fault of our own, such as a database that is away. */
 const REST_MS = 10_000;

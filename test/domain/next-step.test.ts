@@ -6,6 +6,7 @@ import {
   type DomainFacts,
   type FailingSender,
   type JudgedMail,
+  type ScopedMail,
 } from '../../src/domain/readiness.ts';
 
 /** A domain with p=none for which all is good for long. */
@@ -26,21 +27,20 @@ const FAILING = { messages: 10_000, aligned: 6_400 };
 
 const NONE = { messages: 0, aligned: 0, sources: 0 };
 
-function aMail(all: Partial<MailByStanding>, rest: Partial<JudgedMail> = {}): JudgedMail {
+type Mail = Partial<ScopedMail & { readonly isQuiet: boolean; readonly below: ScopedMail }>;
+
+/** Mail by its standing, and who sent it. */
+function scoped(standings: Partial<MailByStanding>, { failing = [] }: Mail = {}): ScopedMail {
   const empty = {
     ...{ passing: NONE, own: NONE, undecided: NONE },
     ...{ forwarded: NONE, stranger: NONE, foreign: NONE },
   };
-  const below = { ...empty, ...rest.below };
-  return {
-    failing: [],
-    forwarders: [],
-    strangers: [],
-    isQuiet: false,
-    ...rest,
-    all: { ...empty, ...all },
-    below,
-  };
+  return { failing, forwarders: [], strangers: [], standings: { ...empty, ...standings } };
+}
+
+function aMail(all: Partial<MailByStanding>, rest: Mail = {}): JudgedMail {
+  const { isQuiet = false, below = scoped({}) } = rest;
+  return { all: scoped(all, rest), below, isQuiet };
 }
 
 const failing = (messages: number, sources = 1) => ({ messages, aligned: 0, sources });
@@ -221,10 +221,15 @@ describe('the next step of a domain', () => {
         counts: FAILING,
         mail: aMail(
           { passing: passing(6_400), own: failing(3_600) },
-          { below: { own: failing(3_600) } as never, failing: [SENDGRID] },
+          { below: scoped({ own: failing(3_600) }, { failing: [SENDGRID] }) },
         ),
       },
-      { kind: 'failing', counts: { messages: 3_600, aligned: 0 }, isRejected: false },
+      {
+        kind: 'failing',
+        counts: { messages: 3_600, aligned: 0 },
+        isRejected: false,
+        sender: SENDGRID,
+      },
     ],
     [
       'p=reject, sp=none, and strangers forge subdomains',
@@ -233,7 +238,7 @@ describe('the next step of a domain', () => {
         counts: FAILING,
         mail: aMail(
           { passing: passing(6_400), stranger: failing(3_600, 40) },
-          { below: { passing: passing(2_000), stranger: failing(3_600, 40) } as never },
+          { below: scoped({ passing: passing(2_000), stranger: failing(3_600, 40) }) },
         ),
       },
       { kind: 'stronger', tag: 'sp', strangers: { ...failing(3_600, 40), senders: [] } },

@@ -150,7 +150,7 @@ describe('the sources of a domain', () => {
       aReport({ domain: domain.name, totalMessages: 7, alignedMessages: 0 }),
     ]);
     expect(await read(`/settings/domains/${domain.id}/sources`)).toContain(
-      '7 messages of this range came from addresses that are not listed (the 1,000 largest of a day are kept), came without an address, or came on days whose sources are not kept any more.',
+      '7 messages of this range came from addresses that are not listed (1,000 of a day are kept: those with most messages, and with most failures), came without an address, or came on days whose sources are not kept any more.',
     );
   });
 

@@ -5,7 +5,6 @@ import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import { type CountedDays, storeSources } from '../../src/store/days/day-sources.ts';
 import { readEvidence } from '../../src/store/days/evidence.ts';
-import { readResults } from '../../src/store/days/mail.ts';
 import { findLastDay, readSource } from '../../src/store/days/source.ts';
 import { listSources } from '../../src/store/days/source-list.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -25,7 +24,6 @@ async function readAll(store: Store, scope: Scope) {
   const reads = [
     await listSources(reader, { ...query, ...part }),
     await readEvidence({ ...reader }, query),
-    await readResults({ ...reader }, { domainId: scope.domainId, range, today: range.to }),
     await findLastDay(reader, {
       domainId: scope.domainId,
       address: ADDRESSES[1] as string,

@@ -100,7 +100,7 @@ test('a worklist adds up the days of each domain, and those before', async () =>
   const byDomain = new Map(sums.map(({ domain_id, ...sum }) => [domain_id, sum]));
   expect(byDomain.get(id)).toEqual({
     ...{ messages: 30, aligned: 2, messagesBefore: 120, alignedBefore: 2, dataDays: 2 },
-    ...{ asideReports: 0, asideMessages: 0, asideAligned: 0, unproven: 0 },
+    ...{ asideReports: 0, asideMessages: 0, unproven: 0 },
   });
   expect(byDomain.get(other)).toMatchObject({ messages: max, aligned: 2, messagesBefore: 0 });
   expect(byDomain.size).toBe(2);

@@ -2,10 +2,17 @@ import { formatCount } from '../text.ts';
 import { hasServers, type Place } from './place.ts';
 import { isOwn } from './verdict-rules.ts';
 
-/** Fewer addresses, or sites, are parties that can be asked, and no botnet. */
-const MANY = { addresses: 10, sites: 5 };
+/** Fewer addresses, or networks, are parties that can be asked, and no botnet. */
+const MANY = { addresses: 10, networks: 5 };
 /** How many messages of an address are few in some 30 days, at least and at most. */
 const FEW = { least: 10, most: 150 };
+
+interface CrowdMarks {
+  /** Whether people have marked scattered addresses. */
+  readonly isKnown: boolean;
+  /** Whether they have marked a party, whose addresses are then its own. */
+  readonly isMarked: (key: string) => boolean;
+}
 
 /** Scattered addresses. */
 export interface Crowd {
@@ -17,10 +24,11 @@ export interface Crowd {
 /**
  * Addresses of which nothing tells whose they are, with few messages each. That is at most ten times what is usual among
  * them, since a scanner sends every day; and no more than there are addresses, since a company can have a dozen forms. In a
- * few sites there is no crowd, unless there was one that `isKnown`. Machines at hosts join a large one; by themselves they may
+ * few networks there is no crowd, unless there was one that `isKnown`. Machines at hosts join a large one; by themselves they may
  * be the owner's.
  */
-export function findCrowd(places: readonly Place[], isKnown: boolean): Crowd {
+export function findCrowd(all: readonly Place[], { isKnown, isMarked }: CrowdMarks): Crowd {
+  const places = all.filter(({ party }) => !isMarked(party.key));
   const [atHosts, strangers] = [true, false].map((isAtHost) =>
     places.filter((place) => isStranger(place) && isAtHost === (place.party.service !== undefined)),
   ) as [Place[], Place[]];
@@ -29,11 +37,14 @@ export function findCrowd(places: readonly Place[], isKnown: boolean): Crowd {
   const most = Math.max(FEW.least, Math.min(10 * usual, counts.length, FEW.most));
   const isFew = ({ mail }: Place) => mail.messages <= most;
   const few = strangers.filter(isFew);
-  const isSpread = new Set(few.map(({ site }) => site)).size >= MANY.sites;
+  const isSpread = new Set(few.map(toNetwork)).size >= MANY.networks;
   const isLarge = isSpread && few.length >= MANY.addresses;
   const members = isSpread || isKnown ? few : [];
   return { members: new Set(isLarge ? [...members, ...atHosts.filter(isFew)] : members), isLarge };
 }
+
+/** The site of an address whose network is not known. */
+const toNetwork = ({ mail, site }: Place) => mail.network?.asn ?? site;
 
 /** Any host's name is that of a machine of anybody. */
 function isStranger(place: Place): boolean {

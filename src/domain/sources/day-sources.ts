@@ -1,8 +1,9 @@
-import { addTo, type Counts } from '../alerts/rate.ts';
+import { addTo, type Counts, failedOf } from '../alerts/rate.ts';
 import type { PolicyEvaluated, ReportRecord } from '../reports/aggregate-report.ts';
 import { passesDmarc } from '../reports/alignment.ts';
 import { toPattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
+import { sortFirst } from '../sort.ts';
 import type { SourceCounts, Writable } from './source.ts';
 
 /*
@@ -29,7 +30,7 @@ interface SourceSum extends Writable<SourceCounts> {
   readonly reporters: Map<string | null, Counts>;
 }
 
-/** How many addresses are kept of a day: those with most messages. */
+/** How many addresses are kept of a day. */
 export const MAX_SOURCES = 1_000;
 /** How many texts a day keeps of all addresses, and their characters: those of the largest addresses. */
 const MAX_TEXTS = 2_000;
@@ -68,20 +69,16 @@ export function addReport(to: SourceSums, { reporter, records }: ReportOfDay): v
 }
 
 export function addSource(to: SourceSums, added: DaySource): void {
-  const sum = to.get(added.address) ?? {
-    address: added.address,
-    messages: 0,
-    aligned: 0,
-    dkimAligned: 0,
-    spfAligned: 0,
-    patterns: new Map(),
-    reporters: new Map(),
-  };
+  const none = { ...NO_COUNTS, patterns: new Map(), reporters: new Map() };
+  const sum = to.get(added.address) ?? { address: added.address, ...none };
   to.set(added.address, sum);
   addCounts(sum, added);
   addPatterns(sum.patterns, added.patterns);
   for (const [name, counts] of added.reporters) addPasses(sum.reporters, name, counts);
 }
+
+/** Where a sum begins. */
+export const NO_COUNTS: SourceCounts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
 
 export function addCounts(to: Writable<SourceCounts>, added: SourceCounts): void {
   addTo(to, added);
@@ -110,11 +107,10 @@ export function addPasses(
 /** What a day keeps, the largest first. */
 export function keepLargest(sources: SourceSums): DaySource[] {
   const isKept = limitTexts();
-  const largest = [...sources.values()]
-    .filter(({ messages }) => messages > 0)
-    .sort((a, b) => b.messages - a.messages || (a.address < b.address ? -1 : 1))
-    .slice(0, MAX_SOURCES);
-  return largest.map((source) => {
+  const all = [...sources.values()].filter(({ messages }) => messages > 0);
+  const byAddress = (a: SourceSum, b: SourceSum) => (a.address < b.address ? -1 : 1);
+  const largest = all.sort((a, b) => b.messages - a.messages || byAddress(a, b));
+  return chooseLargest(largest).map((source) => {
     const patterns = listLargest(source.patterns, (messages) => messages);
     const reporters = listLargest(source.reporters, ({ messages }) => messages);
     return {
@@ -123,6 +119,18 @@ export function keepLargest(sources: SourceSums): DaySource[] {
       reporters: reporters.filter(([name]) => isKept(name ?? '')),
     };
   });
+}
+
+/**
+ * Half of the addresses are those with most failures, so that nobody who sends from many addresses hides a sender that
+ * fails; the others have most messages.
+ */
+function chooseLargest(largest: readonly SourceSum[]): readonly SourceSum[] {
+  if (largest.length <= MAX_SOURCES) return largest;
+  const failing = largest.filter((source) => failedOf(source) > 0);
+  const first = sortFirst(failing, (a, b) => failedOf(b) - failedOf(a), MAX_SOURCES / 2);
+  const chosen = new Set([...new Set([...first, ...largest])].slice(0, MAX_SOURCES));
+  return largest.filter((source) => chosen.has(source));
 }
 
 /** Whether a text is among those that a day keeps. */

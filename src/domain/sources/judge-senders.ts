@@ -1,6 +1,7 @@
+import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
 import { type Crowd, findCrowd, toCrowdTitle } from './crowd.ts';
-import { addCounts } from './day-sources.ts';
+import { addCounts, NO_COUNTS } from './day-sources.ts';
 import type { Signature } from './evidence.ts';
 import { findInvalid, sumTallies } from './looks.ts';
 import { type Party, sendsForOthers } from './party.ts';
@@ -17,7 +18,11 @@ import { findVerdict, isOwn, judge } from './verdict-rules.ts';
 /** All mail of a domain is judged together, of some 30 days: that shows where a signature is at home. */
 export function judgeSenders(all: readonly SentMail[], context: JudgeContext): JudgedSenders {
   const { places, factsOf } = findPlaces(all, context);
-  const crowd = findCrowd(places, context.findMark(SCATTERED) !== undefined);
+  const { findMark } = context;
+  const isMarked = remember((key: string) =>
+    Object.values(PARTS).some((part) => findMark(key + part) !== undefined),
+  );
+  const crowd = findCrowd(places, { isKnown: findMark(SCATTERED) !== undefined, isMarked });
   const groups = Map.groupBy(places, (place) => toKey(place, crowd, context));
   const judged = [...groups].map(([key, members]) =>
     toSender({ key, members }, { ...context, factsOf, crowd }),
@@ -74,7 +79,7 @@ type Untitled = Sender & { readonly party: Party };
 function toSender({ key, members }: Group, context: SenderContext): Untitled {
   const [{ mail: first }] = members as [Place];
   const days = { firstDay: first.firstDay, lastDay: first.lastDay };
-  const counts = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
+  const counts = { ...NO_COUNTS };
   for (const { mail } of members) {
     addCounts(counts, mail);
     if (mail.firstDay < days.firstDay) days.firstDay = mail.firstDay;

@@ -1,6 +1,7 @@
 import { addTo, type Counts, failedOf } from '../alerts/rate.ts';
-import { parsePattern } from '../reports/source-pattern.ts';
+import type { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
+import type { Sighting } from './evidence.ts';
 import type { Writable } from './source.ts';
 
 export interface SignatureResults extends Counts {
@@ -19,13 +20,13 @@ export interface MailResults {
 }
 
 export function toMailResults(
-  patterns: ReadonlyMap<string, number>,
+  results: Iterable<Sighting<ReturnType<typeof parsePattern>>>,
   reporters: ReadonlyMap<string | null, Counts>,
 ): MailResults {
   const applied = new Map<string | null, number>();
   const signatures = new Map<string, Writable<SignatureResults>>();
-  for (const [pattern, messages] of patterns) {
-    const { dkim, spf, isDkimAligned, disposition } = parsePattern(pattern);
+  for (const { seen, messages } of results) {
+    const { dkim, spf, isDkimAligned, disposition } = seen;
     if (!(isDkimAligned || spf.isAligned))
       applied.set(disposition, addSafely(applied.get(disposition) ?? 0, messages));
     for (const { domain, selector, result } of dkim) {

@@ -72,7 +72,7 @@ function findClaim(facts: Facts, context: JudgeContext): Claim {
   const toParty = (seen: Pick<SeenMail, 'dkim' | 'spf'>, domain?: string | null) => {
     const service = context.nameService({ results: [{ seen, messages: 1 }], name: undefined });
     if (service !== undefined) return toServiceParty(service);
-    const title = domain && context.toOrganizationalDomain(domain);
+    const title = domain && HOST_NAME.test(domain) && context.toOrganizationalDomain(domain);
     return title ? ({ ...DOMAIN, key: `domain ${title}`, title } as const) : undefined;
   };
   const bringer = foreignSpf && toParty({ dkim: [], spf }, foreignSpf);
@@ -81,6 +81,9 @@ function findClaim(facts: Facts, context: JudgeContext): Claim {
   const own = spf.isAligned || isDkimAligned ? 'own' : undefined;
   return (isFirst ? signer : bringer || signer) ?? own;
 }
+
+/** Reports have other text, too, which is the name of nobody. */
+const HOST_NAME = /^[a-z0-9_.-]+$/;
 
 const DOMAIN = { kind: 'domain', service: undefined } as const;
 

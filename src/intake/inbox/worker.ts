@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepRunning } from '../../domain/running.ts';
 import {
   type ClaimedMail,
   claimMails,
@@ -10,6 +9,7 @@ import {
   toSeqs,
 } from '../../store/inbox/claims.ts';
 import { failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
+import { keepRunning } from '../../store/work/running.ts';
 import type { IngestDeps } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ParserProcess } from '../parser/parser-process.ts';

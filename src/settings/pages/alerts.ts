@@ -65,10 +65,8 @@ export const exportAlerts: PageHandler = async ({ store: { db } }, req, res) => 
   const { sort = LATEST_FIRST, ...form } = readForm(req);
   const all = { ...toSearch(form), sort, limit: MAX_SEARCHED, skip: 0 };
   const found = await listFoundAlerts(db, accountId, all);
-  const rows = async function* () {
-    yield* found.map(toRow);
-  };
-  await sendCsv(res, { fileName: 'alerts', heads: HEADS, count: found.length, rows: rows() });
+  const rows = found.map(toRow);
+  await sendCsv(res, { fileName: 'alerts', heads: HEADS, count: found.length, rows });
 };
 
 function toRow({ type, domain, fired_at, resolved_at, context }: AlertOfAccount) {

@@ -7,7 +7,7 @@ import type { Html } from '../frame/text.ts';
 /** Whose reports count of a domain, and what does not. */
 export interface Believed {
   readonly reporters: View;
-  readonly aside: Omit<Aside, 'aligned'>;
+  readonly aside: Aside;
 }
 
 /** Whether reports count for want of an established reporter. Files are the operator's own word. */

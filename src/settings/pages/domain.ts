@@ -4,6 +4,7 @@ import { addUp, failedOf } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep } from '../../domain/next-step.ts';
 import { type DomainFacts, hasNoPassingMail, WINDOW_DAYS } from '../../domain/readiness.ts';
+import { toMailResults } from '../../domain/sources/mail-results.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
@@ -60,7 +61,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const query = { scope, name: domain.name, range: window, oldest: range.oldest ?? today };
   const judged = await readOwnMail(toJudgeDeps(deps), { ...query, all: known.counts });
   const facts = { ...known, mail: judged.mail };
-  const results = await deps.days.readResults({ domainId: domain.id, range: window });
+  const results = toMailResults([...judged.results.values()].flat(), judged.byReporter);
   const failed = failedOf(known.counts);
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);

@@ -55,7 +55,7 @@ interface Failures {
 export function renderMissing(failed: number): Html | '' {
   if (failed <= 0) return '';
   return html`<p class="muted">${pluralize(failed, 'failed message')} ${failed === 1 ? 'is' : 'are'} missing here: of addresses that are not
-    listed (the 1,000 largest of a day are kept), without an address, or of days whose sources are not kept any more.</p>`;
+    listed (1,000 of a day are kept: those with most messages, and with most failures), without an address, or of days whose sources are not kept any more.</p>`;
 }
 
 function renderRows({ id, title, head, rows, missing = 0 }: Failures): Html | '' {

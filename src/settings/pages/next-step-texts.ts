@@ -230,7 +230,8 @@ export function describeMessages(count: number, tag: PolicyTag | undefined): str
 /** What strangers send is stopped as well: the owner looks at it before. */
 function describeIf(strangers: Strangers, text: string, tag: PolicyTag = 'p'): StepText {
   if (strangers === undefined) return { text: `${text}.` };
-  const isScattered = strangers.senders.every(({ key }) => key === 'scattered');
+  const { senders } = strangers;
+  const isScattered = senders.length > 0 && senders.every(({ key }) => key === 'scattered');
   const who = isScattered
     ? `${formatCount(strangers.sources)} scattered addresses`
     : pluralize(strangers.sources, 'source');

@@ -61,7 +61,7 @@ const NUMBERS = ['Messages', 'Passed', 'Would be stopped'];
 const HEADS = [`Mail of ${WINDOW_DAYS} days`, ...NUMBERS.map((text) => [text, 'number'] as const)];
 
 export function renderReadiness(view: ReadinessView): Html {
-  const { all } = view.mail;
+  const all = view.mail.all.standings;
   const standings = STANDING_NAMES.filter((one) => !OPTIONAL.has(one) || all[one].messages > 0);
   const rows = standings.map((standing) => renderMail(standing, all[standing]));
   const isEmpty = Object.values(all).every(({ messages }) => messages === 0);
@@ -106,7 +106,7 @@ function renderAnswer({ facts, mail, domainId }: ReadinessView): Html {
 function renderBelow(facts: DomainFacts, { below }: JudgedMail): Html | '' {
   const tag = findWeakTag(facts);
   if (tag !== 'sp' && tag !== 'np') return '';
-  const failed = failedOf(addUp(Object.values(below)));
+  const failed = failedOf(addUp(Object.values(below.standings)));
   return html`<b>For the domain itself, not for its subdomains</b> (${tag}=${policyOf(facts, tag) ?? 'not valid'}): ${failed === 0 ? 'no mail that names one failed.' : `${pluralize(failed, 'message')} that ${failed === 1 ? 'names' : 'name'} one failed, and the policy does not stop ${failed === 1 ? 'it' : 'them'}.`} `;
 }
 

@@ -12,10 +12,10 @@ import {
 } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import type { CountedDays } from '../days/day-sources.ts';
-import { type ReadingStore, readStored } from '../days/stored-reads.ts';
+import { type ReadingStore, readStored } from '../days/reads.ts';
 import type { Counted } from '../days/summed-range.ts';
 import { latestDays } from '../days/views.ts';
-import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
 import { listDnsRecords, toDnsFacts } from './dns-records.ts';
 import { listFailingSources } from './failing-sources.ts';
@@ -90,7 +90,10 @@ async function readView(reader: Reader, query: ViewQuery) {
   const latest = { domainId, view, from: toDay(BEGIN_OF_TIME), to, limit };
   const days = (await reader.readAll(latestDays(latest))).toReversed();
   const from = days[0]?.day ?? to;
-  const alerts = (await reader.readAll(knownAlerts({ domainId, from }))).map(toKnownAlert);
+  const known = await reader.readAll(knownAlerts({ domainId, from }));
+  const alerts = known.map(({ context, ...alert }): KnownAlert => {
+    return { ...alert, isOpen: alert.resolvedAt === null, context: JSON.parse(context) };
+  });
   const failing = { domainId, domain, now, thresholds, alerts, days, from, view, counted };
   const failingSources = await listFailingSources(reader, failing);
   return { now, days, alerts, failingSources, ...(await readReceipts(reader, query)) };
@@ -138,7 +141,3 @@ const knownAlerts = prepareQuery((db, param: Param<{ domainId: string; from: Day
     .where('fired_at', '>=', param('from'))
     .unionAll(alerts.where('fired_at', '<', param('from')).where('resolved_at', 'is', null));
 });
-
-function toKnownAlert({ context, ...alert }: RowOfQuery<typeof knownAlerts>): KnownAlert {
-  return { ...alert, isOpen: alert.resolvedAt === null, context: JSON.parse(context) };
-}

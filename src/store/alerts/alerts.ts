@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Expression, InferResult } from 'kysely';
 import { isUnconfirmed, toHeadline } from '../../domain/alerts/alert-texts.ts';
-import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
 import { takeNumbers } from '../lists/changes.ts';
@@ -48,8 +48,8 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
     .executeTakeFirst();
   if (inserted === undefined) return undefined;
   await noteChange(tx, { id, accountId, domainId, type }, { event: 'alert.fired', at: firedAt });
-  const day = new Map([[toDay(firedAt), 1]]);
-  for (const owner of ownersOf(alert)) await countItems(tx, alertList(owner.id), day);
+  const item = { instants: [firedAt], by: 1 } as const;
+  for (const owner of ownersOf(alert)) await countItems(tx, alertList(owner.id), item);
   if (!alert.isOver) await tellPeople(tx, { id, domainId, type, context }, firedAt);
   return id;
 }
@@ -115,12 +115,10 @@ export async function deleteAlerts(
   if (alerts.length === 0) return 0;
   const ids = alerts.map(({ id }) => id);
   await tx.deleteFrom('alert').where('domain_id', '=', domainId).where('id', 'in', ids).execute();
-  const days = new Map<Day, number>();
-  for (const { fired_at } of alerts)
-    days.set(toDay(fired_at), (days.get(toDay(fired_at)) ?? 0) - 1);
+  const items = { instants: alerts.map(({ fired_at }) => fired_at), by: -1 } as const;
   for (const owner of ownersOf({ accountId, domainId })) {
     await touchList(tx, owner, -alerts.length);
-    await countItems(tx, alertList(owner.id), days);
+    await countItems(tx, alertList(owner.id), items);
   }
   return alerts.length;
 }

@@ -13,7 +13,7 @@ interface ReceiptsQuery {
   readonly windowDays: number;
 }
 
-interface Receipts extends Pick<Facts, 'lastReportAt' | 'receipts'> {}
+type Receipts = Pick<Facts, 'lastReportAt' | 'receipts'>;
 
 /** So many are read at once, and at most: who sends more in a few days is not silent. */
 const REPORTS_AT_ONCE = 500;

@@ -106,5 +106,5 @@ export const asideOf = prepareQuery((db, param: Param<DaysQuery>) => {
   return selectRange(db, param)
     .where('belief', '<>', 'established')
     .select([sumOf('reports', isAside).as('reports'), sumOf('messages', isAside).as('messages')])
-    .select([sumOf('aligned', isAside).as('aligned'), sumOf('reports', isCounted).as('unproven')]);
+    .select(sumOf('reports', isCounted).as('unproven'));
 });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
-import type { BoundQuery } from '../engine/prepared.ts';
+import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
 import { toReader } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
 import { BELIEF } from './believed.ts';
@@ -55,18 +55,12 @@ export async function recountDays(tx: Tx, days: Iterable<DomainDay>): Promise<vo
   const unique = new Map([...days].map((one) => [Object.values(one).join(' '), one]));
   for (const one of unique.values()) {
     const { domainId: domain_id, day, belief } = one;
-    const key = { domain_id, day, belief };
     const { reports, ...counts } = await countDay(tx, one);
-    await tx
-      .deleteFrom('domain_day')
-      .where(({ and }) => and(key))
-      .execute();
+    const row = tx.deleteFrom('domain_day').where(({ and }) => and({ domain_id, day, belief }));
+    await row.execute();
     if (reports === 0) continue;
     const policy = (await toReader(tx).readPlan(() => planStatedPolicy(one))) ?? null;
-    await tx
-      .insertInto('domain_day')
-      .values({ ...key, reports, ...counts, policy })
-      .execute();
+    await runAllPrepared(tx, addToDays([{ ...one, reports, ...counts, policy }]));
   }
 }
 

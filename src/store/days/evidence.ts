@@ -1,8 +1,8 @@
-import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
+import { addDays, type DayRange } from '../../domain/instant.ts';
+import { sortFirst } from '../../domain/sort.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
 import { readState, sortFailing, toTotals } from './source-list.ts';
-import { type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
+import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
 /*
  * What addresses sent in a range, and what says who they are: the results of the 30 days up to its end. A shorter range
@@ -18,12 +18,9 @@ export function toEvidenceRange({ to }: DayRange): DayRange {
 /** Addresses that are judged: those with most failed messages. Only a flood has more in a month. */
 export const MAX_JUDGED = 20_000;
 
-interface EvidenceQuery {
-  readonly scope: DomainOfAccount;
-  readonly range: DayRange;
-  /** Of the clock. */
-  readonly today: Day;
-}
+/** Patterns of an address, those with most messages, and of all addresses: a stranger can make up any number of them. */
+const MAX_OF_SOURCE = 32;
+const MAX_PATTERNS = 100_000;
 
 /** Messages of an address by the places of their patterns among the texts. */
 type Patterns = readonly (readonly [place: number, messages: number])[];
@@ -33,7 +30,7 @@ export interface KnownSource extends Omit<SourceSum, 'patterns'> {
 }
 
 /** Throws `not_found` when the account has no such domain. */
-export async function readEvidence(reader: Reader, { scope, range, today }: EvidenceQuery) {
+export async function readEvidence(reader: Reader, { scope, range, today }: ScopedQuery) {
   const state = await readState(reader, scope, today);
   const month = toEvidenceRange(range);
   const read = (of: DayRange) => sumRange(reader, { ...scope, range: of, today }, state);
@@ -52,6 +49,7 @@ export async function readEvidence(reader: Reader, { scope, range, today }: Evid
     sources: sources.map(({ patterns, ...source }) => source),
     texts,
     known,
+    byReporter: shown.summed.reporters,
     counted: counted ?? proof.counted,
   };
 }
@@ -64,13 +62,16 @@ function toKnown(proof: SummedRange, sources: readonly SourceSum[]) {
     places.set(text, place);
     return place;
   };
-  const others = sources.filter(({ address }) => !proof.sources.has(address));
   const month = sortFailing([...proof.sources.values()], MAX_JUDGED);
-  const known = [...month, ...others].map(
-    (source): KnownSource => ({
-      ...source,
-      patterns: [...source.patterns].map(([text, messages]) => [placeOf(text), messages]),
-    }),
-  );
+  const addresses = new Set(month.map(({ address }) => address));
+  const others = sources.filter(({ address }) => !addresses.has(address));
+  let left = MAX_PATTERNS;
+  const known = [...month, ...others].map((source): KnownSource => {
+    // A source of a range has the evidence of the month.
+    const { patterns } = proof.sources.get(source.address) ?? source;
+    const kept = sortFirst([...patterns], ([, a], [, b]) => b - a, left > 0 ? MAX_OF_SOURCE : 1);
+    left -= kept.length;
+    return { ...source, patterns: kept.map(([text, messages]) => [placeOf(text), messages]) };
+  });
   return { texts: [...places.keys()], known };
 }

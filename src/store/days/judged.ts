@@ -1,18 +1,25 @@
 import { addUp, type Counts, failedOf } from '../../domain/alerts/rate.ts';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { addDays, type Day, type DayRange, daysBetween } from '../../domain/instant.ts';
-import { type Standing, sumByStanding, toStanding } from '../../domain/own-mail.ts';
+import {
+  type MailByStanding,
+  type Standing,
+  sumByStanding,
+  toStanding,
+} from '../../domain/own-mail.ts';
 import {
   type FailingSender,
   type JudgedMail,
   MANY_MESSAGES,
   MIN_DATA_DAYS,
   QUIET_DAYS,
+  type ScopedMail,
   WINDOW_DAYS,
 } from '../../domain/readiness.ts';
 import { remember } from '../../domain/remember.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
-import { addCounts, MAX_SOURCES } from '../../domain/sources/day-sources.ts';
+import { addSafely } from '../../domain/safe-sum.ts';
+import { addCounts, MAX_SOURCES, NO_COUNTS } from '../../domain/sources/day-sources.ts';
 import type { SeenMail } from '../../domain/sources/evidence.ts';
 import { judgeSenders } from '../../domain/sources/judge-senders.ts';
 import type { Network, Networks } from '../../domain/sources/network.ts';
@@ -53,6 +60,8 @@ export interface JudgedSource extends Omit<SourceSum, 'patterns'> {
   readonly standing: Standing;
 }
 
+type Seen = ReturnType<typeof parsePattern>;
+
 export type JudgedRange = Awaited<ReturnType<typeof readJudged>>;
 
 /** Throws `not_found` when the account has no such domain. */
@@ -70,7 +79,7 @@ export async function readJudged(
   });
   const mail = known.map(({ patterns, ...source }) => ({
     ...describe(source),
-    results: patterns.map(([place, messages]) => ({ seen: seen[place] as SeenMail, messages })),
+    results: patterns.map(([place, messages]) => ({ seen: seen[place] as Seen, messages })),
   }));
   const judged = judgeSenders(mail, {
     domain,
@@ -96,14 +105,16 @@ export interface SenderMail extends SourceCounts {
   readonly sources: number;
 }
 
+type OfSender = Pick<JudgedSource, 'sender' | keyof SourceCounts>;
+
 /** Most failed messages first. */
-function sumBySender(sources: readonly JudgedSource[]): readonly SenderMail[] {
-  const bySender = Map.groupBy(sources, ({ sender }) => sender);
+function sumBySender(parts: readonly OfSender[]): readonly SenderMail[] {
+  const bySender = Map.groupBy(parts, ({ sender }) => sender);
   return [...bySender]
     .map(([sender, some]) => {
-      const sum = { messages: 0, aligned: 0, dkimAligned: 0, spfAligned: 0 };
-      for (const source of some) addCounts(sum, source);
-      const failing = some.filter((source) => failedOf(source) > 0).length;
+      const sum = { ...NO_COUNTS };
+      for (const part of some) addCounts(sum, part);
+      const failing = some.filter((part) => failedOf(part) > 0).length;
       return { ...sum, sender, standing: toStanding(sender, sum), sources: failing };
     })
     .sort((a, b) => failedOf(b) - failedOf(a) || b.messages - a.messages);
@@ -120,43 +131,61 @@ interface OwnQuery extends JudgedQuery {
 export async function readOwnMail(deps: JudgeDeps, query: OwnQuery) {
   const judged = await readJudged(deps, query);
   const senders = sumBySender(judged.sources);
-  const isOf = (...standings: Standing[]) =>
-    senders.filter(({ standing }) => standings.includes(standing)).map(toFailing);
+  const below = listBelow(judged, query.name);
   const mail: JudgedMail = {
-    all: sumByStanding(judged.sources, query.all, toRest(judged)),
-    below: sumBelow(judged, query.name),
-    failing: isOf('own', 'undecided'),
-    forwarders: isOf('forwarded'),
-    strangers: isOf('stranger'),
+    all: toScoped(senders, sumByStanding(judged.sources, query.all, toRest(judged))),
+    below: toScoped(sumBySender(below), sumByStanding(below, addUp(below))),
     isQuiet: await isQuiet(deps, query, judged.days),
   };
   return { ...judged, senders, mail };
 }
 
-/** Messages of addresses that were not kept, or not judged, are strangers': only who forges has thousands of addresses. */
-export const toRest = ({ total }: JudgedRange) => (total >= MAX_SOURCES ? 'stranger' : 'undecided');
+function toScoped(senders: readonly SenderMail[], standings: MailByStanding): ScopedMail {
+  const isOf = (...wanted: Standing[]) =>
+    senders.filter(({ standing }) => wanted.includes(standing)).map(toFailing);
+  return {
+    standings,
+    failing: isOf('own', 'undecided'),
+    forwarders: isOf('forwarded'),
+    strangers: isOf('stranger'),
+  };
+}
+
+/**
+ * Whose the messages are that fail of addresses that were not kept, or not judged: only who forges has thousands of
+ * addresses. Where most of what is kept and fails is not forged, nobody knows.
+ */
+export function toRest({ total, sources }: JudgedRange): Standing {
+  if (total < MAX_SOURCES) return 'undecided';
+  const forged = sources.filter(
+    ({ standing }) => standing === 'stranger' || standing === 'foreign',
+  );
+  const [some, all] = [forged, sources].map((one) => failedOf(addUp(one))) as [number, number];
+  return 2 * some > all ? 'stranger' : 'undecided';
+}
 
 function toFailing({ sender, messages, aligned }: SenderMail): FailingSender {
   const { key, title, verdict, broken } = sender;
   return { key, title, verdict, broken, messages, aligned };
 }
 
-/** The part of the mail that names subdomains in the header From. */
-function sumBelow({ results, sources }: JudgedRange, domain: string) {
-  const parts = sources.flatMap(({ address, sender }) => {
+/** What addresses sent that names subdomains in the header From. */
+function listBelow({ results, sources }: JudgedRange, domain: string) {
+  return sources.flatMap(({ address, sender }) => {
     const named = results
       .get(address)
       ?.filter(({ seen }) => seen.headerFrom && seen.headerFrom !== domain);
     if (!named?.length) return [];
-    const counts = addUp(
-      named.map(({ seen, messages }) => {
-        const passes = seen.isDkimAligned || seen.spf.isAligned;
-        return { messages, aligned: passes ? messages : 0 };
-      }),
-    );
-    return [{ ...counts, standing: toStanding(sender, counts) }];
+    const sumOf = (isMeant: (seen: SeenMail) => boolean) =>
+      named.reduce((sum, { seen, messages }) => addSafely(sum, isMeant(seen) ? messages : 0), 0);
+    const counts = {
+      messages: sumOf(() => true),
+      aligned: sumOf(({ isDkimAligned, spf }) => isDkimAligned || spf.isAligned),
+      dkimAligned: sumOf(({ isDkimAligned }) => isDkimAligned),
+      spfAligned: sumOf(({ spf }) => spf.isAligned),
+    };
+    return [{ ...counts, sender, standing: toStanding(sender, counts) }];
   });
-  return sumByStanding(parts, addUp(parts));
 }
 
 /** Asked of a domain with little mail, or on few days, only: so many days are three times the work. */

@@ -4,8 +4,8 @@ import type { Db, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Reader } from '../engine/reader.ts';
 import { planState } from './believed.ts';
+import { type ReadingStore, readStored } from './reads.ts';
 import { sortFailing } from './source-list.ts';
-import { type ReadingStore, readStored } from './stored-reads.ts';
 import { type Counted, sumRange } from './summed-range.ts';
 import { planNewestDay } from './views.ts';
 

@@ -1,16 +1,17 @@
 import { toDay, toInstant } from '../../domain/instant.ts';
+import type { Reader } from '../engine/reader.ts';
+import type { Store } from '../engine/store.ts';
 import { storeSources } from './day-sources.ts';
 import { readEvidence } from './evidence.ts';
-import { readResults } from './mail.ts';
 import { findLastDay, readSource } from './source.ts';
 import { listSources } from './source-list.ts';
-import type { CountingRead, ReadingStore } from './stored-reads.ts';
+import type { Counted } from './summed-range.ts';
 
 /* What pages and the API read of sources runs beside the requests: engine/aside.ts finds these functions by their names here. */
 
-export { findLastDay, listSources, readEvidence, readResults, readSource };
+export { findLastDay, listSources, readEvidence, readSource };
 
-const READS = { findLastDay, listSources, readEvidence, readResults, readSource };
+const READS = { findLastDay, listSources, readEvidence, readSource };
 
 type Reads = typeof READS;
 export type DaysReads = {
@@ -38,4 +39,19 @@ export function createDaysReads({ db, aside }: ReadingStore, { now, logError }: 
     (query: object) => run(read as CountingRead<unknown, object>, query),
   ]);
   return Object.fromEntries(reads);
+}
+
+type CountingRead<Query, Found> = (reader: Reader, query: Query) => Promise<Found & Counted>;
+
+export type ReadingStore = Pick<Store, 'db' | 'aside'>;
+
+/** Stores the days that a read has counted before it goes on: no request waits for this work. */
+export async function readStored<Query, Found>(
+  { db, aside }: ReadingStore,
+  module: string,
+  [read, query]: readonly [CountingRead<Query, Found>, Query],
+): Promise<Found> {
+  const found = await aside.run(module, read, query);
+  if (found.counted !== undefined) await storeSources(db, found.counted);
+  return found;
 }

@@ -1,17 +1,13 @@
 import { Failure } from '../../domain/failure.ts';
-import type { Day, DayRange } from '../../domain/instant.ts';
+import type { Day } from '../../domain/instant.ts';
 import { sortFirst } from '../../domain/sort.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import { stateOf, toLately } from './believed.ts';
 import { readMarks } from './marks.ts';
-import { type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
+import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
-export interface SourceQuery {
-  readonly scope: DomainOfAccount;
-  readonly range: DayRange;
-  /** Of the clock. */
-  readonly today: Day;
+export interface SourceQuery extends ScopedQuery {
   /** `failed` when none is given. */
   readonly order?: keyof typeof ORDERS | undefined;
   readonly limit: number;
@@ -41,7 +37,7 @@ export function toTotals(summed: SummedRange) {
     days,
     messages,
     aligned,
-    /** Messages of addresses that are not kept: a day keeps its 1,000 largest. */
+    /** Messages of addresses that are not kept: a day keeps 1,000. */
     unlisted: Math.max(0, messages - listed),
     /** How many addresses the range has. */
     total: sources.size,

@@ -1,19 +1,12 @@
 import { addUp, type Counts } from '../../domain/alerts/rate.ts';
-import {
-  addDays,
-  BEGIN_OF_TIME,
-  type Day,
-  type DayRange,
-  END_OF_TIME,
-  toDay,
-} from '../../domain/instant.ts';
+import { addDays, BEGIN_OF_TIME, type Day, END_OF_TIME, toDay } from '../../domain/instant.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { addSource, type DaySource, type SourceSums } from '../../domain/sources/day-sources.ts';
 import type { Results } from '../../domain/sources/evidence.ts';
 import { ask, type Reader } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
 import { planState } from './believed.ts';
 import { type CountedDays, planDays, sumMessages } from './day-sources.ts';
+import type { ScopedQuery } from './summed-range.ts';
 import { latestDays } from './views.ts';
 
 export type SourceDay = Counts & { readonly day: Day };
@@ -22,12 +15,8 @@ export type ReporterCounts = Counts & { readonly name: string | null };
 
 export type SourceOfRange = Omit<Awaited<ReturnType<typeof readSource>>, 'counted'>;
 
-interface AddressQuery {
-  readonly scope: DomainOfAccount;
+interface AddressQuery extends ScopedQuery {
   readonly address: string;
-  readonly range: DayRange;
-  /** Of the clock. */
-  readonly today: Day;
 }
 
 /** An address that sent nothing has no days. Throws `not_found` when the account has no such domain. */

@@ -10,6 +10,7 @@ import {
 import type { SourceCounts } from '../../domain/sources/source.ts';
 import type { RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
 import { asideOf, planState, type ReportsState, stateOf, toLately } from './believed.ts';
 import { type CountedDays, planDays, sumMessages } from './day-sources.ts';
 
@@ -48,6 +49,11 @@ export interface RangeQuery {
   readonly range: DayRange;
   /** Of the clock. */
   readonly today: Day;
+}
+
+/** The same, of a domain that has to be an account's. */
+export interface ScopedQuery extends Omit<RangeQuery, 'domainId'> {
+  readonly scope: DomainOfAccount;
 }
 
 /** Addresses that a sum has. Only a flood of addresses has more in a year: later ones are left out. */

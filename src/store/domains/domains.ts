@@ -9,7 +9,7 @@ import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { isVersion, touchDomainList } from '../lists/heads.ts';
-import type { Page, PagedList } from '../lists/page.ts';
+import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
 import { findOrInsertDomain } from '../reports/reported-domains.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
@@ -161,24 +161,12 @@ export async function updateSendsNoMail(
   });
 }
 
-export type PageOfAccount = { accountId: string } & Page;
-
 const domainsHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
     .selectFrom('account')
     .select(['domains_total as total', 'domains_version as version'])
     .where('id', '=', param('accountId')),
 );
-
-function selectPage(db: Kysely<Tables>, param: Param<PageOfAccount>) {
-  return db
-    .selectFrom('domain')
-    .where('account_id', '=', param('accountId'))
-    .where('status', '=', 'active')
-    .orderBy('name')
-    .limit(param('limit'))
-    .offset(param('offset'));
-}
 
 export function selectDomain(tx: Tx, id: string) {
   return tx
@@ -197,12 +185,17 @@ async function toTaken(tx: Tx, id: string, accountId: string): Promise<Failure> 
 
 export type ListedDomain = JsonRow<ReturnType<typeof fieldsOfDomain>>;
 
-const domainsFrom = prepareQuery((db, param: Param<PageOfAccount & { version: string }>) =>
+const domainsFrom = prepareQuery((db, param: Param<{ accountId: string } & ItemsQuery>) =>
   dialectOf(db).jsonRows(
     db,
-    selectPage(db, param).where(
-      isVersion('account.domains_version', [param('accountId'), param('version')]),
-    ),
+    db
+      .selectFrom('domain')
+      .where('account_id', '=', param('accountId'))
+      .where('status', '=', 'active')
+      .where(isVersion('account.domains_version', [param('accountId'), param('version')]))
+      .orderBy('name')
+      .limit(param('limit'))
+      .offset(param('skip')),
     fieldsOfDomain(db),
   ),
 );
@@ -221,6 +214,6 @@ export function fieldsOfDomain(db: Kysely<Tables>) {
 export function domainsOf(accountId: string): PagedList<ListedDomain> {
   return {
     head: domainsHead({ accountId }),
-    items: ({ skip, limit, version }) => domainsFrom({ accountId, limit, offset: skip, version }),
+    items: (wanted) => domainsFrom({ accountId, ...wanted }),
   };
 }

@@ -87,7 +87,6 @@ export const sumsOfDomains = prepareQuery(
         sumOf('aligned', before).as('alignedBefore'),
         sumOf('reports', aside).as('asideReports'),
         sumOf('messages', aside).as('asideMessages'),
-        sumOf('aligned', aside).as('asideAligned'),
         sumOf('reports', unproven).as('unproven'),
         sql<number>`count(distinct case when ${counted} and messages > 0 then day end)`.as(
           'dataDays',

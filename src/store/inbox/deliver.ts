@@ -1,4 +1,4 @@
-import { createHash, type Hash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import {
   type Deliver,
@@ -49,7 +49,7 @@ class Storing {
   /** Empty until the first part is stored. */
   #id = '';
   /** The digest of the parts before the one that is held. */
-  #digest: Hash | undefined;
+  readonly #digest = createHash('sha256');
   /** The part that is not stored yet: it may be the last one. */
   #held: Uint8Array | undefined;
   #stored = 0;
@@ -68,7 +68,7 @@ class Storing {
     const before = this.#held;
     this.#held = content;
     if (before === undefined) return;
-    this.#digest = (this.#digest ?? createHash('sha256')).update(before);
+    this.#digest.update(before);
     await orUnavailable(
       this.#db.write(async (tx) => {
         // `tidyInbox` goes by the database's clock.
@@ -83,9 +83,7 @@ class Storing {
   async end(received: Omit<CompleteMail['mail'], 'id' | 'byte_count' | 'sha256'>): Promise<void> {
     this.#id ||= createMailId(Date.now());
     const last = this.#toPart(this.#held ?? new Uint8Array());
-    // Hashing in one call costs a fifth.
-    const sha256 =
-      this.#digest?.update(last.content).digest() ?? hash('sha256', last.content, 'buffer');
+    const sha256 = this.#digest.update(last.content).digest();
     const mail = { ...received, sha256, id: this.#id, byte_count: this.#bytes };
     this.#complete = { mail, last, mayBeStored: false };
     if (!(await orUnavailable(this.#insert(this.#complete)))) await this.undo();

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Day, END_OF_TIME } from '../../domain/instant.ts';
+import { type Day, END_OF_TIME, type Instant, toDay } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
@@ -18,14 +18,19 @@ export const alertList = (ownerId: string) => `${ownerId.slice(0, 14)}a${ownerId
 export const accountReportList = (accountId: string) =>
   `${accountId.slice(0, 14)}b${accountId.slice(15)}`;
 
-/** Items that came or, less than 0, that went. A day without items has no row. */
+/** Items that came or, with -1, that went, by their instants. A day without items has no row. */
 export async function countItems(
   tx: Tx,
   listId: string,
-  items: ReadonlyMap<Day, number>,
+  { instants, by }: { readonly instants: readonly Instant[]; readonly by: 1 | -1 },
 ): Promise<void> {
-  await runAllPrepared(tx, itemUpserts([...items].map(([day, items]) => ({ listId, day, items }))));
-  if (items.values().some((count) => count < 0)) await deleteEmptyDays(tx, listId);
+  await runAllPrepared(tx, itemUpserts(toItemsOfDays(listId, instants, by)));
+  if (by === -1) await deleteEmptyDays(tx, listId);
+}
+
+export function toItemsOfDays(listId: string, instants: readonly Instant[], by = 1): ItemsOfDay[] {
+  const days = Map.groupBy(instants, toDay);
+  return [...days].map(([day, { length }]) => ({ listId, day, items: by * length }));
 }
 
 type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };

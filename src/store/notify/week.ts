@@ -1,5 +1,5 @@
 import { addDays, type Day } from '../../domain/instant.ts';
-import { type ReadingStore, readStored } from '../days/stored-reads.ts';
+import { type ReadingStore, readStored } from '../days/reads.ts';
 import { sumRange } from '../days/summed-range.ts';
 import { sumsOfDomains } from '../domains/worklist.ts';
 import type { Reader } from '../engine/reader.ts';

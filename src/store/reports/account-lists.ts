@@ -1,9 +1,9 @@
-import { type Day, type Instant, toDay } from '../../domain/instant.ts';
+import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { changeInserts, toRow } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
-import { accountReportList, countItems, itemUpserts } from '../lists/timeline.ts';
+import { accountReportList, countItems, itemUpserts, toItemsOfDays } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 /*
@@ -39,9 +39,7 @@ export async function addToLists(
   });
   const taken = (await runAllPrepared(tx, updates)).flat();
   const items = ordered.flatMap(({ accountId, reports }) =>
-    [...countDays(reports)].map(([day, items]) => {
-      return { listId: accountReportList(accountId), day, items };
-    }),
+    toItemsOfDays(accountReportList(accountId), toBegins(reports)),
   );
   const changes = taken.map(({ seq, number }) => toRow({ at }, { accountSeq: seq, number, nonce }));
   await runAllPrepared(tx, [...itemUpserts(items), ...changeInserts(changes)]);
@@ -94,16 +92,8 @@ export async function takeFromLists(
       .executeTakeFirst();
     // The account was deleted meanwhile, and its list with it.
     if (account === undefined) continue;
-    const left = [...countDays(some)].map(([day, count]) => [day, -count] as const);
-    await countItems(tx, accountReportList(account.id), new Map(left));
+    await countItems(tx, accountReportList(account.id), { instants: toBegins(some), by: -1 });
   }
 }
 
-function countDays(reports: readonly Listed[]): Map<Day, number> {
-  const days = new Map<Day, number>();
-  for (const { begin_date } of reports) {
-    const day = toDay(begin_date);
-    days.set(day, (days.get(day) ?? 0) + 1);
-  }
-  return days;
-}
+const toBegins = (reports: readonly Listed[]) => reports.map(({ begin_date }) => begin_date);

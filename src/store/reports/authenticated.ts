@@ -5,6 +5,7 @@ import { toTrust } from '../../domain/reports/authentication.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
+import { selectConflicts } from './conflicts.ts';
 import { exchange } from './corrections.ts';
 import { lockReport, toKey } from './locking.ts';
 import { placeOf, type ReportRow } from './report-row.ts';
@@ -70,11 +71,8 @@ async function exchangeFor(
   report: ReportRow,
   { payloadSha256, authenticated, now }: JudgedContent & { readonly now: Instant },
 ): Promise<boolean> {
-  const { id: report_id, domain_id, begin_date } = report;
-  const conflict = await tx
-    .selectFrom('conflict')
+  const conflict = await selectConflicts(tx, report)
     .selectAll()
-    .where(({ and }) => and({ report_id, domain_id, begin_date }))
     .where('payload_sha256', '=', toBytes(payloadSha256))
     .executeTakeFirst();
   if (conflict === undefined) return false;

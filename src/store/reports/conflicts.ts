@@ -17,6 +17,13 @@ export async function insertConflict(tx: Tx, row: NewRow): Promise<void> {
     .executeTakeFirstOrThrow();
 }
 
+/** The conflicts of a report. */
+export function selectConflicts(tx: Tx, report: Pick<NewRow, 'id' | 'domain_id' | 'begin_date'>) {
+  const { id: report_id, domain_id, begin_date } = report;
+  const conflicts = tx.selectFrom('conflict');
+  return conflicts.where(({ and }) => and({ report_id, domain_id, begin_date }));
+}
+
 /** The columns in which contents of one report differ. */
 export function toContent({ id, domain_id, ...row }: NewRow) {
   const { document_seq, received_at, payload_sha256, authenticated, ...parsed } = row;

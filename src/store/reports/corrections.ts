@@ -4,8 +4,8 @@ import { unpackContent } from '../../domain/reports/report-content.ts';
 import { deleteOriginals } from '../documents/originals.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { takeNumbers } from '../lists/changes.ts';
-import { type ConflictRow, toContent, toReport } from './conflicts.ts';
-import { findOldestConflict, lockConflict, lockReport, toKey } from './locking.ts';
+import { type ConflictRow, selectConflicts, toContent, toReport } from './conflicts.ts';
+import { lockConflict, lockReport, toKey } from './locking.ts';
 import { correctLastReport, deleteReports } from './removal.ts';
 import { type NewRow, type ReportRow, toNewRow } from './report-row.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
@@ -71,7 +71,8 @@ async function replaceReport(
 export function removeReport(db: Db, id: string, now: Instant): Promise<Corrected> {
   return db.write(async (tx) => {
     const report = await lockReport(tx, { id });
-    const conflict = await findOldestConflict(tx, report);
+    const oldest = selectConflicts(tx, report).selectAll().orderBy('seq').limit(1);
+    const conflict = await oldest.executeTakeFirst();
     if (conflict === undefined) {
       await deleteReports(tx, report.domain_id, [report]);
       await correctLastReport(tx, report.domain_id, [report]);

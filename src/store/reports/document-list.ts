@@ -61,41 +61,37 @@ export async function listDocuments(db: Db, filter: LimitedFilter): Promise<List
   const conflicts = has('conflict', filter) ? await listConflicts(db, filter) : [];
   const repeated = has('repeated', filter) ? await listRepeated(db, filter) : [];
   const rejections = has('rejected', filter) ? await listRejections(db, filter) : [];
-  return [...conflicts, ...repeated, ...rejections].sort(byReceipt).slice(0, filter.limit);
+  const newest = [...conflicts, ...repeated, ...rejections].sort(byReceipt).slice(0, filter.limit);
+  const seqs = newest.map(({ document_seq }) => document_seq);
+  const toNames = await findDocumentNames(db, seqs);
+  const nothing = { reason: null, message: null, where: null };
+  const unknown = { report: null, domain: null, authenticated: null };
+  return newest.map(({ document_seq, ...one }) => {
+    return { ...nothing, ...unknown, ...one, ...toNames(document_seq) };
+  });
 }
 
-function byReceipt(a: ListedDocument, b: ListedDocument): number {
+type Received = Pick<ListedDocument, 'received_at'>;
+
+function byReceipt(a: Received, b: Received): number {
   if (a.received_at === b.received_at) return 0;
   return a.received_at < b.received_at ? 1 : -1;
 }
 
-async function listRejections(
-  db: Db,
-  { reason, since = BEGIN_OF_TIME, limit }: LimitedFilter,
-): Promise<ListedDocument[]> {
+async function listRejections(db: Db, { reason, since = BEGIN_OF_TIME, limit }: LimitedFilter) {
   let query = db
     .selectFrom('rejection')
     .innerJoin('document', 'document.seq', 'rejection.document_seq')
     .select(['document_seq', 'received_at', 'reason', 'message', 'place as where'])
-    .select(['input_name as input', 'member'])
     .where('received_at', '>=', since);
   if (reason !== undefined) query = query.where('reason', '=', reason);
   const rows = await query.orderBy('document_seq', 'desc').limit(limit).execute();
-  return rows.map(({ document_seq, received_at, ...row }) => ({
-    id: `rejection-${document_seq}`,
-    received_at,
-    outcome: 'rejected',
-    report: null,
-    domain: null,
-    authenticated: null,
-    ...row,
-  }));
+  return rows.map((row) => {
+    return { id: `rejection-${row.document_seq}`, outcome: 'rejected' as const, ...row };
+  });
 }
 
-async function listConflicts(
-  db: Db,
-  { since = BEGIN_OF_TIME, limit }: LimitedFilter,
-): Promise<ListedDocument[]> {
+async function listConflicts(db: Db, { since = BEGIN_OF_TIME, limit }: LimitedFilter) {
   const rows = await db
     .selectFrom('conflict as c')
     .innerJoin('domain', 'domain.id', 'c.domain_id')
@@ -106,14 +102,12 @@ async function listConflicts(
     .orderBy('c.seq', 'desc')
     .limit(limit)
     .execute();
-  const conflicts = rows.map(({ seq, ...row }) => ({ id: `conflict-${seq}`, ...row }));
-  return await toListed(db, 'conflict', conflicts);
+  return rows.map(({ seq, ...row }) => {
+    return { id: `conflict-${seq}`, outcome: 'conflict' as const, ...row };
+  });
 }
 
-async function listRepeated(
-  db: Db,
-  { since = BEGIN_OF_TIME, limit }: LimitedFilter,
-): Promise<ListedDocument[]> {
+async function listRepeated(db: Db, { since = BEGIN_OF_TIME, limit }: LimitedFilter) {
   const rows = await db
     .selectFrom('report')
     .innerJoin('domain', 'domain.id', 'report.domain_id')
@@ -125,23 +119,7 @@ async function listRepeated(
     .orderBy('report.seq', 'desc')
     .limit(limit)
     .execute();
-  return await toListed(db, 'repeated', rows);
-}
-
-type FoundReport = Pick<
-  ListedDocument,
-  'id' | 'received_at' | 'report' | 'domain' | 'authenticated'
-> & { readonly document_seq: number };
-
-async function toListed(db: Db, outcome: ListedOutcome, found: readonly FoundReport[]) {
-  const toNames = await findDocumentNames(
-    db,
-    found.map(({ document_seq }) => document_seq),
-  );
-  const nothing = { reason: null, message: null, where: null };
-  return found.map(({ document_seq, ...report }) => {
-    return { outcome, ...nothing, ...report, ...toNames(document_seq) };
-  });
+  return rows.map((row) => ({ outcome: 'repeated' as const, ...row }));
 }
 
 const DOCUMENTS_AT_ONCE = 100;
@@ -217,10 +195,7 @@ export async function findStoredRejection(db: Db, seq: number) {
 
 /** The number of a document. Throws `not_found`. */
 export async function findDocumentSeq(db: Db, id: DocumentId): Promise<number> {
-  return (await findStored(db, id)).document_seq;
-}
-
-function findStored(db: Db, id: DocumentId): Promise<{ document_seq: number }> {
-  if (id.kind === 'report') return findStoredReport(db, id.id);
-  return id.kind === 'conflict' ? findStoredConflict(db, id.seq) : findStoredRejection(db, id.seq);
+  if (id.kind === 'report') return (await findStoredReport(db, id.id)).document_seq;
+  const find = id.kind === 'conflict' ? findStoredConflict : findStoredRejection;
+  return (await find(db, id.seq)).document_seq;
 }

@@ -17,13 +17,11 @@ export async function lockReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
 }
 
 async function findReport(tx: Tx, key: ReportKey): Promise<ReportRow> {
-  const row = await tx
+  return await tx
     .selectFrom('report')
     .selectAll()
     .where(({ and }) => and(key))
-    .executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `No report has the id ${key.id}.`);
-  return row;
+    .executeTakeFirstOrThrow(() => new Failure('not_found', `No report has the id ${key.id}.`));
 }
 
 /** A conflict and its report, after their domain was locked. */
@@ -34,29 +32,12 @@ export async function lockConflict(tx: Tx, seq: number) {
 }
 
 async function findConflict(tx: Tx, seq: number): Promise<ConflictRow> {
-  const row = await tx.selectFrom('conflict').selectAll().where('seq', '=', seq).executeTakeFirst();
-  if (row === undefined) throw new Failure('not_found', `No conflict has the number ${seq}.`);
-  return row;
+  const conflict = tx.selectFrom('conflict').selectAll().where('seq', '=', seq);
+  const message = `No conflict has the number ${seq}.`;
+  return await conflict.executeTakeFirstOrThrow(() => new Failure('not_found', message));
 }
 
-export function findOldestConflict(
-  tx: Tx,
-  { id: report_id, domain_id, begin_date }: ReportRow,
-): Promise<ConflictRow | undefined> {
-  return tx
-    .selectFrom('conflict')
-    .selectAll()
-    .where(({ and }) => and({ report_id, domain_id, begin_date }))
-    .orderBy('seq')
-    .limit(1)
-    .executeTakeFirst();
-}
+type Key = Pick<ConflictRow, 'domain_id' | 'begin_date' | 'seq'>;
 
 /** The columns that find a report or a conflict: PostgreSQL's key (decision 90). */
-export function toKey({
-  domain_id,
-  begin_date,
-  seq,
-}: Pick<ConflictRow, 'domain_id' | 'begin_date' | 'seq'>) {
-  return { domain_id, begin_date, seq };
-}
+export const toKey = ({ domain_id, begin_date, seq }: Key): Key => ({ domain_id, begin_date, seq });

@@ -7,6 +7,7 @@ import type { WarningCode } from '../../domain/reports/warning-texts.ts';
 import { type DocumentPlace, toInputHash } from '../documents/document-rows.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
+import { selectConflicts } from './conflicts.ts';
 import { type NewRow, toParsedRow } from './report-row.ts';
 import { knownReports, removedPayloads } from './report-rows.ts';
 import {
@@ -207,14 +208,7 @@ async function isReadAgain(
   return (await report.union(conflict).executeTakeFirst()) !== undefined;
 }
 
-async function findConflictPayloads(
-  tx: Tx,
-  { row: { domain_id, id: report_id, begin_date } }: NewContent,
-): Promise<Set<string>> {
-  const rows = await tx
-    .selectFrom('conflict')
-    .select('payload_sha256')
-    .where(({ and }) => and({ report_id, domain_id, begin_date }))
-    .execute();
+async function findConflictPayloads(tx: Tx, { row }: NewContent): Promise<Set<string>> {
+  const rows = await selectConflicts(tx, row).select('payload_sha256').execute();
   return new Set(rows.map(({ payload_sha256 }) => toHex(payload_sha256)));
 }

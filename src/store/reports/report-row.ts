@@ -42,12 +42,9 @@ export function toNewRow({ seq, account_seq, number, nonce, ...row }: ReportRow)
   return row;
 }
 
-/** What of a domain's days has the report. */
-export function placeOf(
-  row: Pick<ReportRow, 'domain_id' | 'begin_date' | 'authenticated'>,
-): DomainDay {
-  return { domainId: row.domain_id, day: dayOf(row), belief: toBelief(row.authenticated) };
-}
+type Placed = Pick<ReportRow, 'domain_id' | 'begin_date' | 'authenticated'>;
 
-/** A report's day is the one on which its window begins. */
-const dayOf = ({ begin_date }: Pick<ParsedRow, 'begin_date'>) => toDay(begin_date);
+/** What of a domain's days has the report: its day is the one on which its window begins. */
+export function placeOf({ domain_id, begin_date, authenticated }: Placed): DomainDay {
+  return { domainId: domain_id, day: toDay(begin_date), belief: toBelief(authenticated) };
+}

@@ -55,9 +55,7 @@ const reportsFrom = prepareQuery((db, param: Param<{ domainId: string } & ItemsQ
   return dialectOf(db).jsonRows(db, reports, fieldsOf(db));
 });
 
-type ReportsAfterQuery = { domainId: string } & ItemsAfterQuery;
-
-const reportsAfter = prepareQuery((db, param: Param<ReportsAfterQuery>) =>
+const reportsAfter = prepareQuery((db, param: Param<{ domainId: string } & ItemsAfterQuery>) =>
   db
     .selectFrom('report')
     .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'seq as key'])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPattern } from '../../../src/domain/reports/source-pattern.ts';
+import { parsePattern, toPattern } from '../../../src/domain/reports/source-pattern.ts';
 import { toMailResults } from '../../../src/domain/sources/mail-results.ts';
 import { aRecord, aSignature } from '../../support/builders.ts';
 
@@ -15,7 +15,11 @@ test('results are added up over patterns, those with most failures first', () =>
     ['Reporter', { messages: 100, aligned: 90 }],
     [null, { messages: 20, aligned: 0 }],
   ]);
-  const results = toMailResults(patterns, reporters);
+  const sightings = [...patterns].map(([text, messages]) => ({
+    seen: parsePattern(text),
+    messages,
+  }));
+  const results = toMailResults(sightings, reporters);
   expect(Object.fromEntries(results.applied)).toEqual({ reject: 7, null: 3, none: 20 });
   expect(results.signatures).toEqual([
     { domain: 'example.com', selector: 'two', messages: 97, aligned: 0 },

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keepRunning, type Running } from '../../../domain/running.ts';
 import { describeSystemError } from '../../../domain/system-error.ts';
+import { keepRunning, type Running } from '../../../store/work/running.ts';
 import { toBytePath } from './byte-path.ts';
+import { pooledFiles } from './files.ts';
 import { Folder, type FolderPlace } from './folder.ts';
 import { createMailboxReading } from './mbox.ts';
 import { ASK_MS, LeftFiles, toReason, type Watch, type WatchOptions } from './watch.ts';
@@ -71,24 +72,19 @@ async function findPlace(path: string): Promise<FolderPlace | undefined> {
   if (stats.isFile()) return undefined;
   if (!stats.isDirectory()) throw new Error('it is neither a folder nor a mailbox file');
   const parts = ['new', 'cur', 'tmp'].map((name) => toBytePath(join(path, name)));
-  const areFolders = await Promise.all(parts.map(isFolder));
+  const areFolders = await Promise.all(parts.map((part) => isFolder(pooledFiles, part)));
   if (areFolders.every(Boolean)) return { path: toBytePath(join(path, 'new')), kind: 'maildir' };
   return { path: toBytePath(path), kind: 'drop' };
 }
 
 /** What keeps the door from working is logged when it begins. Single files are in the log already. */
-function createNoting({ noteDoor, door, warn, path, pollMs, left }: Watch) {
+function createNoting({ noteDoor, door, warn, path, left }: Watch) {
   let known: string | undefined;
-  let noted: { readonly text?: string | undefined; readonly atMs: number } = { atMs: -pollMs };
   return async (fault: string | undefined): Promise<void> => {
     if (fault !== undefined && fault !== known)
       warn({ path }, `Nothing is taken from ${path}: ${fault}.`);
     known = fault;
-    const text = fault ?? left.describe();
-    const nowMs = performance.now();
-    if (noted.text === text && nowMs - noted.atMs < pollMs) return;
-    noted = { text, atMs: nowMs };
     // It fails only by a fault of the database, which the next turn meets too.
-    await noteDoor(door, text).catch(() => undefined);
+    await noteDoor(door, fault ?? left.describe()).catch(() => undefined);
   };
 }

@@ -6,6 +6,7 @@ import { toSizeText } from '../../../domain/size.ts';
 import { isPseudoFolder } from '../../inputs/pseudo-file-system.ts';
 import { inGroups } from '../in-groups.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';
+import { chooseFiles, type Files, pooledFiles } from './files.ts';
 import { type KnownFile, KnownFiles } from './known-files.ts';
 import { createMoves, type FolderKind, type Moves } from './move.ts';
 import { MAX_IN_INBOX, toReason, type Watch } from './watch.ts';
@@ -53,6 +54,7 @@ export class Folder {
   /** A file that the inbox could not store, and why. */
   #unstored: { readonly name: string; readonly why: string } | undefined;
   #listAtMs = 0;
+  #files: Files = pooledFiles;
 
   constructor(watch: Watch, { path, kind }: FolderPlace) {
     this.#watch = watch;
@@ -88,6 +90,8 @@ export class Folder {
   async #list(): Promise<void> {
     const path = toSystemPath(this.path);
     if (await isPseudoFolder(path)) throw new Error('it is in a file system of the kernel');
+    // Another file system may have been mounted since.
+    this.#files = await chooseFiles(path);
     // Names alone: with types, Node would look at each file where the file system does not tell its type.
     const names = await readdir(path, { encoding: 'latin1' });
     this.#listAtMs =
@@ -113,7 +117,7 @@ export class Folder {
 
   /** Files without a result are left. */
   async #finishAll(files: readonly Found[], results: Results): Promise<void> {
-    const moves = createMoves(this.#kind);
+    const moves = createMoves(this.#files, this.#kind);
     await inGroups(files, async (found) => {
       const result = results.get(found[1].key);
       if (result !== undefined) await this.#finish(found, result, moves);
@@ -139,7 +143,7 @@ export class Folder {
   async #findSettled(name: string): Promise<WatchedFile | undefined> {
     try {
       const path = join(this.path, name);
-      const stats = await findStats(path);
+      const stats = await findStats(this.#files, path);
       if (stats === undefined) return this.#forget(name);
       const file = stats.isFile() ? toWatched(path, stats) : undefined;
       const known = this.#known.note(name, file === undefined ? '' : file.state);
@@ -169,7 +173,7 @@ export class Folder {
       const kind = this.#kind === 'drop' ? 'file' : undefined;
       const envelope = { place: toPathText(file.path), kind } as const;
       const receivedAt = toInstant(now());
-      const bytes = readFileBytes(file);
+      const bytes = readFileBytes(this.#files, file);
       await deliver({ door, key: file.key, envelope, receivedAt, bytes });
       this.#wait(name, file);
     } catch (error) {

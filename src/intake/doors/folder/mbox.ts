@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, lstat, realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
@@ -7,6 +7,7 @@ import { findMessageStarts } from '../../containers/mailbox.ts';
 import { MAX_MAIL_BYTES } from '../../limits.ts';
 import { inGroups } from '../in-groups.ts';
 import { toBytePath, toPathText, toSystemPath } from './byte-path.ts';
+import { type OpenFile, pooledFiles } from './files.ts';
 import { ASK_MS, MAX_IN_INBOX, type Watch } from './watch.ts';
 import {
   Changed,
@@ -34,7 +35,7 @@ const CONTEXT_BYTES = 2_048;
 export function createMailboxReading(watch: Watch): () => Promise<void> {
   let known: { readonly file: WatchedFile; readonly lastStart: number } | undefined;
   return async () => {
-    const file = await findFile(toBytePath(await realpath(watch.path)));
+    const file = await findFile(pooledFiles, toBytePath(await realpath(watch.path)));
     if (file === undefined || toAgeMs(file) < SETTLED_MS || (await isLocked(file.path))) return;
     if (known?.file.key === file.key) return;
     const from = known !== undefined && file.size > known.file.size ? known.lastStart : 0;
@@ -50,7 +51,7 @@ const isLocked = (path: string): Promise<boolean> =>
 /** Where the last message begins; undefined when the file changed while it was read. */
 async function readMailbox(watch: Watch, file: WatchedFile, from: number) {
   try {
-    const handle = await openFound(file);
+    const handle = await openFound(pooledFiles, file);
     try {
       await requireSame(handle, file);
       return await deliverMessages(watch, { handle, file }, from);
@@ -64,7 +65,7 @@ async function readMailbox(watch: Watch, file: WatchedFile, from: number) {
 }
 
 interface Mailbox {
-  readonly handle: FileHandle;
+  readonly handle: OpenFile;
   readonly file: WatchedFile;
 }
 
@@ -122,7 +123,7 @@ async function deliverNew(
   return added.map(([key]) => key);
 }
 
-async function toMessageKey(handle: FileHandle, { start, end }: MessageRange): Promise<string> {
+async function toMessageKey(handle: OpenFile, { start, end }: MessageRange): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of readRange(handle, start, end)) digest.update(chunk);
   return `message ${digest.digest('hex')}`;
@@ -134,7 +135,7 @@ interface MessageRange {
 }
 
 /** The messages between two offsets, the first of which begins a message. Only a window of the file is in memory. */
-async function* findMessages(handle: FileHandle, from: number, to: number) {
+async function* findMessages(handle: OpenFile, from: number, to: number) {
   let start = from;
   for await (const next of findStarts(handle, from, to)) {
     if (next > start) yield { start, end: next };
@@ -144,7 +145,7 @@ async function* findMessages(handle: FileHandle, from: number, to: number) {
 }
 
 /** The offsets of messages after the first one. Windows overlap, so that each start has its context. */
-async function* findStarts(handle: FileHandle, from: number, to: number): AsyncGenerator<number> {
+async function* findStarts(handle: OpenFile, from: number, to: number): AsyncGenerator<number> {
   let next = from;
   for (let at = from; at < to; at += WINDOW_BYTES) {
     const begin = Math.max(from, at - CONTEXT_BYTES);

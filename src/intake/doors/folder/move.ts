@@ -1,7 +1,8 @@
-import { link, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { MailResult } from '../../../domain/incoming.ts';
 import { toPathText, toSystemPath } from './byte-path.ts';
+import type { Files } from './files.ts';
 import { Changed, findFile, isFolder, type WatchedFile } from './watched-file.ts';
 
 const MAX_NAMES = 10_000;
@@ -11,30 +12,34 @@ const LEFTOVER_MS = 60_000;
 /** A folder for any files, or a Maildir. */
 export type FolderKind = 'drop' | 'maildir';
 
-export type Moves = ReturnType<typeof createMoves>;
+export interface Moves {
+  /** Returns whether the file was moved. Throws Changed, or the error of the system. */
+  readonly move: (file: WatchedFile, result: MailResult) => Promise<boolean>;
+  /** To be called after the last move. */
+  readonly end: () => Promise<void>;
+}
 
 /**
- * Moves files whose results are known, and never onto another file. Files of a drop folder go to its folders `Processed`
- * and `Rejected`. Mails of a Maildir with a report go from `new` to `cur`, and all others stay as they are: they are
- * other people's. It is for one group of files: where they go is made and looked at once. A move returns whether the file
- * was moved, and throws Changed, or the error of the system.
+ * Moves files whose results are known, and never onto another file. Files of a drop folder go to its folders
+ * `Processed` and `Rejected`. Mails of a Maildir with a report go from `new` to `cur`, and all others stay as they
+ * are: they are other people's. It is for one group of files: where they go is made and looked at once.
  */
-export function createMoves(kind: FolderKind) {
+export function createMoves(files: Files, kind: FolderKind): Moves {
   const made = new Map<string, Promise<void>>();
   return {
-    move: async (file: WatchedFile, result: MailResult): Promise<boolean> => {
+    move: async (file, result) => {
       const target = toTarget(kind, file, result);
       if (target === undefined) return false;
-      if ((await findFile(file.path))?.key !== file.key) throw new Changed();
+      const now = await findFile(files, file.path);
+      if (now === undefined || now.key !== file.key) throw new Changed();
       const folder = dirname(target);
-      made.set(folder, made.get(folder) ?? makeFolder(folder));
+      made.set(folder, made.get(folder) ?? makeFolder(files, folder));
       await made.get(folder);
-      await undoIfOther(file, await moveToFree(file.path, target));
+      await undoIfOther(files, file, await moveToFree(files, file.path, target));
       return true;
     },
-    /** To be called after the last move. */
     end: async () => {
-      for (const folder of made.keys()) await deleteEmpty(folder);
+      for (const folder of made.keys()) await deleteEmpty(files, folder);
     },
   };
 }
@@ -48,13 +53,13 @@ function toTarget(kind: FolderKind, { path }: WatchedFile, result: MailResult): 
 }
 
 /** A link in place of the folder could lead anywhere. */
-async function makeFolder(folder: string): Promise<void> {
+async function makeFolder(files: Files, folder: string): Promise<void> {
   await mkdir(toSystemPath(folder)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  if (!(await isFolder(folder))) throw new Error(`${toPathText(folder)} is not a folder`);
-  await deleteEmpty(folder);
-  await makeEmpty(toEmptyPath(folder));
+  if (!(await isFolder(files, folder))) throw new Error(`${toPathText(folder)} is not a folder`);
+  await deleteEmpty(files, folder);
+  await makeEmpty(files, toEmptyPath(folder));
 }
 
 /**
@@ -63,17 +68,17 @@ async function makeFolder(folder: string): Promise<void> {
  */
 const toEmptyPath = (folder: string): string => join(folder, '.plumbline');
 
-const deleteEmpty = (folder: string): Promise<void> =>
-  unlink(toSystemPath(toEmptyPath(folder))).catch(() => undefined);
+const deleteEmpty = (files: Files, folder: string): Promise<void> =>
+  files.unlink(toSystemPath(toEmptyPath(folder))).catch(() => undefined);
 
 /** Returns where the file is now. */
-async function moveToFree(path: string, target: string): Promise<string> {
-  const free = await takeFree(target);
+async function moveToFree(files: Files, path: string, target: string): Promise<string> {
+  const free = await takeFree(files, target);
   try {
-    await rename(toSystemPath(path), toSystemPath(free));
+    await files.rename(toSystemPath(path), toSystemPath(free));
     return free;
   } catch (error) {
-    await unlink(toSystemPath(free));
+    await files.unlink(toSystemPath(free));
     throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Changed() : error;
   }
 }
@@ -83,17 +88,17 @@ async function moveToFree(path: string, target: string): Promise<string> {
  * well, but not of another user's (`fs.protected_hardlinks`). Throws Changed when empty files have the name already:
  * other processes move files to it, or were killed while they did.
  */
-async function takeFree(path: string): Promise<string> {
+async function takeFree(files: Files, path: string): Promise<string> {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);
   const empty: WatchedFile[] = [];
   for (let n = 1; n <= MAX_NAMES; n += 1) {
     const candidate = n === 1 ? path : `${stem} (${n})${extension}`;
-    if (await take(candidate)) {
-      if (empty.length > 0) await giveBack(candidate, empty);
+    if (await take(files, candidate)) {
+      if (empty.length > 0) await giveBack(files, candidate, empty);
       return candidate;
     }
-    const other = await findFile(candidate);
+    const other = await findFile(files, candidate);
     if (other?.size === 0) empty.push(other);
   }
   const [folder, name] = [dirname(path), basename(path)].map(toPathText);
@@ -101,21 +106,21 @@ async function takeFree(path: string): Promise<string> {
 }
 
 /** Whether there was nothing at the path. */
-async function take(path: string): Promise<boolean> {
+async function take(files: Files, path: string): Promise<boolean> {
   try {
-    await link(toSystemPath(toEmptyPath(dirname(path))), toSystemPath(path));
+    await files.link(toSystemPath(toEmptyPath(dirname(path))), toSystemPath(path));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     // Another process has just deleted the empty file, or the file system has no links.
-    return await makeEmpty(path);
+    return await makeEmpty(files, path);
   }
 }
 
 /** Whether there was nothing at the path. */
-async function makeEmpty(path: string): Promise<boolean> {
+async function makeEmpty(files: Files, path: string): Promise<boolean> {
   try {
-    await (await open(toSystemPath(path), 'wx')).close();
+    await (await files.open(toSystemPath(path), 'wx')).close();
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -127,19 +132,23 @@ async function makeEmpty(path: string): Promise<boolean> {
  * The empty files go when all are old by the clock of the file system, which both have; the first one last, so that
  * the others are still found after a process is killed here.
  */
-async function giveBack(claimed: string, empty: readonly WatchedFile[]): Promise<never> {
-  const now = await findFile(claimed);
-  await unlink(toSystemPath(claimed));
+async function giveBack(
+  files: Files,
+  claimed: string,
+  empty: readonly WatchedFile[],
+): Promise<never> {
+  const now = await findFile(files, claimed);
+  await files.unlink(toSystemPath(claimed));
   if (empty.every(({ mtimeMs }) => now !== undefined && now.mtimeMs - mtimeMs >= LEFTOVER_MS))
-    for (const { path } of empty.toReversed()) await unlink(toSystemPath(path));
+    for (const { path } of empty.toReversed()) await files.unlink(toSystemPath(path));
   throw new Changed();
 }
 
 /** Another file can have taken the name in the last moment: it was not read, and goes back. */
-async function undoIfOther(file: WatchedFile, moved: string): Promise<void> {
-  const now = await findFile(moved);
+async function undoIfOther(files: Files, file: WatchedFile, moved: string): Promise<void> {
+  const now = await findFile(files, moved);
   // Moving changes only the time of the inode.
   if (now?.size === file.size && now.mtimeMs === file.mtimeMs) return;
-  await moveToFree(moved, file.path);
+  await moveToFree(files, moved, file.path);
   throw new Changed();
 }

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { isPseudo, OPEN_FLAGS } from '../../inputs/pseudo-file-system.ts';
 import { toSystemPath } from './byte-path.ts';
+import type { Files, OpenFile } from './files.ts';
 
 /** A file is taken when it has not changed for so long. */
 export const SETTLED_MS = 2_000;
@@ -24,9 +24,9 @@ export interface WatchedFile {
 export class Changed extends Error {}
 
 /** undefined when there is nothing at the path. Links are never followed. */
-export async function findStats(path: string): Promise<Stats | undefined> {
+export async function findStats(files: Files, path: string): Promise<Stats | undefined> {
   try {
-    return await lstat(toSystemPath(path));
+    return await files.lstat(toSystemPath(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -34,13 +34,13 @@ export async function findStats(path: string): Promise<Stats | undefined> {
 }
 
 /** undefined when there is no regular file at the path. */
-export async function findFile(path: string): Promise<WatchedFile | undefined> {
-  const stats = await findStats(path);
+export async function findFile(files: Files, path: string): Promise<WatchedFile | undefined> {
+  const stats = await findStats(files, path);
   return stats?.isFile() ? toWatched(path, stats) : undefined;
 }
 
-export const isFolder = async (path: string): Promise<boolean> =>
-  (await findStats(path))?.isDirectory() === true;
+export const isFolder = async (files: Files, path: string): Promise<boolean> =>
+  (await findStats(files, path))?.isDirectory() === true;
 
 export function toWatched(path: string, { size, mtimeMs, ctimeMs }: Stats): WatchedFile {
   const state = `${size} ${mtimeMs} ${ctimeMs}`;
@@ -53,8 +53,8 @@ export function toAgeMs({ mtimeMs, ctimeMs }: WatchedFile): number {
 }
 
 /** The bytes of a file, whose state is looked at after the last one. Throws Changed, or the error of the system. */
-export async function* readFileBytes(file: WatchedFile): AsyncGenerator<Uint8Array> {
-  const handle = await openFound(file);
+export async function* readFileBytes(files: Files, file: WatchedFile): AsyncGenerator<Uint8Array> {
+  const handle = await openFound(files, file);
   try {
     yield* readRange(handle, 0, file.size);
     await requireSame(handle, file);
@@ -64,22 +64,22 @@ export async function* readFileBytes(file: WatchedFile): AsyncGenerator<Uint8Arr
 }
 
 /** It may be another file than the one that was found. */
-export async function openFound({ path }: WatchedFile): Promise<FileHandle> {
-  const opened = open(toSystemPath(path), OPEN_FLAGS);
+export async function openFound(files: Files, { path }: WatchedFile): Promise<OpenFile> {
+  const opened = files.open(toSystemPath(path), OPEN_FLAGS);
   return await opened.catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' || error.code === 'ELOOP' ? new Changed() : error;
   });
 }
 
 /** Throws Changed when the open file is not as it was found. */
-export async function requireSame(handle: FileHandle, file: WatchedFile): Promise<void> {
+export async function requireSame(handle: OpenFile, file: WatchedFile): Promise<void> {
   const stats = await handle.stat();
   const isReal = stats.isFile() && !isPseudo(handle.fd, stats);
   if (!isReal || toWatched(file.path, stats).key !== file.key) throw new Changed();
 }
 
 /** The bytes from one offset to another, in chunks. Throws Changed when the file has become shorter. */
-export async function* readRange(handle: FileHandle, from: number, to: number) {
+export async function* readRange(handle: OpenFile, from: number, to: number) {
   for (let at = from; at < to; ) {
     const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, to - at));
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);

@@ -9,7 +9,6 @@ import { DoorFault, MailFault, StoreFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
 import { MailboxFiling } from './mailbox-filing.ts';
 import type { ImapDeps, ImapLimits, MailboxOptions } from './options.ts';
-import { PendingMails } from './pending-mails.ts';
 
 type Results = ReadonlyMap<number, MailResult | undefined>;
 
@@ -34,7 +33,8 @@ export class MailboxReading {
   readonly #fullName: string;
   #connection: MailboxConnection | undefined;
   #checkpoint: Checkpoint | undefined;
-  readonly #pending = new PendingMails();
+  /** UIDs of mails in the inbox whose outcome is not known, with their sizes. */
+  readonly #pending = new Map<number, number>();
   /** Mails from this UID on are to be listed and filed: an earlier process left them, or the server refused to file. */
   #unfiledFrom = Number.POSITIVE_INFINITY;
   readonly #filing: MailboxFiling;
@@ -81,7 +81,11 @@ export class MailboxReading {
       }
   }
 
-  isFull = (): boolean => this.#pending.isFull(this.#deps.limits);
+  isFull = (): boolean => {
+    const { maxPending, maxPendingBytes } = this.#deps.limits;
+    const bytes = this.#pending.values().reduce((sum, one) => sum + one, 0);
+    return this.#pending.size >= maxPending || bytes >= maxPendingBytes;
+  };
 
   async #readBatch(batch: readonly ListedMail[]): Promise<void> {
     const { fetches, signal } = this.#deps;
@@ -161,7 +165,7 @@ export class MailboxReading {
 
   /** Thousands may be pending, and they are asked for more seldom then. */
   async #askResults(): Promise<Results> {
-    const { uids } = this.#pending;
+    const uids = [...this.#pending.keys()];
     if (this.#results.size === 0 && performance.now() >= this.#askAtMs) {
       this.#results = await this.#findResults(uids);
       this.#askAtMs = performance.now() + uids.length * this.#deps.limits.pauseMs;
@@ -218,7 +222,7 @@ export class MailboxReading {
   /** What was read is saved only up to a mail that is there: a server may be wrong about the UIDs to come. */
   async #save({ read = this.#known.read }: { read?: number | undefined }): Promise<void> {
     // A server may give mails in another order than was asked for.
-    const filed = Math.min(...this.#pending.uids, this.#unfiledFrom, read + 1) - 1;
+    const filed = Math.min(...this.#pending.keys(), this.#unfiledFrom, read + 1) - 1;
     if (read === this.#known.read && filed === this.#known.filed) return;
     this.#checkpoint = { ...this.#known, read, filed };
     this.#deps.onProgress();

@@ -1,7 +1,7 @@
 import { line } from 'd3-shape';
 import { html } from 'hono/html';
 import { addUp, toPassRate } from '../../../domain/alerts/rate.ts';
-import type { Day } from '../../../domain/instant.ts';
+import { type Day, toDay } from '../../../domain/instant.ts';
 import { formatWeekday, pluralize } from '../../../domain/text.ts';
 import { describePassed, formatPeriod, type Html } from '../text.ts';
 import { type ChartColumn, type ChartColumns, findColumn, toPosition } from './columns.ts';
@@ -32,11 +32,10 @@ export function renderPassRate(
       ? ''
       : html`<circle class="alone" cx="${toPercent((i + 0.5) / columns.length)}" cy="${toPercent(axis.toY(rate))}" r="0.2em"/>`,
   );
-  const signs = incidents.flatMap((incident) => [
-    renderBand(columns, incident),
-    incident.begins === null ? html`` : renderSign(incident.number, incident.begins, 'fired'),
-    incident.ends === null ? html`` : renderSign(incident.number, incident.ends, 'resolved'),
-  ]);
+  const signs = incidents.map((incident) => {
+    const { number, begins, ends } = incident;
+    return html`${renderBand(columns, incident)}${begins === null ? '' : renderSign(number, begins, 'fired')}${ends === null ? '' : renderSign(number, ends, 'resolved')}`;
+  });
   return renderPlot({
     title: `Pass rate by ${unit}`,
     total: describePassed(addUp(columns)),
@@ -86,29 +85,27 @@ export function toIncidents(
   { from, to, newest }: { from: Day; to: Day; newest: Day | null },
 ): { incidents: Incident[]; more: number } {
   const within = alerts
-    .map((alert) => ({ ...alert, first: alert.day ?? alert.fired_at.slice(0, 10) }))
+    .map((alert) => {
+      const { day, fired_at, resolved_at } = alert;
+      return { alert, first: day ?? toDay(fired_at), last: resolved_at && toDay(resolved_at) };
+    })
     // An alert about missing reports, or of a day that came late, fires after the newest day that has data.
     .filter(({ first }) => first <= to || (newest !== null && to >= newest))
-    .filter(({ resolved_at }) => resolved_at === null || resolved_at.slice(0, 10) >= from)
+    .filter(({ last }) => last === null || last >= from)
     .toSorted((a, b) => (a.first < b.first ? -1 : 1));
   const kept = within.slice(-MAX_INCIDENTS);
-  const incidents = kept.map(({ first, ...alert }, i) => ({
+  const incidents = kept.map(({ alert, first, last }, i) => ({
     number: i + 1,
     title: alert.title,
     begins: first < from ? null : first > to ? to : first,
-    ends: findEnd(alert, to),
+    ends: last === null || last > to ? null : last,
     text: describe(alert),
   }));
   return { incidents, more: within.length - kept.length };
 }
 
-function findEnd({ resolved_at }: Fired, to: Day): Day | null {
-  const day = resolved_at?.slice(0, 10) ?? null;
-  return day === null || day > to ? null : day;
-}
-
 function describe({ fired_at, resolved_at, day }: Fired): string {
-  const isOwn = day === undefined || day === fired_at.slice(0, 10);
+  const isOwn = day === undefined || day === toDay(fired_at);
   const about = isOwn ? '' : `about ${formatWeekday(day)}, `;
   const end = resolved_at === null ? 'open' : `resolved ${formatWeekday(resolved_at)}`;
   return `${about}fired ${formatWeekday(fired_at)}, ${end}`;

@@ -17,23 +17,17 @@ type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
-export const sendReportAsJson: PageHandler = async ({ store }, req, res) => {
-  const report = await findReport(store.reader, reportScopeOf(req, res));
-  await sendDownload(res, {
-    fileName: `${toFileName(report)}.json`,
-    type: 'application/json',
-    streams: [Readable.from(toJson(report, unpackContent(report.content)))],
-  });
-};
+export const sendReportAsJson = createSender('json', 'application/json', toJson);
+export const sendReportAsXml = createSender('xml', 'application/xml; charset=utf-8', toXml);
 
-export const sendReportAsXml: PageHandler = async ({ store }, req, res) => {
-  const report = await findReport(store.reader, reportScopeOf(req, res));
-  await sendDownload(res, {
-    fileName: `${toFileName(report)}.xml`,
-    type: 'application/xml; charset=utf-8',
-    streams: [Readable.from(toXml(report, unpackContent(report.content)))],
-  });
-};
+function createSender(ending: string, type: string, toTexts: typeof toXml): PageHandler {
+  return async ({ store }, req, res) => {
+    const report = await findReport(store.reader, reportScopeOf(req, res));
+    const texts = toTexts(report, unpackContent(report.content));
+    const fileName = `${toFileName(report)}.${ending}`;
+    await sendDownload(res, { fileName, type, streams: [Readable.from(texts)] });
+  };
+}
 
 /** The text is made in pieces, because a report may have 10,000 records. */
 function* toJson(report: ReportOfAccount, content: ReportContent): Generator<string> {

@@ -22,7 +22,7 @@ export function renderFound(view: ListView): Html {
   const { page } = choice;
   const pages = Math.ceil(found.total / PER_PAGE);
   return html`${renderSummary(view)}
-    ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (the 1,000 largest of a day are kept), came without an address, or came on days whose sources are not kept any more.`)}
+    ${found.unlisted === 0 ? '' : renderNote(`${pluralize(found.unlisted, 'message')} of this range came from addresses that are not listed (1,000 of a day are kept: those with most messages, and with most failures), came without an address, or came on days whose sources are not kept any more.`)}
     ${found.cutAt === undefined ? '' : renderNote(`These are of the ${formatCount(found.cutAt)} addresses with most failed messages.`)}
     ${renderItems(view)}
     ${renderPages({
