@@ -34,6 +34,8 @@ const VARIABLES = {
   ),
   /** Whether DNS is asked who sent a mail. */
   mailVerification: choice('PLUMBLINE_MAIL_VERIFICATION', ['on', 'off'], 'on'),
+  /** Whether people upload reports on the account's page, and whether these are believed as files are. */
+  uploads: choice('PLUMBLINE_UPLOADS', ['on', 'trusted', 'off'], 'on'),
   watched: list('PLUMBLINE_WATCH', isAbsolute, 'absolute paths of folders or mailbox files'),
   watchDone: choice('PLUMBLINE_WATCH_DONE', ['move', 'leave'], 'move'),
 };

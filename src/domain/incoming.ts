@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Instant } from './instant.ts';
 
-/* What the doors (SMTP, IMAP, folders) and the inbox agree on. */
+/* What the doors (SMTP, IMAP, folders, uploads on a page) and the inbox agree on. */
 
 /** More than any mail provider allows: a mailbox file in a folder is one input. */
 export const MAX_INCOMING_BYTES = 128 * 1024 * 1024;
 
 /** `smtp`, `imap`, `imap:2`, `folder:/srv/drop`: the kind, and what distinguishes doors of one kind. At most 300 characters. */
 export type DoorName = DoorKind | `${DoorKind}:${string}`;
-export type DoorKind = 'smtp' | 'imap' | 'folder';
+export type DoorKind = 'smtp' | 'imap' | 'folder' | 'upload';
 
 /** What metrics call a door: a folder's name has its path, which they may not have. */
 export function toDoorLabel(door: DoorName): string {
@@ -19,7 +19,7 @@ export function toDoorLabel(door: DoorName): string {
 export interface Envelope {
   readonly sender?: string | undefined;
   readonly recipients?: readonly string[] | undefined;
-  /** SMTP: the client's address. */
+  /** SMTP and uploads: the client's address. */
   readonly remoteAddress?: string | undefined;
   /** SMTP: the name that the client gave itself. */
   readonly helo?: string | undefined;
@@ -27,6 +27,8 @@ export interface Envelope {
   readonly place?: string | undefined;
   /** Put into a folder for files: without a report it is rejected, as by `plumbline ingest`. A mail is ignored. */
   readonly kind?: 'file' | undefined;
+  /** An upload that is believed as a file is, about domains of its account. */
+  readonly isTrusted?: boolean | undefined;
 }
 
 export interface Incoming {
@@ -37,7 +39,7 @@ export interface Incoming {
   /** SMTP: the client is a relay of the operator's own, so its address says nothing of the sender. */
   readonly isRelayed?: boolean;
   readonly receivedAt: Instant;
-  /** The account whose own address the recipient named. */
+  /** The account whose own address the recipient named, or whose person uploaded it. */
   readonly accountId?: string | undefined;
   /**
    * The door's own key of the mail (IMAP: host, user, mailbox, UIDVALIDITY and UID), of any length. A mail whose key
@@ -66,6 +68,17 @@ export type MailResult =
   | 'rejected'
   /** There is no aggregate report in it: other people's mail, TLS-RPT, failure reports, auto-replies, bounces. */
   | 'ignored';
+
+/** What became of a document of an upload. */
+export interface UploadOutcome {
+  readonly file: string;
+  readonly outcome: string;
+  /** Of a report. */
+  readonly domain?: string | undefined;
+  readonly reportId?: string | undefined;
+  /** Why there is no report. */
+  readonly message?: string | undefined;
+}
 
 /** `claimed`: it waits, and a worker has claimed it. */
 export type MailState = 'waiting' | 'claimed' | 'stuck' | 'done';

@@ -56,7 +56,9 @@ export function answerClientError(error: ParserError, socket: Socket): void {
   }
   // Where node's own handler of these errors looks for the answer in progress.
   const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null };
-  if (pending) pending.once('close', () => answerClientError(error, socket));
+  // A request whose body does not come has no answer to wait for.
+  if (pending?.headersSent || pending?.req.complete)
+    pending.once('close', () => answerClientError(error, socket));
   else end(socket, findClientError(error));
 }
 

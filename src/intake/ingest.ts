@@ -36,6 +36,8 @@ export interface Input {
   readonly isBrief?: boolean;
   /** The address of a mail's From, when it is authenticated, or else empty. Absent for a file: nobody sent it. */
   readonly from?: string | undefined;
+  /** What is known of who sent it, whatever is in it. */
+  readonly sender?: Sender | undefined;
   /** What is read again: the bytes are stored for this document already. */
   readonly stored?: DocumentPlace;
 }
@@ -139,7 +141,8 @@ function judge(
   return { ...place, kind: 'rejected', refusal: new Refusal('too_old', message) };
 }
 
-async function authenticate({ from }: Input, document: KeptDocument): Promise<Sender> {
+async function authenticate({ from, sender }: Input, document: KeptDocument): Promise<Sender> {
+  if (sender !== undefined) return sender;
   if (from === undefined) return { authenticated: null };
   if (document.kind !== 'report') return { authenticated: '' };
   const toOwnerDomain = await loadOwnerDomains();

@@ -21,6 +21,8 @@ export interface SettingsDeps extends ReportAddresses {
   /** From a file of the operator's, or Plumbline's own. */
   readonly networks?: Networks | undefined;
   readonly days: DaysReads;
+  /** Whether people may upload reports, and whether these are believed as files are. Absent: off. */
+  readonly uploads?: 'on' | 'trusted' | 'off' | undefined;
   /** Whether the worker looks up the names of sources. */
   readonly dnsChecks?: boolean;
   /** The OpenID provider for single sign-on; needs `baseUrl`. */

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { Failure } from '../domain/failure.ts';
+import { readQuery } from './request.ts';
 import { findVisitor, isFormToken } from './visitor.ts';
 
 /* Two checks reject requests that other sites forge: the origin that the browser sends, and a token in our pages. */
@@ -28,7 +29,9 @@ function isOwn({ headers, host }: Request, ownHost: string | undefined): boolean
 /** Rejects a signed-in person's form without the token of their session. */
 export const requireFormToken: RequestHandler = (req, res, next) => {
   const isForm = findVisitor(res) !== undefined && !SAFE_METHODS.has(req.method);
-  if (isForm && !isFormToken(String(req.body?.['form_token'] ?? ''), req)) throw notOurForm();
+  // A form with files has it in its URL: it is checked before they are read.
+  const token = String(req.body?.['form_token'] ?? readQuery(req, 'form_token'));
+  if (isForm && !isFormToken(token, req)) throw notOurForm();
   next();
 };
 

@@ -85,6 +85,15 @@ const LIMITS = {
   exports: { max: 60, keyOf: personOf, counted: ALL, what: 'files' },
   // The list of a year in which each day has a thousand other addresses costs half a second.
   'source-pages': { max: 300, keyOf: personOf, counted: ALL, what: 'pages' },
+  // Each may have 25 MiB, and occupy the parser for half a minute.
+  uploads: { max: 30, keyOf: personOf, counted: ALL, what: 'uploads' },
+  'uploads-of-account': {
+    max: 200,
+    keyOf: accountOf,
+    counted: ALL,
+    what: 'uploads',
+    windowMs: DAY_MS,
+  },
   // Forms, except those about the own sign-in: they write, and the audit grows with them.
   changes: { max: 600, keyOf: personOf, counted: ALL, what: 'changes' },
   // Refused ones included: a refusal says that somebody has the address.

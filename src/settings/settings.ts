@@ -26,6 +26,7 @@ import { changeSendsNoMail } from './pages/sends-no-mail.ts';
 import * as marks from './pages/sources/marks.ts';
 import * as source from './pages/sources/source.ts';
 import * as sources from './pages/sources/sources.ts';
+import { createUpload, showUpload } from './pages/upload.ts';
 import * as webhook from './pages/webhooks/webhook.ts';
 import * as webhooks from './pages/webhooks/webhooks.ts';
 import { parseForm } from './request.ts';
@@ -101,6 +102,7 @@ const PAGES: readonly Route[] = [
   ['get', '/domains/:id/reports/:report/json', wholeReport.sendReportAsJson, 'report-readings'],
   ['get', '/domains/:id/reports/:report/xml', wholeReport.sendReportAsXml, 'report-readings'],
   ['get', '/account', account.showAccount],
+  ['get', '/account/uploads/:id', showUpload],
   ['get', '/alerts', alerts.showAlerts],
   ['get', '/alerts/csv', alerts.exportAlerts, 'exports'],
   ['get', '/mail', mail.showMail],
@@ -170,6 +172,8 @@ export function createSettings(deps: SettingsDeps): Router {
   router.post('/{*page}', limits.changes);
   router.get('/', (_req, res) => res.redirect(303, '/settings/overview'));
   addRoutes(PAGES);
+  if ((deps.uploads ?? 'off') !== 'off')
+    addRoutes([['post', '/account/uploads', createUpload(deps), 'uploads', 'uploads-of-account']]);
   router.use(['/people', '/account/export', '/account/deletion'], requireOwnerRole);
   addRoutes(FOR_OWNERS);
   router.use(() => {

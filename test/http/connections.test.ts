@@ -85,4 +85,23 @@ describe('slow sockets', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 408 /);
     socket.destroy();
   }, 12_000);
+
+  test('a form that does not come to its end gets an error after fifteen seconds, and an upload goes on', async () => {
+    const { server } = await runServer();
+    const send = async (path: string) => {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      await once(socket, 'connect');
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nContent-Length: 99\r\n`,
+      );
+      socket.write('Content-Type: application/x-www-form-urlencoded\r\n\r\na=b');
+      return socket;
+    };
+    const upload = await send('/settings/account/uploads?form_token=x');
+    const form = await send('/settings/sign-in');
+    const [answer] = await once(form, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 408 /);
+    expect([upload.destroyed, upload.bytesRead]).toEqual([false, 0]);
+  }, 30_000);
 });

@@ -32,6 +32,7 @@ const PARTS = {
     '<table width=1><p>Your feedback<br></table>',
     'text/html',
   ),
+  'a form for feedback': text('<feedback-form action=x><p>How was it?<br>', 'text/html'),
   'a newsletter in XHTML': text(XHTML, 'text/html'),
   'a text that begins with <3': text('<3 see you at lunch'),
   'a text that begins like zlib': text('x^2 + y^2 = z^2'),

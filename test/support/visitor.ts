@@ -73,6 +73,24 @@ export class Browser {
     );
   }
 
+  /** Sends the form that the account's page has for files. A text stands for the body as it is sent. */
+  async upload(
+    files: Readonly<Record<string, Uint8Array | string>> | string,
+    { token = this.formToken, type = '' } = {},
+  ): Promise<PageAnswer> {
+    const form = new FormData();
+    for (const [name, content] of Object.entries(typeof files === 'string' ? {} : files))
+      form.append('files', new Blob([new Uint8Array(Buffer.from(content))]), name);
+    const answer = await fetch(`${this.#origin}/settings/account/uploads?form_token=${token}`, {
+      method: 'POST',
+      body: typeof files === 'string' ? files : form,
+      headers: { Origin: this.#origin, Cookie: this.cookie, ...(type && { 'Content-Type': type }) },
+      redirect: 'manual',
+    });
+    const { status, headers } = answer;
+    return { status, headers: Object.fromEntries(headers), text: await answer.text() };
+  }
+
   async signIn(email: string, password = PASSWORD): Promise<PageAnswer> {
     const answer = await this.post('/settings/sign-in', { email, password, next: '' });
     if (answer.status === 303) await this.get('/settings/account');

@@ -86,9 +86,15 @@ export function addCounts(to: Writable<SourceCounts>, added: SourceCounts): void
   to.spfAligned = addSafely(to.spfAligned, added.spfAligned);
 }
 
-export function addPatterns(to: Map<string, number>, added: DaySource['patterns']): void {
+/** Patterns beyond so many in `to` are left out. */
+export function addPatterns(
+  to: Map<string, number>,
+  added: DaySource['patterns'],
+  max = Number.POSITIVE_INFINITY,
+): void {
   for (const [pattern, messages] of added)
-    to.set(pattern, addSafely(to.get(pattern) ?? 0, messages));
+    if (to.size < max || to.has(pattern))
+      to.set(pattern, addSafely(to.get(pattern) ?? 0, messages));
 }
 
 /** Adds what a reporter reported. */

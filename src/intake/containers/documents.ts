@@ -122,7 +122,7 @@ async function* read(
 }
 
 /** What people send may be XML as well, but has none of these elements, escaped or not. */
-const EVIDENCE = /(?:<|&lt;)\/?(?:[\w.-]+:)?feedback\b|report_metadata/;
+const EVIDENCE = /(?:<|&lt;)\/?(?:[\w.-]+:)?feedback(?![\w.:-])|report_metadata/;
 
 /** Of a larger container with a smaller report, the report alone is kept: a gzip may have megabytes around it. */
 const MAX_AROUND_BYTES = 64 * 1024;
@@ -178,6 +178,10 @@ async function* openSigned(bytes: Uint8Array, context: Context): AsyncGenerator<
   yield* open(toContent(content), context);
 }
 
+/** A form with files, as a browser sends it (RFC 7578), is no container: a file in it has the depth of a file. */
+const FORM = /^content-type: *multipart\/form-data;/i;
+const toStart = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, 80)).toString('latin1');
+
 /** An import costs ten microseconds and more each time. */
 let mails: Promise<typeof import('./mail.ts')> | undefined;
 
@@ -188,7 +192,8 @@ async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Co
     return yield* openAll(toMembers(splitMailbox(bytes, context.budget), context.budget), context);
   mails ??= import('./mail.ts');
   const { readMail } = await mails;
-  yield* openAll(readMail(bytes, context), deeper(context), true);
+  const isUpload = context.part === undefined && FORM.test(toStart(bytes));
+  yield* openAll(readMail(bytes, context), isUpload ? context : deeper(context), true);
 }
 
 async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): AsyncGenerator<Member> {

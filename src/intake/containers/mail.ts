@@ -11,7 +11,8 @@ import { decodeBody } from './transfer-encoding.ts';
 /** A mail's own text, unless it is marked or named as an attachment. */
 const TEXT = /^(?:text\/(?:plain|html|rfc822-headers)\b|$)/i;
 const IMAGE = /^image\//i;
-const ATTACHMENT = /^attachment\b/i;
+/** A file that was uploaded has `form-data` (RFC 7578, 4.2). */
+const ATTACHMENT = /^(?:attachment|form-data)\b/i;
 /** RFC 7489, 7.2.1.1, and what reporters make of it. An answer to a report is none. */
 const REPORT_SUBJECT = /^(?!re:).*\breport domain\s*:/i;
 /** What Apple's program writes before a mail in a file (.emlx): its length. What it knows of the mail is behind it. */

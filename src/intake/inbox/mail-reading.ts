@@ -1,10 +1,13 @@
-import { parseEnvelope } from '../../domain/incoming.ts';
+import { parseEnvelope, toCut, type UploadOutcome } from '../../domain/incoming.ts';
+import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/results.ts';
 import type { IngestedDocument } from '../ingest.ts';
 
 /** A sender can put any number of domains into one mail. Real reports have one. */
 const MAX_UNCLAIMED = 3;
+/** The documents of an upload of which is kept what became of each. */
+const MAX_OUTCOMES = 500;
 
 export class MailReading {
   readonly mail: ClaimedMail;
@@ -21,9 +24,11 @@ export class MailReading {
   #reason: string | null = null;
   /** Why no document of it is stored: the reason of the only one. */
   #ignored: IngestedDocument | undefined;
+  readonly #outcomes: UploadOutcome[] | undefined;
 
   constructor(mail: ClaimedMail) {
     this.mail = mail;
+    this.#outcomes = mail.door === 'upload' ? [] : undefined;
   }
 
   add(document: IngestedDocument): void {
@@ -35,7 +40,24 @@ export class MailReading {
     if (outcome === 'rejected') this.#reason ??= refusal?.message ?? null;
     if (refusal?.reason === 'none_found') this.#unfound += 1;
     if (outcome === 'ignored') this.#ignored ??= document;
+    if (this.#outcomes && this.#outcomes.length < MAX_OUTCOMES)
+      this.#outcomes.push(this.#toOutcome(document));
     this.#addName(document);
+  }
+
+  #toOutcome({ outcome, member, report, refusal }: IngestedDocument): UploadOutcome {
+    return {
+      file: toCut(member.join(' > ')),
+      outcome: this.#isOwn(outcome) ? 'stored' : outcome,
+      domain: report?.policyPublished.domain,
+      reportId: report === null ? undefined : toReportId(report),
+      message: refusal === null ? undefined : toCut(refusal.message),
+    };
+  }
+
+  /** A report that was stored before a worker was killed is a duplicate at the next try, and treated as a new one. */
+  #isOwn(outcome: IngestedDocument['outcome']): boolean {
+    return outcome === 'duplicate' && this.mail.isAgain;
   }
 
   /** Every mail has at least one document. */
@@ -43,11 +65,10 @@ export class MailReading {
     this.isDone = this.#documents > 0 && !this.isPostponed;
   }
 
-  /** A report that was stored before a worker was killed is a duplicate at the next try, and treated as a new one. */
   #addName({ outcome, report }: IngestedDocument): void {
     const name = report?.policyPublished.domain;
     if (name === undefined) return;
-    const isAgain = outcome === 'duplicate' && this.mail.isAgain;
+    const isAgain = this.#isOwn(outcome);
     if (outcome === 'stored' || isAgain) this.names.stored.add(name);
     const isUnclaimed = outcome === 'unclaimed' || isAgain;
     if (isUnclaimed && this.names.unclaimed.size < MAX_UNCLAIMED) this.names.unclaimed.add(name);
@@ -62,6 +83,7 @@ export class MailReading {
       mail: this.mail,
       result,
       counts: this.#counts,
+      outcomes: this.#outcomes,
       reason: this.#reason ?? ((result === 'ignored' && this.#ignored?.refusal?.message) || null),
       // What is certainly another kind of mail is not needed again. A later parser may find more in the rest.
       keepsBytes: result === 'ignored' && isUnknown,

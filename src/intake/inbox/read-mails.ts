@@ -1,8 +1,9 @@
-import { parseEnvelope } from '../../domain/incoming.ts';
+import { type Envelope, parseEnvelope } from '../../domain/incoming.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
+import type { Sender } from '../../store/reports/senders.ts';
 import { type IngestDeps, type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { VerifyMail } from '../verification/verifier.ts';
 import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
@@ -90,12 +91,19 @@ function verifyMails(
       const envelope = parseEnvelope(mail.envelope);
       const base = { name: toInputName(mail), bytes, sha256, isBrief: isFirstTry(mail) };
       if (envelope.kind === 'file') return { mail, input: { ...base, isMail: false } };
+      if (mail.door === 'upload')
+        return { mail, input: { ...base, isMail: true, sender: toSender(mail, envelope) } };
       const from = verify && (await verify({ bytes, envelope, receivedAt }));
       const isDecided = now().getTime() - Date.parse(receivedAt) > MAX_UNANSWERED_MS;
       if (verify && from === undefined && !isDecided) return { mail, input: undefined };
       return { mail, input: { ...base, isMail: true, from: from ?? (verify && '') } };
     }),
   );
+}
+
+/** The reporter of an upload is not known, so it is in nobody's name. */
+function toSender({ account_id }: ClaimedMail, { isTrusted }: Envelope): Sender {
+  return isTrusted ? { uploadedBy: account_id ?? '' } : { authenticated: '' };
 }
 
 async function* untilAborted(inputs: readonly InputToRead[], signal?: AbortSignal) {

@@ -7,10 +7,11 @@ import { sendPage } from '../frame/page.ts';
 import { type Html, renderText, renderTime } from '../frame/text.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderData } from './account-data.ts';
+import { renderUploadForm } from './upload.ts';
 
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
-export const showAccount: PageHandler = async ({ store, now, mailHost }, _req, res) => {
+export const showAccount: PageHandler = async ({ store, now, mailHost, uploads }, _req, res) => {
   const visitor = visitorOf(res);
   const { accountId, accountName, plan, personId, role } = visitor;
   const people = await listPeople(store.db, accountId);
@@ -25,6 +26,7 @@ export const showAccount: PageHandler = async ({ store, now, mailHost }, _req, r
       </dl>
     </section>
     ${mailHost === undefined ? '' : renderAddress(`${token}@${mailHost}`)}
+    ${(uploads ?? 'off') === 'off' ? '' : renderUploadForm(visitor)}
     <section class="card" aria-labelledby="people">
       <h2 id="people">People</h2>
       <ul class="people">${people.map((person) => renderPerson(person, personId, now()))}</ul>

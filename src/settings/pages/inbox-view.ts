@@ -8,6 +8,7 @@ const DOORS = {
   smtp: 'Mail to Plumbline (SMTP)',
   imap: 'A mailbox (IMAP)',
   folder: 'Files in a folder',
+  upload: 'Files uploaded here',
 } as const;
 
 /** Nothing when reports come by `plumbline ingest` alone. */

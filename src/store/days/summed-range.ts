@@ -6,6 +6,7 @@ import {
   addPasses,
   addPatterns,
   type DaySource,
+  NO_COUNTS,
 } from '../../domain/sources/day-sources.ts';
 import type { SourceCounts } from '../../domain/sources/source.ts';
 import type { RowOfQuery } from '../engine/prepared.ts';
@@ -58,6 +59,9 @@ export interface ScopedQuery extends Omit<RangeQuery, 'domainId'> {
 
 /** Addresses that a sum has. Only a flood of addresses has more in a year: later ones are left out. */
 const MAX_ADDRESSES = 100_000;
+/** Patterns of an address, and of all addresses: strangers can make up any number of them. */
+const MAX_OF_SOURCE = 256;
+const MAX_PATTERNS = 1_000_000;
 /** Addresses of all sums that are kept. Each takes some 700 bytes. */
 const MAX_KEPT = 100_000;
 const KEPT_MS = 60_000;
@@ -102,7 +106,7 @@ function* planSums(query: RangeQuery): Plan<Counted & { summed: SummedRange }> {
   const counted: CountedDays = { domainId, version: state.version, days: [] };
   const counting = { domainId, ...range, view: state.reporters };
   const [aside] = yield* ask(asideOf(counting));
-  const sums: Sums = { sources: new Map(), reporters: new Map() };
+  const sums: Sums = { sources: new Map(), reporters: new Map(), patterns: 0 };
   let days = 0;
   const all = { messages: 0, aligned: 0 };
   yield* planDays(counting, counted, (one) => {
@@ -111,13 +115,16 @@ function* planSums(query: RangeQuery): Plan<Counted & { summed: SummedRange }> {
     addDay(sums, one.day, one.sources);
   });
   const counts = { days, ...all, listed: sumMessages(sums.sources.values()) };
-  const summed = { state, aside: aside as Aside, ...counts, ...sums, sorted: new Map() };
+  const { sources, reporters } = sums;
+  const summed = { state, aside: aside as Aside, ...counts, sources, reporters, sorted: new Map() };
   return { summed, counted };
 }
 
 interface Sums {
   readonly sources: Map<string, GrowingSum>;
   readonly reporters: Map<string | null, Counts>;
+  /** How many there are of all addresses. */
+  patterns: number;
 }
 
 type GrowingSum = { -readonly [Name in keyof SourceSum]: SourceSum[Name] } & {
@@ -125,20 +132,23 @@ type GrowingSum = { -readonly [Name in keyof SourceSum]: SourceSum[Name] } & {
 };
 
 /** Days come in their order. */
-function addDay({ sources, reporters }: Sums, day: Day, added: readonly DaySource[]): void {
+function addDay(sums: Sums, day: Day, added: readonly DaySource[]): void {
+  const { sources, reporters } = sums;
   for (const source of added) {
     for (const [name, passes] of source.reporters) addPasses(reporters, name, passes);
-    const sum = sources.get(source.address);
-    if (sum !== undefined) {
-      addCounts(sum, source);
-      addPatterns(sum.patterns, source.patterns);
-      sum.lastDay = day;
-    } else if (sources.size < MAX_ADDRESSES) sources.set(source.address, toFirst(source, day));
+    const former = sources.get(source.address);
+    if (former === undefined && sources.size >= MAX_ADDRESSES) continue;
+    const sum = former ?? toFirst(source, day);
+    sources.set(source.address, sum);
+    addCounts(sum, source);
+    const known = sum.patterns.size;
+    const room = Math.max(1, known + MAX_PATTERNS - sums.patterns);
+    addPatterns(sum.patterns, source.patterns, Math.min(MAX_OF_SOURCE, room));
+    sums.patterns += sum.patterns.size - known;
+    sum.lastDay = day;
   }
 }
 
-function toFirst(source: DaySource, day: Day): GrowingSum {
-  const { address, messages, aligned, dkimAligned, spfAligned, patterns } = source;
-  const counts = { messages, aligned, dkimAligned, spfAligned };
-  return { address, ...counts, firstDay: day, lastDay: day, patterns: new Map(patterns) };
+function toFirst({ address }: DaySource, day: Day): GrowingSum {
+  return { address, ...NO_COUNTS, firstDay: day, lastDay: day, patterns: new Map() };
 }

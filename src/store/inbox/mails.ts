@@ -105,7 +105,7 @@ export async function findResults(db: Db, keys: readonly string[]) {
 type StoredResult = Pick<Tables['inbox_mail'], 'state' | 'result' | 'last_error'>;
 
 /** A door leaves a mail that was dropped as it leaves one that is not a report. */
-function toResult({ state, result, last_error }: StoredResult): MailResult {
+export function toResult({ state, result, last_error }: StoredResult): MailResult {
   if (state === 'stuck') return 'stuck';
   if (state !== 'done') return last_error === null ? 'waiting' : 'delayed';
   return result === null || result === 'dropped' ? 'ignored' : result;

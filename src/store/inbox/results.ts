@@ -1,4 +1,4 @@
-import { type DoneResult, toCut } from '../../domain/incoming.ts';
+import { type DoneResult, toCut, type UploadOutcome } from '../../domain/incoming.ts';
 import { type Instant, later } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { readNow } from '../work/clock.ts';
@@ -67,6 +67,8 @@ export interface Done {
   /** How many documents had each outcome. */
   readonly counts: Readonly<Record<string, number>>;
   readonly reason: string | null;
+  /** Absent unless it is an upload. */
+  readonly outcomes?: readonly UploadOutcome[] | undefined;
   /** Whether the bytes stay in the inbox as long as the row, because they are stored nowhere else. */
   readonly keepsBytes: boolean;
 }
@@ -76,8 +78,8 @@ export interface Done {
  * worker has claimed since is left to that worker, which finds the same.
  */
 export async function finishMails(db: Db, holder: Holder, mails: readonly Done[]): Promise<number> {
-  const same = Map.groupBy(mails, ({ result, counts, reason }) =>
-    JSON.stringify([result, counts, reason]),
+  const same = Map.groupBy(mails, ({ result, counts, reason, outcomes }) =>
+    JSON.stringify([result, counts, reason, outcomes]),
   );
   const finished = await db.write(async (tx) => {
     const now = await readNow(tx);
@@ -101,7 +103,7 @@ async function finish(
   holder: Holder,
   { some, now }: { some: readonly Done[]; now: Instant },
 ): Promise<Done[]> {
-  const [{ result, counts, reason }] = some as [Done];
+  const [{ result, counts, reason, outcomes }] = some as [Done];
   const rows = await changeClaimed(
     tx,
     holder,
@@ -115,6 +117,7 @@ async function finish(
       result,
       counts: JSON.stringify(counts),
       reason: reason === null ? null : toCut(reason, MAX_TEXT_CHARS),
+      outcomes: outcomes === undefined ? null : JSON.stringify(outcomes),
       done_at: now,
     })
     .returning('seq')

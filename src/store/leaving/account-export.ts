@@ -65,6 +65,8 @@ const OF_ACCOUNT: readonly Node[] = [
     below: [['seq', node(['delivery', 'event_seq', 'receiver_id'])]],
   }),
   node(['inbox_mail', 'account_id', 'seq'], {
+    // They tell domains that another account has from those that nobody has.
+    without: ['counts', 'outcomes'],
     below: [['id', node(['inbox_part', 'mail_id', 'part'])]],
   }),
   node(['domain', 'account_id', 'id'], {

@@ -20,7 +20,7 @@ export const INBOX = {
       received_at: instant(),
       byte_count: count(),
       sha256: bytes(),
-      /** The account whose own address the mail was sent to. */
+      /** The account whose own address the mail was sent to, or whose person uploaded it. */
       account_id: orNull(id('references account (id)')),
       key_sha256: orNull(bytes()),
       /** The sender's network and the account: they take turns (`turns.ts`). */
@@ -39,6 +39,8 @@ export const INBOX = {
       counts: orNull(text()),
       /** Why there is no report, or the first that could not be read. */
       reason: orNull(text()),
+      /** JSON, of an upload: what became of its first documents (`UploadOutcome`). */
+      outcomes: orNull(text()),
       done_at: orNull(instant()),
     },
     keys: [

@@ -10,6 +10,8 @@ export interface Sender {
   readonly authenticated?: string | null | undefined;
   /** The reporters in whose name it is, whoever sent it. */
   readonly claimed?: readonly string[] | undefined;
+  /** The account whose people uploaded it as a file: about domains that are not the account's it proves nothing. */
+  readonly uploadedBy?: string | undefined;
 }
 
 /** The sender of a report about a domain, when an account has that. */
@@ -35,7 +37,8 @@ export async function judgeSenders(
   for (const name of await insertReporters(tx, listNew(documents, known), now))
     known.set(name, now);
   return documents.map((document) => {
-    const { authenticated = null } = document;
+    const { authenticated = null, uploadedBy, about } = document;
+    if (uploadedBy !== undefined && about?.accountId !== uploadedBy) return '';
     if (authenticated === null) return null;
     if (isDisputed(document, known)) return DISPUTED;
     const isNew = authenticated !== '' && isNewReporter(authenticated, known, now);

@@ -1,5 +1,5 @@
 /* The pages work without this script. It adds copy buttons, confirmation in a dialog, removal of keys from pages
-   that the browser keeps, and arrow keys in charts. */
+   that the browser keeps, arrow keys in charts, and the progress of an upload. */
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]');
@@ -118,4 +118,44 @@ function announce(text) {
   const line = document.createElement('p');
   line.textContent = text;
   document.getElementById('notice').replaceChildren(line);
+}
+
+for (const form of document.querySelectorAll('form[data-upload]')) {
+  const place = form.closest('section');
+  place.addEventListener('dragover', (event) => event.preventDefault());
+  place.addEventListener('drop', (event) => {
+    event.preventDefault();
+    form.elements.files.files = event.dataTransfer.files;
+    form.requestSubmit();
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    upload(form);
+  });
+}
+
+function upload(form) {
+  const bar = form.querySelector('progress');
+  const button = form.querySelector('button');
+  const request = new XMLHttpRequest();
+  const end = (text) => {
+    bar.hidden = true;
+    button.disabled = false;
+    if (text) announce(text);
+  };
+  request.upload.addEventListener('progress', ({ loaded, total }) => {
+    bar.value = loaded / total;
+  });
+  request.addEventListener('error', () => end(`The service cannot be reached. ${UNKNOWN}`));
+  request.addEventListener('load', () => {
+    const { status, response, responseURL } = request;
+    if (status >= 400) return end(response?.querySelector('.refusal p')?.textContent ?? UNKNOWN);
+    end();
+    location.assign(responseURL);
+  });
+  request.open('POST', form.action);
+  request.responseType = 'document';
+  const files = new FormData(form);
+  [bar.value, bar.hidden, button.disabled] = [0, false, true];
+  request.send(files);
 }

@@ -151,7 +151,7 @@ export function renderPolicy(policy: PolicyPublished): Html {
 }
 
 /** The name of the input that a mail of the inbox is: intake/inbox/mail-reading.ts. */
-const FROM_INBOX = /^mail-\d+ (smtp|imap|folder)(?: (.*))?$/s;
+const FROM_INBOX = /^mail-\d+ (smtp|imap|folder|upload)(?: (.*))?$/s;
 const MAX_INPUT_NAME = 160;
 
 /** Folders of the operator's machine are not named: the person may be a customer. */
@@ -160,6 +160,7 @@ function describeArrival(input: string): string {
   if (door === 'smtp') return joinArrival('A mail by SMTP', known);
   if (door === 'imap') return joinArrival('A mail of a mailbox', known);
   if (door === 'folder') return joinArrival('A file of a watched folder', basename(known));
+  if (door === 'upload') return 'A file that was uploaded';
   return joinArrival('A file', basename(input));
 }
 
