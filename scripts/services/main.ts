@@ -10,7 +10,7 @@ import {
   parseServices,
   type Service,
   type ServiceKind,
-} from '../../src/domain/sources/services.ts';
+} from '../../src/domain/senders/services.ts';
 
 /** Kinds that send mail for others. Access providers and companies that send their own are left out. */
 const KINDS: Readonly<Record<string, ServiceKind>> = {

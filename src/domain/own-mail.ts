@@ -1,5 +1,5 @@
 import { addTo, addUp, type Counts, failedOf } from './alerts/rate.ts';
-import type { Verdict } from './sources/sender.ts';
+import type { Verdict } from './senders/sender.ts';
 import type { Mark } from './sources/source.ts';
 
 /*

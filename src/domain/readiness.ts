@@ -15,8 +15,8 @@ import {
   type MailOfStanding,
   toOwnCounts,
 } from './own-mail.ts';
+import type { Verdict } from './senders/sender.ts';
 import type { Signature } from './sources/evidence.ts';
-import type { Verdict } from './sources/sender.ts';
 
 /* Whether a domain can have a stronger policy. The next step (next-step.ts) is about the first thing that keeps it from one. */
 
@@ -73,7 +73,7 @@ export interface ScopedMail {
   readonly strangers: readonly FailingSender[];
 }
 
-/** A sender (sources/sender.ts), as a sentence names it. */
+/** A sender (senders/sender.ts), as a sentence names it. */
 export interface FailingSender extends Counts {
   readonly key: string;
   readonly title: string;

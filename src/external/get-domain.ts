@@ -33,8 +33,8 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, { now }
 
 /** The reports' version is another one with each report. */
 function toVersion(domain: DomainOfAccountRow): string {
-  const { reports_version, reporters, status, dmarc_state } = domain;
-  return hashVersion([reports_version, reporters, status, toDmarcValue(dmarc_state)]);
+  const { version, reporters, status, dmarc_state } = domain;
+  return hashVersion([version, reporters, status, toDmarcValue(dmarc_state)]);
 }
 
 function toData(domain: DomainOfAccountRow, report: NewestReport | undefined) {

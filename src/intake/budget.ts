@@ -96,8 +96,9 @@ export class Budget {
   #unpacked = 0;
   #scanned = 0;
   #members = 0;
-  #kept = 0;
   #originals = 0;
+  /** The estimated bytes of the documents that will be stored. */
+  kept = 0;
   /** Whether a limit was exceeded; the rest of the input is then not read. */
   isSpent = false;
 
@@ -144,7 +145,7 @@ export class Budget {
 
   /** The estimated bytes that will be stored of a document. */
   keep(bytes: number): void {
-    this.#kept += bytes;
+    this.kept += bytes;
     if (this.keepable < 0) this.#refuse('too_large', 'it has too many documents');
     this.spend('keptByte', bytes);
   }
@@ -158,7 +159,7 @@ export class Budget {
   }
 
   get keepable(): number {
-    return findMax(KEPT, this.inputBytes) - this.#kept;
+    return findMax(KEPT, this.inputBytes) - this.kept;
   }
 
   #refuse(reason: 'too_large' | 'too_costly', why: string): never {

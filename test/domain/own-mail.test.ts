@@ -7,7 +7,7 @@ import {
   toOwnCounts,
   toStanding,
 } from '../../src/domain/own-mail.ts';
-import type { Verdict } from '../../src/domain/sources/sender.ts';
+import type { Verdict } from '../../src/domain/senders/sender.ts';
 import type { Mark } from '../../src/domain/sources/source.ts';
 
 const sender = (verdict: Verdict, messages = 600) => ({

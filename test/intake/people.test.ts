@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { outcomes, PLAIN, readAll } from '../support/intake.ts';
 import { base64, letter, mail, multipart, text } from '../support/mail.ts';
+import { tar } from '../support/odd-containers.ts';
 import { zip } from '../support/zip.ts';
 
 const REPORT = 'report 2026-0001';
@@ -66,6 +67,40 @@ describe.each(Object.entries(PARTS))('a mail with %s', (_what, part) => {
   test('has its report beside it', async () => {
     const found = await outcomes(mail(multipart([part, base64(gzipSync(PLAIN))])));
     expect(found.filter((outcome) => !outcome.startsWith('ignored'))).toEqual([REPORT]);
+  });
+});
+
+/** Both have more than is read of one text or archive. */
+const [LONG, HUGE] = ['x'.repeat(1_100_000), Buffer.alloc(70 * 1024 * 1024, 'log ')];
+const MANY = Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`src/${i}.js`, '']));
+const SMALL_TAR = gzipSync(tar(MANY), { level: 9 });
+const LARGE_TAR = gzipSync(tar({ 'logs/access.log': HUGE.toString() }));
+
+describe('what is too large in a mail of a person', () => {
+  test.each([
+    ['a tar.gz with 70 MiB of logs', named('logs.tar.gz', LARGE_TAR)],
+    ['a tar.gz with 12,000 files', named('src.tar.gz', SMALL_TAR)],
+    ['a page that begins with a long picture', named('a.html', `<img src="data:${LONG}"/>`)],
+    ['a text that begins so', text(`<img src="data:${LONG}"/>`, 'text/html')],
+    ['a picture behind a long comment', named('logo.svg', `<!--${LONG}--><svg/>`)],
+  ])('%s is no rejected report: the mail stays where it is', async (_what, part) => {
+    expect(await outcomes(letter(multipart([text('Hi'), part])))).toEqual(['rejected no_report']);
+  });
+
+  test.each([
+    ['by the name of a file', letter(named(NAME, `<!--${LONG}-->`))],
+    ['by the name of its archive', letter(named(`${NAME}.gz`, LARGE_TAR))],
+    ['by its root', letter(base64(`<feedback a="${LONG}"/>`))],
+    ['by the subject of its mail', mail(named('a.tar.gz', SMALL_TAR))],
+    ['because it came as a file', SMALL_TAR],
+  ])('a report is told %s', async (_what, input) => {
+    expect(await outcomes(input)).toEqual(['rejected too_large']);
+  });
+
+  test('what was not read behind a report is told', async () => {
+    const parts = [base64(gzipSync(PLAIN)), named('src.tar.gz', SMALL_TAR), base64(PLAIN)];
+    const found = await outcomes(letter(multipart(parts)));
+    expect([found[0], found.at(-1)]).toEqual([REPORT, 'rejected too_large']);
   });
 });
 

@@ -46,7 +46,10 @@ export async function killSenders({ database, kills: wanted, server, ...at }: Tr
   }
   await db.write((tx) => tx.updateTable('person_mail').set({ alerts: 'at_once' }).execute());
   await db.write((tx) =>
-    tx.updateTable('receiver').set({ event_types: 'alert.fired alert.resolved' }).execute(),
+    tx
+      .updateTable('receiver')
+      .set({ event_types: 'mail.alert_fired mail.alert_resolved' })
+      .execute(),
   );
   let isFiring = true;
   const firing = fireAll(db, accounts).finally(() => {

@@ -1,5 +1,5 @@
 import { aReportMail, aReportXml } from '../support/inbox.ts';
-import { base64, mail, text } from '../support/mail.ts';
+import { base64, letter, mail, text } from '../support/mail.ts';
 
 /** On SQLite the process is killed in each round. `MAIL_ROUNDS=100` kills it more often. */
 export const ROUNDS = Number(process.env['MAIL_ROUNDS'] ?? 40);
@@ -30,8 +30,11 @@ export function toMails(door: Door, round: number): TrialMail[] {
   return Array.from({ length: MAILS }, (_, i) => {
     const [id, kind] = [`${door}-${round}-${i}`, KINDS[Math.max(0, i - MAILS + 3)] as Kind];
     if (kind === 'processed') return { id, kind, bytes: aReportMail(id) };
-    const part = kind === 'rejected' ? base64(aReportXml(id).slice(0, -20)) : text(`Hello ${id}.`);
-    return { id, kind, bytes: mail({ ...part, headers: [...part.headers, `X-Id: ${id}`] }) };
+    const [toMail, part] =
+      kind === 'rejected'
+        ? [mail, base64(aReportXml(id).slice(0, -20))]
+        : [letter, text(`Hello ${id}.`)];
+    return { id, kind, bytes: toMail({ ...part, headers: [...part.headers, `X-Id: ${id}`] }) };
   });
 }
 

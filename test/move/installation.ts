@@ -65,6 +65,7 @@ async function fillReports(db: Db): Promise<void> {
   );
   await receive(db, reports);
   await receive(db, [aReport({ domain: 'unclaimed.example' })]);
+  await receive(db, [aReport({ reportId: 'of a reporter' })], NOW, { authenticated: ODD });
   const toStranger = () => aReport({ domain: 'unclaimed.example' });
   for (const authenticated of [ODD, '']) await receive(db, [toStranger()], NOW, { authenticated });
   const sent = { reportId: ODD, totalMessages: Number.MAX_SAFE_INTEGER, alignedMessages: 4 };

@@ -36,7 +36,7 @@ export const SLOW_ON_POSTGRES = [
   'test/notify/{mail,outbox,webhooks}.test.ts',
   'test/postgres/*.test.ts',
   'test/settings/{account-data,agreement,api-keys,attacks,domain-route,inbox,mail,numbers,overview,people}.test.ts',
-  'test/settings/{people-page,reports,second-factor,sources}.test.ts',
+  'test/settings/{domains-table,floods,people-page,reports,second-factor,sources,upload}.test.ts',
   'test/settings/{report-reading,single-sign-on,single-sign-on-attacks,webhooks}.test.ts',
   'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,changes,schemas,verify}.test.ts',
   'test/store/inbox/{deliver,turns}.test.ts',

@@ -6,7 +6,7 @@
 /** In the name of a reporter that was authenticated before, and not of it. No domain has this name. */
 export const DISPUTED = 'disputed';
 
-/** Before the name of a reporter that was new. No domain has a space. */
+/** Before the name of a reporter that was new, until it is established about the domain. No domain has a space. */
 export const NEW = 'new ';
 
 /**

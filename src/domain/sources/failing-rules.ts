@@ -1,8 +1,8 @@
+import type { Verdict } from '../senders/sender.ts';
 import type { Facts } from './evidence.ts';
 import { type Phrase, phrase } from './phrase.ts';
 import { isRecordProblem, tellKeyProblem, tellSelector, tellSpfProblem } from './record-problem.ts';
 import type { AdviceContext, Rule } from './rule.ts';
-import type { Verdict } from './sender.ts';
 
 /** What to do about messages that fail DMARC. The first rule that applies counts. */
 export const FAILING_RULES: readonly Rule[] = [

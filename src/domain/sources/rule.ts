@@ -1,6 +1,6 @@
+import type { Verdict } from '../senders/sender.ts';
 import type { EvidenceContext, Facts } from './evidence.ts';
 import type { Phrase } from './phrase.ts';
-import type { Verdict } from './sender.ts';
 import type { Mark } from './source.ts';
 
 export interface AdviceContext extends EvidenceContext {

@@ -39,6 +39,8 @@ interface Context extends Inherited {
   readonly depth: number;
   /** Part of a mail's own text or layout. */
   readonly isQuiet: boolean;
+  /** In a mail that is the whole input. */
+  readonly isMailed?: boolean | undefined;
   /** The subject of the innermost mail says that it is a report. */
   readonly isExpected?: boolean | undefined;
   /** The innermost part that is being read; undefined for the whole input. */
@@ -46,16 +48,28 @@ interface Context extends Inherited {
 }
 
 async function* open(content: Content, context: Context): AsyncGenerator<ContentFinding> {
+  let head: Uint8Array = new Uint8Array();
   try {
-    const { head, whole, close } = await peek(content);
+    const { whole, close, ...peeked } = await peek(content);
+    head = peeked.head;
     try {
       yield* read(whole, head, context);
     } finally {
       await close();
     }
   } catch (error) {
-    yield keepRefusal(toRefusal(error), context);
+    const refusal = toRefusal(error);
+    const isNothing = refusal.reason === 'too_large' && isOfPeople(head, context);
+    const { message, where } = refusal;
+    yield keepRefusal(isNothing ? new Refusal('no_report', message, where) : refusal, context);
   }
+}
+
+/** Whether nothing says that there is a report: people send large archives and texts, too. */
+function isOfPeople(head: Uint8Array, { isMailed, isExpected, member, budget }: Context): boolean {
+  if (!isMailed || isExpected || isEvident(head, member)) return false;
+  // What is behind the report that was found may be one, and is not read.
+  return !(budget.isSpent && budget.kept > 0);
 }
 
 /** Any other error is a defect, or a lack of memory. It affects this member only. */
@@ -124,6 +138,9 @@ async function* read(
 /** What people send may be XML as well, but has none of these elements, escaped or not. */
 const EVIDENCE = /(?:<|&lt;)\/?(?:[\w.-]+:)?feedback(?![\w.:-])|report_metadata/;
 
+const isEvident = (head: Uint8Array, member: readonly string[]): boolean =>
+  member.some(isReportName) || EVIDENCE.test(decodeUnicode(head));
+
 /** Of a larger container with a smaller report, the report alone is kept: a gzip may have megabytes around it. */
 const MAX_AROUND_BYTES = 64 * 1024;
 
@@ -142,8 +159,7 @@ async function toReport(
     return { kind: 'report', member, report, ...toKept(isInside ? { ...context, part } : context) };
   } catch (error) {
     await part?.readOn();
-    if (!isBroken(error) || member.some(isReportName) || EVIDENCE.test(decodeUnicode(head)))
-      throw error;
+    if (!isBroken(error) || isEvident(head, member)) throw error;
     const refusal = REFUSALS.broken;
     return { kind: 'nothing', member, refusal, isQuiet, isExpected, broken: error };
   }
@@ -193,7 +209,9 @@ async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Co
   mails ??= import('./mail.ts');
   const { readMail } = await mails;
   const isUpload = context.part === undefined && FORM.test(toStart(bytes));
-  yield* openAll(readMail(bytes, context), isUpload ? context : deeper(context), true);
+  const isMailed = !isUpload && (context.isMailed ?? context.part === undefined);
+  const inside = isUpload ? context : deeper(context);
+  yield* openAll(readMail(bytes, context), { ...inside, isMailed }, true);
 }
 
 async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): AsyncGenerator<Member> {

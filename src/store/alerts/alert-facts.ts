@@ -11,6 +11,7 @@ import {
   toDay,
 } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
+import { DAYS_VERSION } from '../days/believed.ts';
 import type { CountedDays } from '../days/day-sources.ts';
 import { type ReadingStore, readStored } from '../days/reads.ts';
 import type { Counted } from '../days/summed-range.ts';
@@ -116,7 +117,7 @@ const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
     .selectFrom('domain')
     .select(['id', 'name as domain', 'watched_since as watchedSince'])
     .select((eb) => eb.ref('account_id').$notNull().as('accountId'))
-    .select(['last_report_at as lastReportAt', 'reports_version as version'])
+    .select(['last_report_at as lastReportAt', DAYS_VERSION.as('version')])
     .select(({ exists, selectFrom }) =>
       exists(
         selectFrom('domain_day')

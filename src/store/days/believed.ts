@@ -54,10 +54,13 @@ export function* planState(
   return { version: domain?.version ?? '', reporters: domain?.reporters ?? 'all' };
 }
 
+/** Another text whenever days of a domain change, in a query of domains. */
+export const DAYS_VERSION = sql<string>`domain.reports_version || coalesce(domain.days_version, '')`;
+
 export const stateOf = prepareQuery((db, param: Param<Lately & { domainId: string }>) =>
   db
     .selectFrom('domain')
-    .select(['reports_version as version', 'name as domain', 'account_id as accountId'])
+    .select([DAYS_VERSION.as('version'), 'name as domain', 'account_id as accountId'])
     .select(viewOf(db, param('domainId'), param).as('reporters'))
     .where('id', '=', param('domainId')),
 );

@@ -18,7 +18,7 @@ import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { lockDomain } from '../lists/heads.ts';
-import { BELIEF, type DaysQuery, selectDays } from './believed.ts';
+import { BELIEF, DAYS_VERSION, type DaysQuery, selectDays } from './believed.ts';
 import { toBounds } from './views.ts';
 
 /*
@@ -153,8 +153,11 @@ export async function storeSources(
   for (let from = 0; from < days.length; from += DAYS_AT_ONCE)
     await db.write(async (tx) => {
       await lockDomain(tx, domainId);
-      const domain = tx.selectFrom('domain').select('reports_version').where('id', '=', domainId);
-      if ((await domain.executeTakeFirst())?.reports_version !== version) return;
+      const domain = tx
+        .selectFrom('domain')
+        .select(DAYS_VERSION.as('now'))
+        .where('id', '=', domainId);
+      if ((await domain.executeTakeFirst())?.now !== version) return;
       for (const { sources, ...row } of days.slice(from, from + DAYS_AT_ONCE))
         await tx
           .updateTable('domain_day')

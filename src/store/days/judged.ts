@@ -19,11 +19,11 @@ import {
 import { remember } from '../../domain/remember.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
+import { judgeSenders } from '../../domain/senders/judge-senders.ts';
+import type { Sender } from '../../domain/senders/sender.ts';
 import { addCounts, MAX_SOURCES, NO_COUNTS } from '../../domain/sources/day-sources.ts';
 import type { SeenMail } from '../../domain/sources/evidence.ts';
-import { judgeSenders } from '../../domain/sources/judge-senders.ts';
 import type { Network, Networks } from '../../domain/sources/network.ts';
-import type { Sender } from '../../domain/sources/sender.ts';
 import type { SourceCounts } from '../../domain/sources/source.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';

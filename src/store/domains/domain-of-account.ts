@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
-import { BELIEF, isInView, type Lately, viewOf } from '../days/believed.ts';
+import { BELIEF, DAYS_VERSION, isInView, type Lately, viewOf } from '../days/believed.ts';
 import { planNewestDay, toBounds } from '../days/views.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
@@ -17,7 +17,7 @@ export const domainOfAccount = prepareQuery((db, param: Param<DomainOfAccount & 
     .leftJoin('dns_record', (join) =>
       join.onRef('dns_record.domain_id', '=', 'domain.id').on('record_type', '=', 'dmarc'),
     )
-    .select(['id', 'name', 'status', 'last_report_at', 'reports_version'])
+    .select(['id', 'name', 'status', 'last_report_at', DAYS_VERSION.as('version')])
     .select('dns_record.state as dmarc_state')
     .select(viewOf(db, param('domainId'), param).as('reporters'))
     .where('id', '=', param('domainId'))

@@ -32,7 +32,8 @@ export interface NewChange {
   readonly count?: number;
   readonly type?: ChangeType;
   readonly domainId?: string;
-  readonly reportId?: string;
+  /** Reports that were removed: each takes a number, and has a row. */
+  readonly reportIds?: readonly string[];
   /** The transaction's nonce, where rows have it too. */
   readonly nonce?: string;
 }
@@ -45,22 +46,28 @@ export interface Taken {
 
 /** Takes the next numbers. Locks the account, after domains (decision 64). */
 export async function takeNumbers(tx: Tx, change: NewChange): Promise<Taken> {
-  const { accountId, count = 1, nonce = newNonce() } = change;
+  const { accountId, nonce = newNonce(), reportIds = [null] } = change;
+  const { count = reportIds.length } = change;
   const { seq: accountSeq, number } = await tx
     .updateTable('account')
     .set((eb) => ({ changes: eb('changes', '+', count), changes_nonce: nonce }))
     .where('id', '=', accountId)
     .returning(['seq', 'changes as number'])
     .executeTakeFirstOrThrow();
-  await runAllPrepared(tx, changeInserts([toRow(change, { accountSeq, number, nonce })]));
+  const first = number - reportIds.length + 1;
+  const rows = reportIds.map((id, i) =>
+    toRow(change, { accountSeq, number: first + i, nonce }, id),
+  );
+  await runAllPrepared(tx, changeInserts(rows));
   return { accountSeq, number };
 }
 
 export function toRow(
-  { at, type, domainId, reportId }: Omit<NewChange, 'accountId' | 'count'>,
+  { at, type, domainId }: Pick<NewChange, 'at' | 'type' | 'domainId'>,
   { accountSeq: account_seq, number, nonce }: Taken & Point,
+  report_id: string | null = null,
 ) {
-  const about = { domain_id: domainId ?? null, report_id: reportId ?? null, type: type ?? null };
+  const about = { domain_id: domainId ?? null, report_id, type: type ?? null };
   return { account_seq, number, at, ...about, nonce };
 }
 

@@ -10,8 +10,11 @@ import { bytes, count, day, id, instant, number, orNull, seq, text } from './tab
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
 const LIST = 'domain_id, begin_date, seq';
 
+/** A report of a new reporter: the condition of an index. */
+export const IS_NEW = "authenticated like 'new %'";
+
 /** A report of no established reporter, nor of a file (domain/reports/authentication.ts): the condition of an index. */
-export const DOUBTFUL = "(authenticated in ('', 'disputed') or authenticated like 'new %')";
+export const DOUBTFUL = `(authenticated in ('', 'disputed') or ${IS_NEW})`;
 
 /** The condition of an index, and the code of a warning (domain/reports/warning-texts.ts). */
 export const REPEATED = `warnings like '%"repeated_content"%'`;
@@ -100,6 +103,7 @@ export const REPORTS = {
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
       `index report_stranger (domain_id, received_at) where ${DOUBTFUL}`,
+      `index report_new (domain_id, authenticated, begin_date) where ${IS_NEW}`,
       'index report_payload (payload_sha256)',
       `index report_repeated (received_at, seq) where ${REPEATED}`,
     ],

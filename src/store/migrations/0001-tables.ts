@@ -114,6 +114,8 @@ export const TABLES = {
       sends_no_mail: orZero(flag()),
       reports_total: orZero(count()),
       reports_version: text(),
+      /** Another text when days changed and no list of reports did: stored reports became believed (reports/established.ts). */
+      days_version: orNull(text()),
       /** The number of the account's change with which one was last removed: older cursors of the list are no longer good. */
       reports_removed: orZero(count()),
       /** The originals of its reports up to this number went by age (reports/aging/old-originals.ts). */

@@ -2,13 +2,13 @@ import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { toTrust } from '../../domain/reports/authentication.ts';
-import { recountDays } from '../days/day-counts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
 import { selectConflicts } from './conflicts.ts';
 import { exchange } from './corrections.ts';
-import { lockReport, toKey } from './locking.ts';
-import { placeOf, type ReportRow } from './report-row.ts';
+import { believe } from './established.ts';
+import { lockReport } from './locking.ts';
+import type { ReportRow } from './report-row.ts';
 import { judgeSenders, type Owned } from './senders.ts';
 
 export interface AuthenticatedContent {
@@ -38,13 +38,14 @@ export async function preferAuthenticated(
   const known = await stored.executeTakeFirst();
   if (known === undefined || toTrust(known.authenticated) === 2) return;
   await db.write(async (tx) => {
-    const report = await lockReport(tx, { id });
-    const domain = await findDomain(tx, report);
+    const domain = await findDomain(tx, await lockReport(tx, { id }));
     const [authenticated = null] = await judgeSenders(tx, [{ ...content, about: domain }], now);
+    // Earlier reports of the sender may have been established by this, and the report with them.
+    const report = await lockReport(tx, { id });
     if (toTrust(authenticated) <= toTrust(report.authenticated)) return;
     const isSame = toHex(report.payload_sha256) === content.payloadSha256;
     const judged = { ...content, authenticated };
-    if (isSame) await noteAuthenticated(tx, report, judged);
+    if (isSame) await believe(tx, [report], authenticated);
     else if (!(await exchangeFor(tx, report, { ...judged, now }))) return;
     await audit(tx, report, {
       domain,
@@ -52,17 +53,6 @@ export async function preferAuthenticated(
       now,
     });
   });
-}
-
-/** The content is that of the report, which is believed more now. No list of reports shows the difference. */
-async function noteAuthenticated(
-  tx: Tx,
-  report: ReportRow,
-  { authenticated }: JudgedContent,
-): Promise<void> {
-  const rows = tx.updateTable('report').set({ authenticated });
-  await rows.where(({ and }) => and(toKey(report))).execute();
-  await recountDays(tx, [placeOf(report), placeOf({ ...report, authenticated })]);
 }
 
 /** Returns whether the content is a conflict of the report. Of a report only so many conflicts are kept. */
@@ -88,7 +78,7 @@ async function findDomain(tx: Tx, { domain_id }: ReportRow): Promise<Owned | und
     .select(['name', 'account_id'])
     .where('id', '=', domain_id)
     .executeTakeFirstOrThrow();
-  return accountId === null ? undefined : { accountId, name };
+  return accountId === null ? undefined : { id: domain_id, accountId, name };
 }
 
 async function audit(

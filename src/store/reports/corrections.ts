@@ -3,10 +3,9 @@ import { type Instant, toInstant } from '../../domain/instant.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
 import { deleteOriginals } from '../documents/originals.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { takeNumbers } from '../lists/changes.ts';
 import { type ConflictRow, selectConflicts, toContent, toReport } from './conflicts.ts';
 import { lockConflict, lockReport, toKey } from './locking.ts';
-import { correctLastReport, deleteReports } from './removal.ts';
+import { correctLastReport, deleteReports, noteRemovals } from './removal.ts';
 import { type NewRow, type ReportRow, toNewRow } from './report-row.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
 import { storeReports } from './storing.ts';
@@ -76,7 +75,7 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
     if (conflict === undefined) {
       await deleteReports(tx, report.domain_id, [report]);
       await correctLastReport(tx, report.domain_id, [report]);
-      await noteRemoval(tx, report, now);
+      await noteRemovals(tx, [report], now);
     } else {
       await replaceReport(tx, { report, next: toReport(conflict), now });
       await deleteConflict(tx, conflict);
@@ -85,20 +84,6 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
     await insertRemovedPayload(tx, report, now);
     return toCorrected(report, conflict?.seq);
   });
-}
-
-/** Who follows the account is told, and who follows the domain's list begins again. */
-async function noteRemoval(
-  tx: Tx,
-  { id: reportId, domain_id: domainId }: ReportRow,
-  at: Instant,
-): Promise<void> {
-  const domain = tx.selectFrom('domain').select('account_id').where('id', '=', domainId);
-  const { account_id: accountId } = await domain.executeTakeFirstOrThrow();
-  if (accountId === null) return;
-  const removed = { accountId, at, type: 'report.removed', domainId, reportId } as const;
-  const { number: reports_removed } = await takeNumbers(tx, removed);
-  await tx.updateTable('domain').set({ reports_removed }).where('id', '=', domainId).execute();
 }
 
 /** Removes a conflict. Its content is not stored again when it comes in again. */

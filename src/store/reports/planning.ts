@@ -68,8 +68,8 @@ export class Planning {
 
   /** The domain with this name, when an account has it. */
   findOwned(name: string): Owned | undefined {
-    const accountId = this.#domains.get(name)?.accountId ?? null;
-    return accountId === null ? undefined : { accountId, name };
+    const { id = '', accountId = null } = this.#domains.get(name) ?? {};
+    return accountId === null ? undefined : { id, accountId, name };
   }
 
   #keep(domains: readonly ReportedDomain[]): void {

@@ -1,6 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
+import { takeNumbers } from '../lists/changes.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { takeFromLists } from './account-lists.ts';
 import { placeOf, type ReportRow } from './report-row.ts';
@@ -28,6 +29,21 @@ export async function deleteReports(
     .where('id', '=', domainId)
     .execute();
   await takeFromLists(tx, reports);
+}
+
+/**
+ * After reports of one domain were deleted for another reason than their age: who follows the account is told, and who
+ * follows the domain's list begins again.
+ */
+export async function noteRemovals(tx: Tx, reports: readonly ReportRow[], at: Instant) {
+  const [domainId = ''] = reports.map(({ domain_id }) => domain_id);
+  const domain = tx.selectFrom('domain').select('account_id').where('id', '=', domainId);
+  const { account_id: accountId } = await domain.executeTakeFirstOrThrow();
+  if (accountId === null) return;
+  const reportIds = reports.map(({ id }) => id);
+  const removed = { accountId, at, type: 'report.removed', domainId, reportIds } as const;
+  const { number: reports_removed } = await takeNumbers(tx, removed);
+  await tx.updateTable('domain').set({ reports_removed }).where('id', '=', domainId).execute();
 }
 
 /** After reports were deleted, and others stored in their place. */

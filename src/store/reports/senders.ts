@@ -3,6 +3,7 @@ import { DAYS_NEW, DISPUTED, NEW } from '../../domain/reports/authentication.ts'
 import { isKnownReporter } from '../../domain/reports/reporters.ts';
 import type { Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
+import { establishReporter } from './established.ts';
 
 /** What is known of the mail that a document came in. */
 export interface Sender {
@@ -20,13 +21,14 @@ export interface SenderAbout extends Sender {
 }
 
 export interface Owned {
+  readonly id: string;
   readonly accountId: string;
   readonly name: string;
 }
 
 /**
  * Who authenticated once must go on: says which of the mails are in the name of a reporter that was authenticated, before or
- * among these, and are not of it; and which reporters are new. Returns what is stored of each.
+ * among these, and are not of it; and which reporters are new. Returns what is stored of each. The domains are locked.
  */
 export async function judgeSenders(
   tx: Tx,
@@ -36,7 +38,7 @@ export async function judgeSenders(
   const known = await listKnown(tx, new Set(documents.flatMap(listNames)));
   for (const name of await insertReporters(tx, listNew(documents, known), now))
     known.set(name, now);
-  return documents.map((document) => {
+  const judged = documents.map((document) => {
     const { authenticated = null, uploadedBy, about } = document;
     if (uploadedBy !== undefined && about?.accountId !== uploadedBy) return '';
     if (authenticated === null) return null;
@@ -44,6 +46,14 @@ export async function judgeSenders(
     const isNew = authenticated !== '' && isNewReporter(authenticated, known, now);
     return isNew ? `${NEW}${authenticated}` : authenticated;
   });
+  const established = new Set<string>();
+  for (const [i, { authenticated, about }] of documents.entries()) {
+    if (!authenticated || judged[i] !== authenticated || isKnownReporter(authenticated)) continue;
+    const key = `${about?.id} ${authenticated}`;
+    if (about && !established.has(key)) await establishReporter(tx, about.id, authenticated);
+    established.add(key);
+  }
+  return judged;
 }
 
 /** When the reporters were authenticated first, by name. */

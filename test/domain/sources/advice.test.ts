@@ -4,9 +4,9 @@ import {
   loadOrganizationalDomains,
   type ToOrganizationalDomain,
 } from '../../../src/domain/dns/organizational-domain.ts';
+import type { Verdict } from '../../../src/domain/senders/sender.ts';
 import { type Advice, advise } from '../../../src/domain/sources/advice.ts';
 import type { Evidence, Signature } from '../../../src/domain/sources/evidence.ts';
-import type { Verdict } from '../../../src/domain/sources/sender.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
 
 let toOrganizationalDomain: ToOrganizationalDomain;

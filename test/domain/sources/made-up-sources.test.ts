@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
 import { unpackContent } from '../../../src/domain/reports/report-content.ts';
 import { parsePattern } from '../../../src/domain/reports/source-pattern.ts';
+import { createNamer } from '../../../src/domain/senders/service-name.ts';
+import { parseServices } from '../../../src/domain/senders/services.ts';
 import {
   addReport,
   keepLargest,
   type SourceSums,
 } from '../../../src/domain/sources/day-sources.ts';
-import { createNamer } from '../../../src/domain/sources/service-name.ts';
-import { parseServices } from '../../../src/domain/sources/services.ts';
 import { openSample, SAMPLES } from '../../support/corpus.ts';
 import { readAll } from '../../support/intake.ts';
 

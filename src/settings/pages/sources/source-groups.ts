@@ -1,8 +1,8 @@
 import { failedOf } from '../../../domain/alerts/rate.ts';
 import type { Day } from '../../../domain/instant.ts';
+import type { Sender } from '../../../domain/senders/sender.ts';
 import { addCounts } from '../../../domain/sources/day-sources.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
-import type { Sender } from '../../../domain/sources/sender.ts';
 import type { SourceCounts, Writable } from '../../../domain/sources/source.ts';
 import type { JudgedSource } from '../../../store/days/judged.ts';
 

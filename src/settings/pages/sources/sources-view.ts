@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Day } from '../../../domain/instant.ts';
+import type { Sender } from '../../../domain/senders/sender.ts';
 import type { Sort } from '../../../domain/sort.ts';
-import type { Sender } from '../../../domain/sources/sender.ts';
 import type { SourceCounts } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
 import { formatCount, formatDay, pluralize } from '../../../domain/text.ts';

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import type { Standing } from '../../../domain/own-mail.ts';
+import type { Sender, Verdict } from '../../../domain/senders/sender.ts';
+import type { NamedService } from '../../../domain/senders/service-name.ts';
+import type { ServiceGuide, ServiceKind } from '../../../domain/senders/services.ts';
 import type { Advice } from '../../../domain/sources/advice.ts';
-import type { Sender, Verdict } from '../../../domain/sources/sender.ts';
-import type { NamedService } from '../../../domain/sources/service-name.ts';
-import type { ServiceGuide, ServiceKind } from '../../../domain/sources/services.ts';
 import { pluralize } from '../../../domain/text.ts';
 import { findGuide } from '../../../store/days/known-services.ts';
 import { type Html, renderText } from '../../frame/text.ts';

@@ -4,6 +4,7 @@ import { toTrust } from '../../../domain/reports/authentication.ts';
 import { ORIGINAL_BYTES, ROW_BYTES } from '../../documents/stored-bytes.ts';
 import type { Tx } from '../../engine/database.ts';
 import { DOUBTFUL } from '../../migrations/0001-reports.ts';
+import { noteRemovals } from '../removal.ts';
 import { deleteSome } from './old-reports.ts';
 
 /*
@@ -39,6 +40,9 @@ export async function trimDoubtful(
     })
     .map(({ seq }) => seq);
   if (over.length === 0) return;
-  const rows = tx.selectFrom('report').selectAll().where('domain_id', '=', domainId);
-  await deleteSome(tx, domainId, await rows.where('seq', 'in', over).orderBy('seq').execute());
+  const stored = tx.selectFrom('report').selectAll().where('domain_id', '=', domainId);
+  const rows = await stored.where('seq', 'in', over).orderBy('seq').execute();
+  const { count } = await deleteSome(tx, domainId, rows);
+  // A client can't know that they have gone, as it does of what goes by age.
+  await noteRemovals(tx, rows.slice(0, count), now);
 }

@@ -5,6 +5,7 @@ import type { Db } from '../../../../src/store/engine/database.ts';
 import { trimDoubtful } from '../../../../src/store/reports/aging/doubtful.ts';
 import type { Sender } from '../../../../src/store/reports/senders.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../../../support/builders.ts';
+import { FeedClient } from '../../../support/feed-client.ts';
 import { listMiscounts } from '../../../support/recount.ts';
 import { aStore } from '../../../support/store.ts';
 
@@ -15,8 +16,9 @@ const BIG: Sender = { authenticated: 'google.com' };
 const [YESTERDAY, TODAY] = ['2026-03-14T12:00:00Z', '2026-03-15T12:00:00Z'];
 
 async function aWorld() {
-  const { db } = await aStore();
-  const { id, name: domain } = await aDomain(db, await aBareAccount(db));
+  const { db, reader } = await aStore();
+  const accountId = await aBareAccount(db);
+  const { id, name: domain } = await aDomain(db, accountId);
   const send = (reportIds: readonly string[], sender: Sender, at = TODAY) =>
     receive(
       db,
@@ -26,7 +28,7 @@ async function aWorld() {
     );
   const trim = (bounds: { reports: number; bytes: number }) =>
     db.write((tx) => trimDoubtful(tx, id, { now: TODAY, bounds }));
-  return { db, domain, send, trim };
+  return { db, domain, send, trim, client: new FeedClient(reader, accountId, 3) };
 }
 
 const listIds = async (db: Db) => {
@@ -56,6 +58,21 @@ test('they are bounded in bytes too', async () => {
   await send(['file'], FILE);
   await trim({ reports: 10, bytes: 5_500 });
   expect(await listIds(db)).toEqual(['b', 'c', 'file']);
+});
+
+test('a client that follows the account drops them too: its copy had them for ever', async () => {
+  const { db, send, trim, client } = await aWorld();
+  await send(['a', 'b', 'c', 'd', 'e'], STRANGER);
+  await send(['genuine'], BIG);
+  await client.follow();
+  await trim({ reports: 1, bytes: 1e6 });
+  await send(['f'], STRANGER);
+  await trim({ reports: 1, bytes: 1e6 });
+  await client.follow();
+  const copy = [...client.reports.keys()].toSorted();
+  const rows = await db.selectFrom('report').select('id').orderBy('id').execute();
+  expect(copy).toEqual(rows.map(({ id }) => id));
+  expect(await listIds(db)).toEqual(['genuine', 'f']);
 });
 
 test('a stranger who sends much leaves 64 MiB of a day, and the domain’s own reports', async () => {

@@ -1,7 +1,7 @@
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { SeenMail, Sighting } from './evidence.ts';
+import type { SeenMail, Sighting } from '../sources/evidence.ts';
 import type { Service, Services } from './services.ts';
 
 type Seen = Pick<SeenMail, 'dkim' | 'spf'>;

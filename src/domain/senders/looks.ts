@@ -1,8 +1,8 @@
 import { addSafely } from '../safe-sum.ts';
-import type { Facts, SeenMail, Signature } from './evidence.ts';
+import type { Facts, SeenMail, Signature } from '../sources/evidence.ts';
+import type { Writable } from '../sources/source.ts';
 import { sendsForOthers } from './party.ts';
 import type { MailOfParty, PassesOn } from './signature-homes.ts';
-import type { Writable } from './source.ts';
 
 /** What messages look like. */
 const NO_LOOKS = {

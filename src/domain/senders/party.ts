@@ -1,7 +1,7 @@
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { Facts, SeenMail } from './evidence.ts';
-import { toNetworkName } from './groups.ts';
+import type { Facts, SeenMail } from '../sources/evidence.ts';
+import { toNetworkName } from '../sources/groups.ts';
 import type { JudgeContext, SentMail } from './sender.ts';
 import type { NamedService } from './service-name.ts';
 

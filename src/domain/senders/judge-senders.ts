@@ -1,8 +1,8 @@
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
+import { addCounts, NO_COUNTS } from '../sources/day-sources.ts';
+import type { Signature } from '../sources/evidence.ts';
 import { type Crowd, findCrowd, toCrowdTitle } from './crowd.ts';
-import { addCounts, NO_COUNTS } from './day-sources.ts';
-import type { Signature } from './evidence.ts';
 import { findInvalid, sumTallies } from './looks.ts';
 import { type Party, sendsForOthers } from './party.ts';
 import { findPlaces, hasServers, type Place, type Places } from './place.ts';

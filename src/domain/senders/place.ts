@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { remember } from '../remember.ts';
-import { type Facts, type SeenMail, toFacts } from './evidence.ts';
+import { type Facts, type SeenMail, toFacts } from '../sources/evidence.ts';
 import { toTally } from './looks.ts';
 import { createPartyFinder, isPrivate, type Party } from './party.ts';
 import type { JudgeContext, SentMail } from './sender.ts';

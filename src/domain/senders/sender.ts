@@ -1,9 +1,9 @@
 import type { Day } from '../instant.ts';
-import type { EvidenceContext, Sighting, Signature } from './evidence.ts';
-import type { Network } from './network.ts';
-import type { Phrase } from './phrase.ts';
+import type { EvidenceContext, Sighting, Signature } from '../sources/evidence.ts';
+import type { Network } from '../sources/network.ts';
+import type { Phrase } from '../sources/phrase.ts';
+import type { Mark, SourceCounts } from '../sources/source.ts';
 import type { NamedService, NameEvidence } from './service-name.ts';
-import type { Mark, SourceCounts } from './source.ts';
 
 /** Whose mail a sender sends, and whether it is in order. `forged` is only what people marked, or what a botnet sends. */
 export type Verdict = 'yours' | 'needs_setup' | 'passed_on' | 'not_recognised' | 'forged';

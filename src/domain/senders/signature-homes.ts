@@ -1,6 +1,6 @@
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { Facts, SeenMail, Sighting, Signature } from './evidence.ts';
+import type { Facts, SeenMail, Sighting, Signature } from '../sources/evidence.ts';
 import { type Party, sendsForOthers } from './party.ts';
 
 export interface MailOfParty {

@@ -3,7 +3,7 @@ import type { ToOrganizationalDomain } from '../../../src/domain/dns/organizatio
 import { parseIpAddress } from '../../../src/domain/ip-address.ts';
 import { remember } from '../../../src/domain/remember.ts';
 import { parsePattern, toPattern } from '../../../src/domain/reports/source-pattern.ts';
-import type { SentMail, Verdict } from '../../../src/domain/sources/sender.ts';
+import type { SentMail, Verdict } from '../../../src/domain/senders/sender.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
 
 /** Reads `verdicts.table.txt`, which says what its lines mean. */

@@ -1,10 +1,10 @@
 import { failedOf } from '../alerts/rate.ts';
+import { type Phrase, phrase } from '../sources/phrase.ts';
+import { tellSelector } from '../sources/record-problem.ts';
+import type { SourceCounts } from '../sources/source.ts';
 import type { Tally } from './looks.ts';
 import { type Party, sendsForOthers } from './party.ts';
-import { type Phrase, phrase } from './phrase.ts';
-import { tellSelector } from './record-problem.ts';
 import type { ReasonCode, Sender, Verdict } from './sender.ts';
-import type { SourceCounts } from './source.ts';
 
 /** What is known of a sender, or of an address, when it is judged. */
 export interface Known {

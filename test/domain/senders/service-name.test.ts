@@ -8,8 +8,8 @@ import {
   createNamer,
   type NameContext,
   type NameEvidence,
-} from '../../../src/domain/sources/service-name.ts';
-import { parseGuides, parseServices } from '../../../src/domain/sources/services.ts';
+} from '../../../src/domain/senders/service-name.ts';
+import { parseGuides, parseServices } from '../../../src/domain/senders/services.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 

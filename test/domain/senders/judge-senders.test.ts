@@ -6,9 +6,9 @@ import {
   loadOrganizationalDomains,
   loadOwnerDomains,
 } from '../../../src/domain/dns/organizational-domain.ts';
-import { judgeSenders } from '../../../src/domain/sources/judge-senders.ts';
-import { createNamer } from '../../../src/domain/sources/service-name.ts';
-import { parseServices } from '../../../src/domain/sources/services.ts';
+import { judgeSenders } from '../../../src/domain/senders/judge-senders.ts';
+import { createNamer } from '../../../src/domain/senders/service-name.ts';
+import { parseServices } from '../../../src/domain/senders/services.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
 import { parseDomain, readTable, type TableDomain } from './verdicts-table.ts';
 
