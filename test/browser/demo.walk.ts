@@ -31,14 +31,15 @@ test.each(WIDTHS)(
 
     // The alert names its cause, and leads there.
     expect(await page.innerText('.alert')).toMatch(
-      /Plain Invoices \(198\.51\.100\.77\): .+ with selector inv1\s+is on/s,
+      /Plain Invoices stopped signing correctly on .+ \(selector inv1\): compare its key\./,
     );
     await page.click('.alert a');
-    await page.getByRole('heading', { name: '198.51.100.77' }).waitFor();
-    const source = await readMain();
-    expect(source).toContain('The signature does not verify');
-    expect(source).toContain('inv1');
-    expect(source).toContain('Do you know this source?');
+    await page.waitForURL(/failing=1/);
+    await page.getByRole('link', { name: 'Plain Invoices' }).first().click();
+    await page.waitForURL(/within=/);
+    const sender = await readMain();
+    expect(sender).toContain('(selector inv1), and the signature does not verify');
+    expect(sender).toContain('Do you know this sender?');
     expect(wrong).toEqual([]);
   },
 );
