@@ -36,7 +36,7 @@ const VARIABLES = {
   mailVerification: choice('PLUMBLINE_MAIL_VERIFICATION', ['on', 'off'], 'on'),
   /** Whether people upload reports on the account's page, and whether these are believed as files are. */
   uploads: choice('PLUMBLINE_UPLOADS', ['on', 'trusted', 'off'], 'on'),
-  watched: list('PLUMBLINE_WATCH', isAbsolute, 'absolute paths of folders or mailbox files'),
+  watched: list('PLUMBLINE_WATCH', isAbsolute, 'absolute paths of folders'),
   watchDone: choice('PLUMBLINE_WATCH_DONE', ['move', 'leave'], 'move'),
 };
 

@@ -3,7 +3,7 @@ import type { Instant } from './instant.ts';
 
 /* What the doors (SMTP, IMAP, folders, uploads on a page) and the inbox agree on. */
 
-/** More than any mail provider allows: a mailbox file in a folder is one input. */
+/** More than any mail provider allows: an archive in a folder is one input. */
 export const MAX_INCOMING_BYTES = 128 * 1024 * 1024;
 
 /** `smtp`, `imap`, `imap:2`, `folder:/srv/drop`: the kind, and what distinguishes doors of one kind. At most 300 characters. */

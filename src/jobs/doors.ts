@@ -41,7 +41,7 @@ function bindStore({ store: { db }, log, deliver }: DoorDeps) {
   };
 }
 
-/** Takes files from a folder, a Maildir or a mailbox file. */
+/** Takes files from a folder or a Maildir. */
 export function startFolderDoor(path: string, done: Config['watchDone'], deps: DoorDeps): Running {
   const warn = (fields: object, message: string) => deps.log.warn(fields, message);
   return watchFolder({ ...bindStore(deps), path, done, warn });

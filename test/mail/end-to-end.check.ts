@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -28,8 +28,6 @@ import { COUNTS, FOLDER_COUNTS, MAILS, POSTGRES_KILLS, ROUNDS, toMails } from '.
 const ADDRESS = 'dmarc@mx.plumbline.example';
 /** Files are not read before they are two seconds old, so they are written some rounds before they are needed. */
 const ROUNDS_AHEAD = 4;
-/** Messages of so many rounds come to the mailbox file at once: it is not read while it grows. */
-const MBOX_ROUNDS = 10;
 /** It takes a minute or two; a machine with much other work needs many times as long. */
 const MAX_MS = 900_000;
 const PATIENT = { timeout: 600_000, interval: 200 };
@@ -44,7 +42,7 @@ test.each([
   { engine: 'SQLite', make: aDatabasePath, kills: ROUNDS },
   { engine: 'PostgreSQL', make: onPostgres, kills: POSTGRES_KILLS },
 ])(
-  `$engine: ${ROUNDS * MAILS} mails by SMTP, and as many by IMAP, in a folder, a Maildir and a mailbox file are each accounted for, and each report is stored once, while the process is killed $kills times, the store refuses mails, and the IMAP server restarts`,
+  `$engine: ${ROUNDS * MAILS} mails by SMTP, and as many by IMAP, in a folder and in a Maildir are each accounted for, and each report is stored once, while the process is killed $kills times, the store refuses mails, and the IMAP server restarts`,
   async ({ engine, make, kills }) => {
     const startedAt = performance.now();
     const trial = await begin(engine, await make());
@@ -63,7 +61,6 @@ test.each([
     await expect.poll(() => imap.count(), PATIENT).toBe(COUNTS.ignored);
     await expect.poll(() => countFiles(watched.folder), PATIENT).toBe(0);
     await expect.poll(() => countFiles(join(watched.maildir, 'new')), PATIENT).toBe(COUNTS.ignored);
-    await expect.poll(() => countByDoor(db, watched.mbox), PATIENT).toBe(ROUNDS * MAILS);
     await expect.poll(() => countUnread(db), PATIENT).toBe(0);
     await killed.kill();
 
@@ -87,7 +84,6 @@ test.each([
     expectKeyedRows(rows, 'imap');
     expectKeyedRows(rows, `folder:${watched.folder}`, FOLDER_COUNTS);
     expectKeyedRows(rows, `folder:${watched.maildir}`);
-    expectKeyedRows(rows, `folder:${watched.mbox}`);
     await expectMailbox(imap);
     await expectFolder(watched.folder);
     await expectMaildir(watched.maildir);
@@ -106,7 +102,7 @@ interface Trial {
 }
 
 /** Paths. */
-type Watched = Readonly<Record<'folder' | 'maildir' | 'mbox', string>>;
+type Watched = Readonly<Record<'folder' | 'maildir', string>>;
 
 async function begin(engine: string, database: string): Promise<Trial> {
   const store = await openStore(database);
@@ -129,15 +125,10 @@ async function begin(engine: string, database: string): Promise<Trial> {
 }
 
 async function makeWatched(own: string): Promise<Watched> {
-  const [folder, maildir, mbox] = ['folder', 'maildir', 'mbox'].map((name) => join(own, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [folder, maildir] = [join(own, 'folder'), join(own, 'maildir')];
   for (const name of ['', 'new', 'cur', 'tmp']) await mkdir(join(maildir, name));
   await mkdir(folder);
-  await writeFile(mbox, '');
-  return { folder, maildir, mbox };
+  return { folder, maildir };
 }
 
 async function addMails({ imap, senders, watched }: Trial, round: number): Promise<void> {
@@ -146,27 +137,13 @@ async function addMails({ imap, senders, watched }: Trial, round: number): Promi
   if (round + ROUNDS_AHEAD < ROUNDS) await writeFiles(watched, round + ROUNDS_AHEAD);
 }
 
-async function writeFiles({ folder, maildir, mbox }: Watched, round: number): Promise<void> {
+async function writeFiles({ folder, maildir }: Watched, round: number): Promise<void> {
   for (const { id, bytes } of toMails('folder', round))
     await writeFile(join(folder, `${id}.eml`), bytes);
   for (const { id, bytes } of toMails('maildir', round)) {
     await writeFile(join(maildir, 'tmp', id), bytes);
     await rename(join(maildir, 'tmp', id), join(maildir, 'new', id));
   }
-  if (round % MBOX_ROUNDS === 0) await appendFile(mbox, toMailbox(round));
-}
-
-/** The messages of a round and of some rounds after it. */
-function toMailbox(round: number): Buffer {
-  const rounds = Array.from({ length: MBOX_ROUNDS }, (_, i) => round + i);
-  const mails = rounds.filter((one) => one < ROUNDS).flatMap((one) => toMails('mbox', one));
-  return Buffer.concat(
-    mails.flatMap(({ bytes }) => [
-      Buffer.from('From reporter@example.com Thu Jan  1 00:00:00 2026\n'),
-      bytes,
-      Buffer.from('\n\n'),
-    ]),
-  );
 }
 
 const toSender = (id: string) => `${id}@reporter.example`;
@@ -209,7 +186,6 @@ async function restart(imap: TestDovecot): Promise<void> {
 }
 
 const countByFolder = (db: Db) => countMails(db, 'door', 'like', 'folder:%');
-const countByDoor = (db: Db, path: string) => countMails(db, 'door', 'like', `folder:${path}`);
 const countDone = (db: Db) => countMails(db, 'state', '=', 'done');
 const countUnread = (db: Db) => countMails(db, 'state', '!=', 'done');
 

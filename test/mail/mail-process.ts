@@ -20,7 +20,7 @@ export interface MailProcessOptions {
   readonly database: string;
   readonly smtp: { readonly port: number; readonly address: string };
   readonly imap: ImapOptions;
-  /** The paths of folders, Maildirs and mailbox files to watch. */
+  /** The paths of folders and Maildirs to watch. */
   readonly watched: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export const COUNTS = { processed: 18 * ROUNDS, rejected: ROUNDS, ignored: ROUND
 /** Everything in a folder is meant for Plumbline, so what has no report is rejected there. */
 export const FOLDER_COUNTS = { processed: 18 * ROUNDS, rejected: 2 * ROUNDS, ignored: 0 };
 
-export const DOORS = ['smtp', 'imap', 'folder', 'maildir', 'mbox'] as const;
+export const DOORS = ['smtp', 'imap', 'folder', 'maildir'] as const;
 export type Door = (typeof DOORS)[number];
 
 interface TrialMail {

@@ -1,5 +1,5 @@
 /* How mails come in by each door. */
-import { appendFile, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { Dovecot, PASSWORD, USER } from '../../../test/support/dovecot/dovecot.ts';
@@ -30,7 +30,6 @@ export interface OpenDoor {
 
 export const DOORS: readonly Door[] = [
   { name: 'Maildir', kind: MAIL, open: openMaildir },
-  { name: 'mbox', kind: MAIL, open: openMbox },
   { name: 'SMTP', kind: MAIL, open: openSmtp },
   { name: 'IMAP', kind: MAIL, needs: '/usr/sbin/dovecot', open: openImap },
   { name: 'folder', kind: REPORT, open: openFolder },
@@ -56,19 +55,6 @@ function movingTo(folder: string): Pick<OpenDoor, 'bring' | 'countLeft'> {
       return entries.filter((entry) => entry.isFile()).length;
     },
   };
-}
-
-async function openMbox(folder: string): Promise<OpenDoor> {
-  const mbox = join(folder, 'mbox');
-  await writeFile(mbox, '');
-  const bring = async (paths: readonly string[]) => {
-    const mails = await Promise.all(paths.map((path) => readFile(path, 'latin1')));
-    const messages = mails.map(
-      (mail) => `From reporter@example.com Thu Jan  1 00:00:00 2026\n${mail}\n`,
-    );
-    await appendFile(mbox, messages.join('').replaceAll('\r\n', '\n'));
-  };
-  return { env: { PLUMBLINE_WATCH: mbox }, bring };
 }
 
 async function openSmtp(): Promise<OpenDoor> {
