@@ -221,9 +221,9 @@ describe('the server', () => {
     const client = aRawSmtp(port);
     expect(await client.reply()).toMatch(/^220 mx\.plumbline\.example ESMTP/);
     const offered = await client.ask('EHLO x');
-    for (const extension of ['PIPELINING', '8BITMIME', 'SIZE 26214400', 'CHUNKING'])
+    for (const extension of ['PIPELINING', '8BITMIME', 'SIZE 26214400'])
       expect(offered).toContain(extension);
-    expect(offered).not.toMatch(/AUTH|STARTTLS|XCLIENT|BINARYMIME|DSN/);
+    expect(offered).not.toMatch(/AUTH|STARTTLS|XCLIENT|CHUNKING|BINARYMIME|DSN/);
     expect(await client.ask('AUTH PLAIN AGEAYg==')).toMatch(/^5\d\d /);
   });
 
