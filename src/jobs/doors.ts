@@ -51,8 +51,8 @@ export function startFolderDoor(path: string, done: Config['watchDone'], deps: D
 export function startImapDoor(imap: ImapConfig, deps: DoorDeps & { readonly leases: Leases }) {
   const { leases, log } = deps;
   const read = async (signal: AbortSignal) => {
-    const { readMailboxApart } = await import('../intake/doors/imap/mailbox-process.ts');
-    await readMailboxApart(imap, bindStore(deps), signal);
+    const { readMailbox } = await import('../intake/doors/imap/imap.ts');
+    await readMailbox(imap, bindStore(deps), signal);
   };
   const { door } = imap;
   const logError = (err: unknown) => log.error({ err, door }, 'the mailbox could not be read');

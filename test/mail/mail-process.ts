@@ -5,7 +5,7 @@
 import { flushCompileCache } from 'node:module';
 import type { Deliver, DoorName } from '../../src/domain/incoming.ts';
 import { watchFolder } from '../../src/intake/doors/folder/folder-door.ts';
-import { readMailboxApart } from '../../src/intake/doors/imap/mailbox-process.ts';
+import { readMailbox } from '../../src/intake/doors/imap/imap.ts';
 import type { ImapOptions } from '../../src/intake/doors/imap/options.ts';
 import { startSmtp } from '../../src/intake/doors/smtp/smtp.ts';
 import { startInboxWorker } from '../../src/intake/inbox/worker.ts';
@@ -41,7 +41,7 @@ process.once('message', async () => {
     ...{ now, log },
   };
   const ofDoors = { ...given, ...toDoorState(db) };
-  void readMailboxApart(imap, ofDoors, new AbortController().signal);
+  void readMailbox(imap, ofDoors, new AbortController().signal);
   for (const path of watched)
     watchFolder({ ...ofDoors, path, done: 'move', warn: () => undefined, pollMs: 200 });
   await startSmtp(

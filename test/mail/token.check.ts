@@ -66,7 +66,8 @@ test('A mailbox is read with the token that the script of the guide gets', async
 test('The script of the guide fails when the provider gives no token', async () => {
   const provider = await aTokenProvider(() => ({ error: 'invalid_client' }));
   const file = await aTokenScript(provider);
-  await expect(readSecrets({ credentials: { tokenCommand: file } })).rejects.toThrow(
+  const { signal } = new AbortController();
+  await expect(readSecrets({ credentials: { tokenCommand: file } }, signal)).rejects.toThrow(
     /gives no token: it failed with exit status 1\./,
   );
 });

@@ -15,7 +15,7 @@ export const SLOW = [
   'test/notify/{mail,mailer}.test.ts',
   'test/store/backup/*.test.ts',
   'test/external/{copies,following}.test.ts',
-  'test/intake/doors/{folder,folder-bounds,imap-server,mailbox-process,smtp,smtp-hostile}.test.ts',
+  'test/intake/doors/{folder,folder-bounds,imap-server,smtp,smtp-hostile}.test.ts',
   'test/intake/inbox/{killed-workers,worker}.test.ts',
   'test/intake/parser-process.test.ts',
   'test/move/*.test.ts',

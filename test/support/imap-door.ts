@@ -1,6 +1,5 @@
 import { onTestFailed, onTestFinished } from 'vitest';
 import type { Incoming, MailResult } from '../../src/domain/incoming.ts';
-import { readSecrets } from '../../src/intake/doors/imap/credentials.ts';
 import { readMailbox } from '../../src/intake/doors/imap/imap.ts';
 import type { ImapOptions, MailboxOptions } from '../../src/intake/doors/imap/options.ts';
 
@@ -57,10 +56,9 @@ export function anImapDoor(
   const log = { info: note, warn: note, error: note };
   const stopping = new AbortController();
   const reading = readMailbox(
-    { ...options, limits: { ...QUICK, ...options.limits } },
+    { ...options, credentials, caFile, limits: { ...QUICK, ...options.limits } },
     {
       ...inbox.toGiven(),
-      readSecrets: () => readSecrets({ credentials, caFile }, stopping.signal),
       now: () => new Date('2026-03-15T04:00:00Z'),
       log: log as never,
     },

@@ -32,7 +32,7 @@ export function createParserProcess(): ParserProcess {
   const start = () => {
     if (child !== undefined && isRunning(child) && !child.killed && child.stdin?.writable)
       return { child, isNew: false };
-    child = forkChild(new URL('./parser-child.ts', import.meta.url), HEAP_MB);
+    child = forkChild();
     return { child, isNew: true };
   };
   return {
@@ -54,14 +54,14 @@ export function createParserProcess(): ParserProcess {
 const isRunning = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
   pid !== undefined && exitCode === null && signalCode === null;
 
-/** A process for untrusted bytes: its script calls `startWatchdog`. */
-export function forkChild(script: URL, heapMb: number, env?: NodeJS.ProcessEnv): ChildProcess {
-  const child = fork(script, {
-    execArgv: [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning'],
+/** A process for untrusted bytes. */
+function forkChild(): ChildProcess {
+  const child = fork(new URL('./parser-child.ts', import.meta.url), {
+    execArgv: [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
     // Node's message about exhausted memory is not useful, and untrusted bytes must not see secrets.
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
-    env: { ...toCacheEnv(), ...env },
+    env: toCacheEnv(),
   });
   // When the child has ended, writing fails. Its exit is the error that counts.
   child.stdin?.on('error', () => undefined);

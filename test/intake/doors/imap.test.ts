@@ -9,7 +9,7 @@ import { Fetches } from '../../../src/intake/doors/imap/fetches.ts';
 import { type Credentials, IMAP_LIMITS } from '../../../src/intake/doors/imap/options.ts';
 import { aFolder } from '../../support/command.ts';
 
-const readCredentials = (credentials: Credentials, signal?: AbortSignal) =>
+const readCredentials = (credentials: Credentials, signal = new AbortController().signal) =>
   readSecrets({ credentials }, signal);
 
 /** An executable script, with what it prints. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
+import { readSecrets } from './credentials.ts';
 import { DoorFault, type ImapError, toSaid } from './fault.ts';
 import { type FiledResult, fileMails } from './filing.ts';
-import type { ImapDeps, ImapLimits, MailboxOptions } from './options.ts';
+import type { ImapLimits, ImapOptions, MailboxOptions } from './options.ts';
 import { toPaths } from './paths.ts';
 import { createClient, ImapSession } from './session.ts';
 
@@ -28,12 +29,11 @@ interface UidRange {
 
 /** Connects, opens the mailbox, and works with it. Throws when the connection ends. */
 export async function withConnection(
-  options: MailboxOptions,
-  deps: Pick<ImapDeps, 'readSecrets'> & { limits: ImapLimits; signal: AbortSignal },
+  options: ImapOptions,
+  { limits, signal }: { readonly limits: ImapLimits; readonly signal: AbortSignal },
   work: (connection: MailboxConnection) => Promise<void>,
 ): Promise<void> {
-  const { limits, signal } = deps;
-  const client = createClient(options, limits, await deps.readSecrets());
+  const client = createClient(options, limits, await readSecrets(options, signal));
   // A command in progress ends first: a MOVE that is cut off may leave a mail in both folders.
   const closeSoon = () => void setTimeout(() => client.close(), limits.stopMs).unref();
   signal.addEventListener('abort', closeSoon);

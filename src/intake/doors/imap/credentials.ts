@@ -14,7 +14,7 @@ const TOKEN = /^[\x21-\x7e]+$/;
 /** Throws a DoorFault, which never contains the credentials. Aborting the signal kills the token command. */
 export async function readSecrets(
   { credentials, caFile }: Pick<ImapOptions, 'credentials' | 'caFile'>,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Secrets> {
   return {
     ...(await readCredentials(credentials, signal)),
@@ -24,7 +24,7 @@ export async function readSecrets(
 
 async function readCredentials(
   { password, passwordFile = '', tokenCommand }: Credentials,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Secrets> {
   if (tokenCommand !== undefined)
     return { accessToken: await runTokenCommand(tokenCommand, signal) };
@@ -42,10 +42,9 @@ async function readSecretFile(file: string, name: string): Promise<string> {
 }
 
 /** Runs the program without a shell: nothing in the text is expanded, and quotes have no meaning. */
-async function runTokenCommand(command: string, stopping?: AbortSignal): Promise<string> {
+async function runTokenCommand(command: string, stopping: AbortSignal): Promise<string> {
   const [program = '', ...args] = command.split(/\s+/).filter((word) => word !== '');
-  const tooLong = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
-  const signal = stopping === undefined ? tooLong : AbortSignal.any([stopping, tooLong]);
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(COMMAND_TIMEOUT_MS)]);
   const { output, why } = await run(program, args, signal);
   const token = output.trim();
   if (why === undefined && TOKEN.test(token)) return token;

@@ -4,15 +4,15 @@ import { type MailboxConnection, withConnection } from './connection.ts';
 import { type DoorFault, StoreFault, toDoorFault, toRetryMs } from './fault.ts';
 import { Fetches } from './fetches.ts';
 import { MailboxReading, type MailboxReadingDeps } from './mailbox-reading.ts';
-import { IMAP_LIMITS, type ImapDeps, type MailboxOptions } from './options.ts';
+import { IMAP_LIMITS, type ImapDeps, type ImapOptions } from './options.ts';
 
 /**
  * Reads a mailbox until the signal is aborted, and connects again whenever the connection ends. Only one process may
  * read a mailbox at a time; two would do no harm, but each mail would be fetched twice. Never throws.
  */
 export async function readMailbox(
-  options: MailboxOptions,
-  deps: ImapDeps & Partial<Pick<MailboxReadingDeps, 'onProgress'>>,
+  options: ImapOptions,
+  deps: ImapDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const { door } = options;
@@ -20,7 +20,6 @@ export async function readMailbox(
   let failures = 0;
   const onProgress = () => {
     failures = 0;
-    deps.onProgress?.();
   };
   const readingDeps = { ...deps, limits, fetches: new Fetches(limits), signal, onProgress };
   const reading = new MailboxReading(options, readingDeps);

@@ -3,8 +3,6 @@ import type { Deliver, DoorName, MailResult } from '../../../domain/incoming.ts'
 import { MAX_MAIL_BYTES } from '../../limits.ts';
 
 export interface ImapDeps {
-  /** Read again for each connection. Throws a DoorFault. */
-  readonly readSecrets: () => Promise<Secrets>;
   readonly deliver: Deliver;
   readonly findResults: (keys: readonly string[]) => Promise<ReadonlyMap<string, MailResult>>;
   readonly noteDoor: (door: DoorName, error?: string) => Promise<void>;
@@ -74,8 +72,6 @@ export const IMAP_LIMITS = {
   /** Silence of the server within a command, and a command without an end. */
   socketMs: 120_000,
   commandMs: 300_000,
-  /** CPU time without a mail that is read or filed. An honest server's answers take less than a hundredth. */
-  maxCpuMs: 20_000,
   /** How long a command in progress may take when the process stops. */
   stopMs: 4_000,
   /** The wait before the next try, after a refusal to move or flag mails. */
