@@ -1,11 +1,13 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Failure } from '../domain/failure.ts';
 import type { DoneResult, MailState } from '../domain/incoming.ts';
+import type { Db } from '../store/engine/database.ts';
 import { deleteDoor, findWriteFault, listDoors } from '../store/inbox/doors.ts';
-import { findMail, listMails, type MailFilter } from '../store/inbox/mails.ts';
+import { findMail, type ListedMail, listMails, type MailFilter } from '../store/inbox/mails.ts';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
+import { findContent } from '../store/inbox/parts.ts';
 import { parseDay, parseEach, parseWhole } from './arguments.ts';
 import { toColumns, toCountTexts, toMailId, toOutput } from './inbox/mail-output.ts';
-import { findBytes, rereadMails } from './inbox/reread-mails.ts';
 import {
   type Flags,
   hint,
@@ -25,17 +27,15 @@ const RESULTS: readonly DoneResult[] = ['processed', 'rejected', 'ignored', 'dro
 
 const RETRY_HELP = `
 A mail is stuck when a fault of this installation (no space, no memory, a database that does not respond) has kept
-it from being read ten times. It is read by plumbline serve or plumbline work, with ten tries again.`;
+it from being read ten times. It is read by plumbline serve or plumbline work, with ten tries again. A mail without a
+report is read again, with the parser of this version, as long as its bytes are kept: ninety days, unless it was a TLS
+report or a failure report. What was rejected is read again by plumbline document reread.`;
 
 const DOORS_HELP = `
 Ends with status 1 when a door fails, or has said nothing for a quarter of an hour.`;
 
 const DROP_HELP = `
 The mail is not read, and its bytes are deleted. Only a mail that waits or is stuck can be dropped.`;
-
-const REREAD_HELP = `
-For mails that are done and had no report, with the parser of this version. Their bytes are kept for ninety days,
-unless it was a TLS report or a failure report. What was rejected is read again by plumbline document reread.`;
 
 export function define(inbox: Command): void {
   inbox
@@ -68,7 +68,9 @@ export function define(inbox: Command): void {
   inbox
     .command('retry')
     .addArgument(new Argument('[mail...]', 'as listed').argParser(parseEach(parseMail)))
-    .description('Read mails that are stuck, or that wait for their next try, as soon as possible.')
+    .description(
+      'Read mails as soon as possible that are stuck, wait for their next try or had no report.',
+    )
     .option('--all', 'all that are stuck')
     .addHelpText('after', RETRY_HELP)
     .action(retry);
@@ -84,13 +86,6 @@ export function define(inbox: Command): void {
       });
       printChanged(seqs, 'Dropped', options);
     });
-
-  inbox
-    .command('reread')
-    .addArgument(new Argument('<mail...>', 'as listed').argParser(parseEach(parseMail)))
-    .description('Read mails again.')
-    .addHelpText('after', REREAD_HELP)
-    .action(rereadMails);
 }
 
 function parseMail(text: string): number {
@@ -132,7 +127,11 @@ async function retry(mails: readonly number[], options: Flags<'all'>): Promise<v
   if (mails.length > 0 === (options.all === true)) throw new UsageError('Give mails, or --all.');
   const seqs = await withStore(async ({ db }) => {
     const seqs = options.all ? await listStuck(db) : mails;
-    for (const seq of seqs) await retryMail(db, seq);
+    for (const seq of seqs) {
+      const mail = await findMail(db, seq);
+      if (mail.state === 'done') await findBytes(db, mail);
+      await retryMail(db, seq);
+    }
     return seqs;
   });
   printChanged(seqs, 'To be read again', options);
@@ -143,4 +142,17 @@ function printChanged(seqs: readonly number[], verb: string, options: OutputOpti
   const mails = seqs.map((seq) => ({ id: toMailId(seq) }));
   const text = `${verb}: ${mails.map(({ id }) => id).join(', ')}`;
   printResult(mails, [mails.length === 0 ? 'No mail is stuck.' : text], options);
+}
+
+const HAS_PARTS =
+  'Of a mail with a report, the part that has it is kept: plumbline document show and reread.';
+
+/** Throws `not_found` when the bytes were not kept. */
+async function findBytes(db: Db, mail: ListedMail): Promise<Uint8Array> {
+  const bytes = await findContent(db, mail);
+  if (bytes !== undefined) return bytes;
+  const { seq, result } = mail;
+  const why = mail.reason ?? result ?? 'it is not complete';
+  const hint = result === 'processed' || result === 'rejected' ? ` ${HAS_PARTS}` : '';
+  throw new Failure('not_found', `The bytes of mail-${seq} were not kept (${why}).${hint}`);
 }

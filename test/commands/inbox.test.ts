@@ -107,7 +107,6 @@ describe('plumbline inbox', () => {
     [['inbox', 'retry'], 2, 'Give mails, or --all.'],
     [['inbox', 'retry', 'mail-1', '--all'], 2, 'Give mails, or --all.'],
     [['inbox', 'drop', 'mail-1'], 1, 'done already'],
-    [['inbox', 'reread', 'mail-2'], 1, 'was not read yet'],
   ])('%j ends with status %i', async (args, status, message) => {
     await withDb(async (db) => {
       await deliverMail(db);
@@ -143,18 +142,22 @@ describe('plumbline inbox', () => {
       expect(await listMailRows(db)).toMatchObject([{ state: 'done', result: 'dropped' }]);
       expect(await db.selectFrom('inbox_part').selectAll().execute()).toEqual([]);
     });
-    const { status, stderr } = await program.run(['inbox', 'reread', 'mail-1']);
+    const { status, stderr } = await program.run(['inbox', 'retry', 'mail-1']);
     expect([status, stderr]).toEqual([1, expect.stringContaining('were not kept (dropped)')]);
   });
 
-  test('rereads a mail without a report, and gives its bytes', async () => {
+  test('reads a mail without a report again, and gives its bytes', async () => {
     const hello = letter(text('Hello'));
     await withDb(async (db) => {
       await deliverMail(db, { bytes: hello });
       await workAll(db);
     });
-    const again = await program.json('inbox', 'reread', 'mail-1');
-    expect(again).toMatchObject([{ result: 'ignored' }]);
+    expect(await program.json('inbox', 'retry', 'mail-1')).toEqual([{ id: 'mail-1' }]);
+    await withDb(async (db) => {
+      expect(await listMailRows(db)).toMatchObject([{ state: 'waiting', result: null }]);
+      await workAll(db);
+      expect(await listMailRows(db)).toMatchObject([{ state: 'done', result: 'ignored' }]);
+    });
     const { stdout } = await program.run(['inbox', 'show', 'mail-1', '--original']);
     expect(stdout).toBe(hello.toString());
   });
@@ -167,7 +170,7 @@ describe('plumbline inbox', () => {
       await workAll(db);
     });
     for (const args of [
-      ['reread', 'mail-1'],
+      ['retry', 'mail-1'],
       ['show', 'mail-2', '--original'],
     ]) {
       const { status, stderr } = await program.run(['inbox', ...args]);

@@ -23,7 +23,7 @@ export function toColumns(mail: ReturnType<typeof toOutput>) {
 /** The counts are those of the reading: an account may have claimed the domain since. */
 const OUTCOME_TEXTS: Readonly<Record<string, string>> = { unclaimed: 'unclaimed when read' };
 
-export function toResultText(
+function toResultText(
   mail: Pick<ListedMail, 'state' | 'result' | 'counts' | 'reason' | 'last_error'>,
 ): string {
   const { state, result, counts, reason, last_error } = mail;

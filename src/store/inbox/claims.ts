@@ -11,7 +11,7 @@ import { readClockMs, readNow } from '../work/clock.ts';
 /** After so many claims that led to no result, a mail is stuck. */
 export const MAX_TRIES = 10;
 
-export const CLAIMED_COLUMNS = [
+const CLAIMED_COLUMNS = [
   'seq',
   'id',
   'door',
@@ -28,7 +28,7 @@ type ClaimedRow = Pick<Selectable<Tables['inbox_mail']>, (typeof CLAIMED_COLUMNS
 export type ClaimedMail = Readonly<ReturnType<typeof toClaimed>>;
 
 /** `isAgain`: a worker has read it before, to its end perhaps, and recorded nothing. */
-export function toClaimed(row: ClaimedRow, isAgain: boolean) {
+function toClaimed(row: ClaimedRow, isAgain: boolean) {
   return { ...row, sha256: toHex(row.sha256), isAgain };
 }
 

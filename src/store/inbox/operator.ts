@@ -1,17 +1,15 @@
 import { Failure } from '../../domain/failure.ts';
 import type { MailState } from '../../domain/incoming.ts';
-import { toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { readClockMs, readNow } from '../work/clock.ts';
-import { CLAIMED_COLUMNS, type ClaimedMail, type Holder, toClaimed } from './claims.ts';
+import { readNow } from '../work/clock.ts';
 import { noMail, toState } from './mails.ts';
 import { deleteParts } from './parts.ts';
 
-/** Makes a waiting or stuck mail due now, as if it had never been tried. Throws `not_found` or `conflict`. */
+/** Makes a mail due now, as if it had never been tried; one that is done, too. Throws `not_found` or `conflict`. */
 export async function retryMail(db: Db, seq: number): Promise<void> {
   await db.write(async (tx) => {
-    await requireState(tx, seq, ['waiting', 'stuck']);
-    const waiting = { state: 'waiting', due_at: await readNow(tx), tries: 0 } as const;
+    await requireState(tx, seq, ['waiting', 'stuck', 'done']);
+    const waiting = { state: 'waiting', due_at: await readNow(tx), tries: 0, ...UNDONE } as const;
     await tx.updateTable('inbox_mail').set(waiting).where('seq', '=', seq).execute();
   });
 }
@@ -35,24 +33,6 @@ export async function dropMail(db: Db, seq: number): Promise<void> {
   await deleteParts(db, id);
 }
 
-/** The tries of a mail that an operator waits for: a mail is postponed at its first try only. */
-const READ_AT_ONCE = 2;
-
-/** Claims a mail that is done, to read it again. After a kill the claim ends, and a worker reads the mail. */
-export async function reclaimMail(db: Db, holder: Holder, seq: number): Promise<ClaimedMail> {
-  return await db.write(async (tx) => {
-    await requireState(tx, seq, ['done']);
-    const due_at = toInstant(new Date((await readClockMs(tx)) + holder.claimMs));
-    const row = await tx
-      .updateTable('inbox_mail')
-      .set({ state: 'waiting', claimed_by: holder.id, due_at, tries: READ_AT_ONCE, ...UNDONE })
-      .where('seq', '=', seq)
-      .returning(CLAIMED_COLUMNS)
-      .executeTakeFirstOrThrow();
-    return toClaimed(row, true);
-  });
-}
-
 const UNDONE = { result: null, counts: null, reason: null, done_at: null } as const;
 
 /** Locks the mail until the transaction ends, by an update without a change. Throws `not_found` or `conflict`. */
@@ -72,5 +52,5 @@ const REFUSALS: Readonly<Record<MailState, string>> = {
   waiting: 'was not read yet: it waits.',
   stuck: 'was not read yet: it is stuck. plumbline inbox retry',
   claimed: 'is being read now.',
-  done: 'is done already. plumbline inbox reread reads it again.',
+  done: 'is done already. plumbline inbox retry reads it again.',
 };

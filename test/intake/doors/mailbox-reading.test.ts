@@ -58,7 +58,6 @@ async function aReader(
   const given = {
     ...{ ...inbox.toGiven(), fetches, log: log as never },
     limits: { ...IMAP_LIMITS, pauseMs: 0, ...limits },
-    readSecrets: async () => ({ pass: 'x' }),
     ...{ now: () => new Date('2026-03-15T04:00:00Z'), signal },
     onProgress: () => {},
   };
