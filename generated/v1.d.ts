@@ -1470,8 +1470,9 @@ export interface components {
             };
         };
         /**
-         * @description A parameter is malformed, out of range or given twice, or takes a cursor of another list. The message names it and says what is allowed. The first
-         *     example names none, for mock servers, which do not know which parameter was wrong.
+         * @description A parameter is malformed, out of range or given twice, takes a cursor of another list, or belongs to another
+         *     operation. The message names it and says what is allowed. The first example names none, for mock servers, which do
+         *     not know which parameter was wrong.
          */
         readonly ValidationError: {
             headers: {
