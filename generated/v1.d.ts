@@ -563,6 +563,89 @@ export interface components {
              * @example 1807
              */
             readonly aligned_messages: number;
+            /**
+             * Format: int32
+             * @description 1 for the content that came first, and one more each time another one took its place: the operator corrected the
+             *     report, or an authenticated mail had other figures.
+             * @example 1
+             */
+            readonly revision: number;
+        };
+        /** @description A report as the account's list has it, with its records where they are asked for. */
+        readonly ChangedReport: {
+            /**
+             * Format: uuid
+             * @description Report identifier.
+             * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
+             */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description The domain that the report is about.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly domain_id: string;
+            /**
+             * @description Organisation name as the report gives it, without white space around it, and cut after 1,000 characters;
+             *     null when the reporter left it out.
+             * @example Mailbox Provider
+             */
+            readonly reporter_org: string | null;
+            /**
+             * @description Contact address as the report gives it; null when the reporter left it out.
+             * @example dmarc-reports@provider.example
+             */
+            readonly reporter_email: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the reporting window.
+             * @example 2026-03-14T00:00:00Z
+             */
+            readonly begin_date: string;
+            /**
+             * Format: date-time
+             * @description End of the reporting window, as sent; a few reporters send one before its beginning.
+             * @example 2026-03-14T23:59:59Z
+             */
+            readonly end_date: string;
+            /**
+             * Format: int64
+             * @description Policy evaluation records in the report. Blank placeholder records are not counted.
+             * @example 2
+             */
+            readonly record_count: number;
+            /**
+             * Format: int64
+             * @description Messages, added up over all records.
+             * @example 1830
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Messages of the records whose evaluated DKIM or SPF result is a pass. Raw authentication results
+             *     never decide this.
+             * @example 1807
+             */
+            readonly aligned_messages: number;
+            /**
+             * Format: int32
+             * @description 1 for the content that came first, and one more each time another one took its place: the operator corrected the
+             *     report, or an authenticated mail had other figures.
+             * @example 1
+             */
+            readonly revision: number;
+            /**
+             * @description Only with `include=records`: the records as the list of the report's records has them, most messages first.
+             * @example []
+             */
+            readonly records?: readonly components["schemas"]["ReportRecord"][];
+            /**
+             * Format: int64
+             * @description Only with `include=records`: how many records of the report are not in `records`. Of a report with more than
+             *     10,000 the largest are kept; and a report that does not fit into 4 MiB comes alone, with its largest records.
+             * @example 0
+             */
+            readonly unlisted_records?: number;
         };
         /**
          * @description A record of a report, in the standard's words. null means that the reporter left the value out. Of each list
@@ -1307,7 +1390,7 @@ export interface components {
              * @example 2026-03-15T04:12:09Z
              */
             readonly at: string;
-            readonly report?: components["schemas"]["AccountReport"];
+            readonly report?: components["schemas"]["ChangedReport"];
             /**
              * Format: uuid
              * @description The report that was removed.
@@ -1364,6 +1447,12 @@ export interface components {
              * @example 1
              */
             readonly total: number;
+            /**
+             * Format: int32
+             * @description The report's `revision`, to which these records belong.
+             * @example 1
+             */
+            readonly revision: number;
         };
         /** @description A page of alerts. */
         readonly AlertList: {
@@ -1546,6 +1635,17 @@ export interface components {
          * @example 50
          */
         readonly Limit: number;
+        /**
+         * @description The largest number of items in the answer. Decimal digits only. An answer of more than 4 MiB ends earlier, with
+         *     `has_more`.
+         * @example 50
+         */
+        readonly ChangesLimit: number;
+        /**
+         * @description `records`: each report comes with its `records`.
+         * @example records
+         */
+        readonly Include: "records";
         /**
          * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
          *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
@@ -2094,10 +2194,16 @@ export interface operations {
                  */
                 readonly after?: components["parameters"]["After"];
                 /**
-                 * @description The largest number of items in the page. Decimal digits only.
+                 * @description The largest number of items in the answer. Decimal digits only. An answer of more than 4 MiB ends earlier, with
+                 *     `has_more`.
                  * @example 50
                  */
-                readonly limit?: components["parameters"]["Limit"];
+                readonly limit?: components["parameters"]["ChangesLimit"];
+                /**
+                 * @description `records`: each report comes with its `records`.
+                 * @example records
+                 */
+                readonly include?: components["parameters"]["Include"];
             };
             readonly header?: {
                 /**

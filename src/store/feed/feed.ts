@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Expression, type Kysely, sql } from 'kysely';
-import type { Cursor, Start } from '../../domain/cursor.ts';
+import type { Cursor, Point, Start } from '../../domain/cursor.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
 import { fieldsOfDomain, type ListedDomain } from '../domains/domains.ts';
@@ -27,14 +28,24 @@ export interface Change {
   readonly alert?: ListedAlert;
 }
 
-/** The feed has an order of its own, and cursors. */
-export const feedList = (accountId: string) => `changes ${accountId}`;
-
 interface FeedQuery {
   readonly accountId: string;
   readonly start: Start;
   readonly limit: number;
+  /** Where reports have their records. */
+  readonly toRecords?: ToRecords | undefined;
 }
+
+/** The first of a content's records as JSON, in at most so many bytes, and how many the content has. */
+export type ToRecords = (
+  content: Uint8Array,
+  maxBytes: number,
+) => { readonly texts: readonly string[]; readonly kept: number };
+
+/** A page ends before the item with which it would be longer. Contents take less than their records as JSON. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** After so many bytes other requests have their turn. */
+const BYTES_AT_ONCE = 128 * 1024;
 
 export interface FeedPage {
   readonly version: string;
@@ -47,35 +58,95 @@ export interface FeedPage {
 /** Another one after each change of the account; undefined when the cursor's change was lost or is forgotten. */
 export function findFeedVersion(reader: Reader, query: FeedQuery): Promise<string | undefined> {
   return reader.readPlan(function* () {
-    const { accountId, start } = query;
+    const { accountId, start, limit } = query;
+    if (start !== 'start') return (yield* planHead(accountId, start))?.version;
+    const found = yield* planRows({ accountId, start, limit });
     // Its page may be the last one, too.
-    const found = start === 'start' ? yield* planPage(query) : yield* planHead(accountId, start);
-    return found?.version;
+    return found && (found.rows.length > limit ? found.head.version : found.head.end);
   });
 }
 
 /** undefined when the cursor's change was lost or is forgotten. */
-export function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
-  return reader.readPlan(() => planPage(query));
+export async function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
+  const read = await reader.readPlan(() => planRows(query));
+  if (read === undefined) return undefined;
+  const { head, rows } = read;
+  const { end, number, nonce } = head;
+  const items = await toItems(query, read);
+  const hasMore = items.length < rows.length;
+  const key = hasMore ? (rows[items.length - 1]?.number ?? number) : number;
+  return { version: hasMore ? head.version : end, items, hasMore, cursor: { key, number, nonce } };
 }
 
-function* planPage({ accountId, start, limit }: FeedQuery): Plan<FeedPage | undefined> {
+interface ReadRows {
+  readonly head: Position;
+  /** One more than the page can have. */
+  readonly rows: readonly ChangeRow[];
+  /** Of the reports that may fit into the page, by their numbers. */
+  readonly contents: ReadonlyMap<number | null, Uint8Array>;
+}
+
+function* planRows({ accountId, start, limit, toRecords }: FeedQuery): Plan<ReadRows | undefined> {
   const head = yield* planHead(accountId, start);
   if (head === undefined) return undefined;
-  const { end, number, nonce, after } = head;
+  const { after } = head;
   const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
-  const page = rows.slice(0, limit);
-  const hasMore = rows.length > limit;
-  const key = hasMore ? (page.at(-1)?.number ?? number) : number;
-  const version = hasMore ? head.version : end;
-  return { version, items: page.map(toItem), hasMore, cursor: { key, number, nonce } };
+  const until = toRecords && findLast(rows)?.number;
+  const found = until === undefined ? [] : yield* ask(contentsOf({ accountId, after, until }));
+  return { head, rows, contents: new Map(found.map(({ number, content }) => [number, content])) };
+}
+
+/** The last row up to which all contents may fit into a page; the first one always does. */
+function findLast(rows: readonly ChangeRow[]): ChangeRow | undefined {
+  let bytes = 0;
+  const beyond = rows.findIndex(({ bytes: own }) => {
+    bytes += own;
+    return bytes > MAX_BYTES;
+  });
+  return beyond === -1 ? rows.at(-1) : rows[Math.max(0, beyond - 1)];
+}
+
+const contentsOf = prepareQuery(
+  (db, param: Param<{ accountId: string; after: number; until: number }>) =>
+    db
+      .selectFrom('report')
+      .select(['number', 'content'])
+      .where('account_seq', '=', accountSeq(db, param))
+      .where('number', '>', param('after'))
+      .where('number', '<=', param('until')),
+);
+
+/** As many items as fit into a page, at least one. */
+async function toItems({ limit, toRecords }: FeedQuery, { rows, contents }: ReadRows) {
+  const items: JsonText<Change>[] = [];
+  let [room, turn] = [MAX_BYTES, MAX_BYTES];
+  for (const row of rows.slice(0, limit)) {
+    const { item, isWhole } = toRecords
+      ? withRecords(row, contents?.get(row.number), { room, toRecords })
+      : { item: toItem(row), isWhole: true };
+    const left = room - Buffer.byteLength(item) - 1;
+    if (items.length > 0 && (left < 0 || !isWhole)) break;
+    items.push(item);
+    room = left;
+    if (turn - room < BYTES_AT_ONCE) continue;
+    await setImmediate();
+    turn = room;
+  }
+  return items;
+}
+
+interface Position extends Point {
+  /** The version of the end, and the one of this place. */
+  readonly end: string;
+  readonly version: string;
+  readonly after: number;
 }
 
 /**
  * The version of the end says that nothing is new. Before the end it has the start, too: a client that has read one page
  * must not be told so of the next one.
  */
-function* planHead(accountId: string, start: Start) {
+function* planHead(accountId: string, start: Start): Plan<Position | undefined> {
   const [head] = yield* ask(newestChange({ accountId }));
   if (head === undefined) return undefined;
   const isKnown = start === 'start' || (yield* findChange(accountId, start, head)) === 'known';
@@ -104,6 +175,24 @@ interface ChangeRow {
   readonly at: Instant;
   readonly name: string | null;
   readonly object: string | null;
+  /** Of a report's content. */
+  readonly bytes: number;
+}
+
+/** The item of a report, as long as there is room, and whether that is all of it. */
+function withRecords(
+  row: ChangeRow,
+  content: Uint8Array | undefined,
+  { room, toRecords }: { readonly room: number; readonly toRecords: ToRecords },
+) {
+  const item = toItem(row);
+  if (row.name !== 'report') return { item, isWhole: true };
+  if (content === undefined) return { item, isWhole: false };
+  const { texts, kept } = toRecords(content, room - Buffer.byteLength(item));
+  const unlisted = JSON.parse(row.object ?? '').record_count - texts.length;
+  // Behind the last field of the report.
+  const records = `,"records":[${texts.join()}],"unlisted_records":${unlisted}}}`;
+  return { item: `${item.slice(0, -2)}${records}`, isWhole: texts.length === kept };
 }
 
 /** Nothing in these texts has to be escaped. */
@@ -118,7 +207,7 @@ const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
   );
   return db
     .selectFrom(sql<ChangeRow>`(${sql.join(parts, sql` union all `)})`.as('changed'))
-    .select(['number', 'type', 'domain_id', 'name', 'object'])
+    .select(['number', 'type', 'domain_id', 'name', 'object', 'bytes'])
     .select(({ fn, selectFrom }) => {
       const first = selectFrom('change as first')
         .select(({ fn }) => fn.min('first.number').as('number'))
@@ -143,8 +232,10 @@ const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
 
 type Select = (db: Kysely<Tables>, param: Param<AfterQuery>) => Expression<unknown>;
 
-const accountSeq = (db: Kysely<Tables>, param: Param<AfterQuery>) =>
+const accountSeq = (db: Kysely<Tables>, param: Param<{ accountId: string }>) =>
   db.selectFrom('account').select('seq').where('id', '=', param('accountId'));
+
+const NO_CONTENT = sql.lit(0).as('bytes');
 
 const text = (value: string) => sql<string>`cast(${sql.lit(value)} as text)`;
 
@@ -154,6 +245,7 @@ const reportsStored: Select = (db, param) =>
     .select(['report.number', text('report.stored').as('type'), 'report.domain_id'])
     .select(['report.received_at as at', text('report').as('name')])
     .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('object'))
+    .select(sql<number>`length(report.content)`.as('bytes'))
     .where('account_seq', '=', accountSeq(db, param))
     .where('report.number', '>', param('after'))
     .orderBy('report.number')
@@ -165,7 +257,7 @@ const domainsListed: Select = (db, param) =>
     .selectFrom('domain')
     .select(['domain.number', text('domain.listed').as('type'), 'domain.id as domain_id'])
     .select(['created_at as at', text('domain').as('name')])
-    .select(dialectOf(db).jsonRow(fieldsOfDomain(db)).as('object'))
+    .select([dialectOf(db).jsonRow(fieldsOfDomain(db)).as('object'), NO_CONTENT])
     .where('account_id', '=', param('accountId'))
     .where('domain.number', '>', param('after'))
     .where('status', '=', 'active')
@@ -177,7 +269,7 @@ const alertsChanged: Select = (db, param) =>
     .selectFrom('alert')
     .select(['last_change as number', text('alert.changed').as('type'), 'alert.domain_id'])
     .select(['alert.fired_at as at', text('alert').as('name')])
-    .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('object'))
+    .select([dialectOf(db).jsonRow(fieldsOfAlert(db)).as('object'), NO_CONTENT])
     .where('account_id', '=', param('accountId'))
     .where('last_change', '>', param('after'))
     .orderBy('last_change')
@@ -189,7 +281,7 @@ const others: Select = (db, param) =>
     .selectFrom('change')
     .select(['change.number', 'change.type', 'change.domain_id', 'change.at'])
     .select(sql<string>`case when report_id is not null then 'report_id' end`.as('name'))
-    .select(sql<string>`'"' || report_id || '"'`.as('object'))
+    .select([sql<string>`'"' || report_id || '"'`.as('object'), NO_CONTENT])
     .where('account_seq', '=', accountSeq(db, param))
     .where('change.number', '>', param('after'))
     .where('change.type', 'is not', null)

@@ -19,6 +19,9 @@ import { readNow } from '../work/clock.ts';
 /** Rows of `change` go after so many days. What follows an account by them begins again then. */
 const KEPT_DAYS = 400;
 
+/** The feed's id: it has an order of its own, and cursors. */
+export const feedList = (accountId: string) => `changes ${accountId}`;
+
 /** Random, of a transaction. It distinguishes the numbers of the transaction from the same ones before a restore. */
 export function newNonce(): string {
   return randomBytes(6).toString('base64url');

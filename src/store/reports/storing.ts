@@ -21,6 +21,8 @@ export interface NewReport {
   readonly domain: ReportedDomain;
   readonly row: NewRow;
   readonly policyPublished: PolicyPublished;
+  /** Of one that takes the place of another content. */
+  readonly revision?: number;
 }
 
 /**
@@ -37,9 +39,9 @@ export async function storeReports(
   const byDomain = [...Map.groupBy(reports, ({ domain }) => domain).entries()];
   await runAllPrepared(tx, [...toDays(reports), ...byDomain.map(toHeadUpdate)]);
   const places = await addToLists(tx, toArrived(byDomain), { nonce, at });
-  const rows = reports.map(({ row }) => {
+  const rows = reports.map(({ row, revision = 1 }) => {
     const { account_seq = null, number = null } = places.get(row) ?? {};
-    return { ...row, account_seq, number, nonce };
+    return { ...row, account_seq, number, nonce, revision };
   });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
