@@ -849,7 +849,7 @@ export interface components {
             readonly timestamp: string;
             readonly data: components["schemas"]["Alert"];
         };
-        /** @description What a webhook is sent when reports about a domain were received. */
+        /** @description What a webhook is sent when reports about a domain came to the lists. */
         readonly ReportEvent: {
             /**
              * @description The event.
@@ -878,8 +878,55 @@ export interface components {
                  */
                 readonly report_count: number;
                 /**
-                 * @description The point before them. As `received_after` of `listReports` it lists these reports, and what came since.
-                 * @example pPRckDAbOQAAAAAAAvV3e1Qn8cYAAAAAAAL1d3tUJ_HGAAAAAA
+                 * @description A point of the feed before them: `listChanges` has them, and what changed since, `after` it.
+                 * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
+                 */
+                readonly cursor: string;
+            };
+        };
+        /** @description What a webhook is sent for a change of the feed that removes a report, or lists or drops a domain. */
+        readonly ChangeEvent: {
+            /**
+             * @description The event, which is the type of the feed's item.
+             * @example report.removed
+             * @enum {string}
+             */
+            readonly type: "report.removed" | "domain.listed" | "domain.unlisted" | "domain.removed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-15T10:30:00Z
+             */
+            readonly timestamp: string;
+            /** @description The feed's item, and a cursor. */
+            readonly data: {
+                /**
+                 * @description The type of the item.
+                 * @example report.removed
+                 */
+                readonly type: string;
+                /**
+                 * Format: uuid
+                 * @description The domain that it is about.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: string;
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 * @example 2026-03-15T10:30:00Z
+                 */
+                readonly at: string;
+                /**
+                 * Format: uuid
+                 * @description The report that was removed.
+                 * @example c2d1a7c0-0f8e-8d3f-8b19-6f4a1a2c9e70
+                 */
+                readonly report_id?: string;
+                readonly domain?: components["schemas"]["Domain"];
+                /**
+                 * @description A point of the feed before the change, for `after` of `listChanges`.
+                 * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
                  */
                 readonly cursor: string;
             };
@@ -1641,10 +1688,7 @@ export interface components {
          * @example 50
          */
         readonly ChangesLimit: number;
-        /**
-         * @description `records`: each report comes with its `records`.
-         * @example records
-         */
+        /** @description `records`: each report comes with its `records`. */
         readonly Include: "records";
         /**
          * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
@@ -2199,10 +2243,7 @@ export interface operations {
                  * @example 50
                  */
                 readonly limit?: components["parameters"]["ChangesLimit"];
-                /**
-                 * @description `records`: each report comes with its `records`.
-                 * @example records
-                 */
+                /** @description `records`: each report comes with its `records`. */
                 readonly include?: components["parameters"]["Include"];
             };
             readonly header?: {
