@@ -155,7 +155,12 @@ export interface paths {
          *     that were added, paused, resumed or removed, and alerts. One feed instead of a list for each domain. Read it from
          *     `start`, and go on with `Plumbline-Cursor` while `has_more` is true; keep the cursor for the next time. For each item
          *     put what it brings by its `id`, or delete what it names: at the end, your copy has what the lists have, but for
-         *     `last_report_at` of domains, which later reports change without an item of their own.
+         *     `last_report_at` of domains, which later reports change without an item of their own. From `start`, each report
+         *     and each alert comes once.
+         *
+         *     With `include=records` each report comes with its records, so that no request for each report is needed. An answer
+         *     has at most 4 MiB: it ends before the report that does not fit, and one that does not fit alone has its largest
+         *     records, and `unlisted_records`.
          *
          *     A cursor stays good while domains are paused and removed, and reports are corrected, removed, or go by age. It
          *     expires after 400 days, or when a backup from before it is restored. Nothing tells of reports that go by age, which
@@ -1590,8 +1595,9 @@ export interface components {
             };
         };
         /**
-         * @description The cursor is no longer good: an item was removed from the list since, or a backup was restored. Discard your
-         *     copy of this list, and begin again with `start`.
+         * @description The cursor is no longer good: an item was removed from the list since, or a backup from before the cursor was
+         *     restored; one of the changes, too, when it is older than 400 days. Discard your copy of this list, and begin again
+         *     with `start`.
          */
         readonly CursorExpired: {
             headers: {
@@ -1735,8 +1741,8 @@ export interface components {
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
          *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-         *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
-         *     410 `cursor_expired`.
+         *     with the same `id`. A cursor that is no longer good, because a report was removed since or a backup from before it
+         *     was restored, is a 410 `cursor_expired`.
          * @example start
          */
         readonly ReceivedAfter: string;
@@ -1745,7 +1751,7 @@ export interface components {
          *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
          *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
          *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
-         *     domain or a backup was restored, is a 410 `cursor_expired`.
+         *     domain since or a backup from before it was restored, is a 410 `cursor_expired`.
          * @example start
          */
         readonly ChangedAfter: string;
@@ -1777,7 +1783,7 @@ export interface components {
          */
         readonly Cursor: string;
         /**
-         * @description Names this state of the list. Weak, and opaque; changes when the list, its total or the shape of the
+         * @description Names this state of the list. Weak, and opaque; changes whenever the list, its total or the shape of the
          *     answer changes.
          * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
          */
@@ -2043,8 +2049,8 @@ export interface operations {
                  * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
                  *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
                  *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-                 *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
-                 *     410 `cursor_expired`.
+                 *     with the same `id`. A cursor that is no longer good, because a report was removed since or a backup from before it
+                 *     was restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly received_after?: components["parameters"]["ReceivedAfter"];
@@ -2312,7 +2318,7 @@ export interface operations {
                  *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
                  *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
                  *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
-                 *     domain or a backup was restored, is a 410 `cursor_expired`.
+                 *     domain since or a backup from before it was restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly changed_after?: components["parameters"]["ChangedAfter"];

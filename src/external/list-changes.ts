@@ -1,4 +1,4 @@
-import { findFeedVersion, readFeed } from '../store/feed/feed.ts';
+import { openFeed } from '../store/feed/feed.ts';
 import { feedList } from '../store/lists/changes.ts';
 import { toRecords } from './list-report-records.ts';
 import type { Handler } from './operation.ts';
@@ -10,8 +10,7 @@ export const listChanges = (({ accountId, query: { after = 'start', limit, inclu
       id: feedList(accountId),
       parameter: 'after',
       cursor: after,
-      findVersion: (reader, start) => findFeedVersion(reader, { ...page, start }),
-      read: (reader, start) => readFeed(reader, { ...page, start }),
+      open: (reader, start) => openFeed(reader, { ...page, start }),
     },
   };
 }) satisfies Handler<'listChanges'>;

@@ -25,6 +25,8 @@ export interface OpenAnswer {
 
 interface ReadBody {
   readonly version: string;
+  /** The version that the client is told, where it is another one. */
+  readonly tag?: string;
   /** JSON. */
   readonly text: string;
   /** The value of `Plumbline-Cursor`, for lists that can be followed. */
@@ -138,23 +140,22 @@ async function openAfter(
 
 async function openFeed(
   reader: Reader,
-  { feed: { id, parameter, cursor, findVersion, read } }: FeedRequest<unknown>,
+  { feed: { id, parameter, cursor, open } }: FeedRequest<unknown>,
   operation: Operation,
 ): Promise<OpenAnswer> {
   const start = parseStart(id, cursor);
   if (start === undefined) throw toInvalid(operation, parameter);
-  const version = await findVersion(reader, start);
-  if (version === undefined) throw toFailure('expired', parameter);
+  const feed = await open(reader, start);
+  if (feed === undefined) throw toFailure('expired', parameter);
+  const { version, read } = feed;
   return {
     version,
     isFirst: false,
     read: async () => {
-      const page = await read(reader, start);
-      if (page === undefined) throw toFailure('expired', parameter);
-      const { version, items, hasMore } = page;
+      const { items, hasMore, tag, ...page } = await read();
       const text = `{"data":[${items.join(',')}],"has_more":${hasMore}}`;
       const cursor = toCursor(id, page.cursor);
-      return { version, text, cursor, next: hasMore ? { [parameter]: cursor } : undefined };
+      return { version, tag, text, cursor, next: hasMore ? { [parameter]: cursor } : undefined };
     },
   };
 }

@@ -38,11 +38,11 @@ export function createPages(maxBytes: number) {
   ): Promise<SentPage> => {
     const kept = cache.get(toKey(list.version, request));
     if (kept !== undefined) return await toPage(req, kept);
-    const { version, cursor, ...read } = await list.read();
+    const { version: own, tag: version = own, cursor, ...read } = await list.read();
     const next = read.next && toQuery({ ...request.parameters.query, ...read.next });
     // A newline for display on a terminal.
     const text = `${read.text}\n`;
-    const key = toKey(version, request);
+    const key = toKey(own, request);
     if (cache.isWorthKeeping(key, list.isFirst)) {
       const bytes = toOwnBytes(Buffer.from(text));
       cache.set(key, { version, cursor, next, bytes, compressed: {} });

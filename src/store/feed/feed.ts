@@ -48,35 +48,53 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const BYTES_AT_ONCE = 128 * 1024;
 
 export interface FeedPage {
-  readonly version: string;
   readonly items: readonly JsonText<Change>[];
   readonly hasMore: boolean;
   /** Behind the last item. */
   readonly cursor: Cursor;
+  /** The version that a client is told: at the end another one than that of the place. */
+  readonly tag: string;
 }
 
-/** Another one after each change of the account; undefined when the cursor's change was lost or is forgotten. */
-export function findFeedVersion(reader: Reader, query: FeedQuery): Promise<string | undefined> {
-  return reader.readPlan(function* () {
-    const { accountId, start, limit } = query;
-    if (start !== 'start') return (yield* planHead(accountId, start))?.version;
-    const found = yield* planRows({ accountId, start, limit });
-    // Its page may be the last one, too.
-    return found && (found.rows.length > limit ? found.head.version : found.head.end);
-  });
+export interface OpenFeed {
+  /** Another one after each change of the account. */
+  readonly version: string;
+  /** Makes the page of what was read with the version. */
+  readonly read: () => Promise<FeedPage>;
 }
 
 /** undefined when the cursor's change was lost or is forgotten. */
-export async function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
-  const read = await reader.readPlan(() => planRows(query));
+export async function openFeed(reader: Reader, query: FeedQuery): Promise<OpenFeed | undefined> {
+  const { accountId, start, limit } = query;
+  const [newest] = await reader.readAll(newestChange({ accountId }));
+  if (newest === undefined) return undefined;
+  const isEnd = start !== 'start' && start.key === newest.number && start.nonce === newest.nonce;
+  const read = isEnd
+    ? { head: toPosition(newest, start), rows: [], contents: NO_CONTENTS }
+    : await reader.readPlan(() => planRows(query));
   if (read === undefined) return undefined;
   const { head, rows } = read;
-  const { end, number, nonce } = head;
+  // The first page may be the last one, too.
+  const isWhole = start === 'start' && rows.length <= limit;
+  return { version: isWhole ? head.end : head.version, read: () => toPage(query, read) };
+}
+
+/** @internal Tests follow the feed without a server. */
+export async function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
+  return await (await openFeed(reader, query))?.read();
+}
+
+async function toPage(query: FeedQuery, read: ReadRows): Promise<FeedPage> {
+  const { head, rows } = read;
+  const { number, nonce } = head;
   const items = await toItems(query, read);
   const hasMore = items.length < rows.length;
   const key = hasMore ? (rows[items.length - 1]?.number ?? number) : number;
-  return { version: hasMore ? head.version : end, items, hasMore, cursor: { key, number, nonce } };
+  const tag = hasMore ? head.version : head.end;
+  return { items, hasMore, cursor: { key, number, nonce }, tag };
 }
+
+const NO_CONTENTS: ReadRows['contents'] = new Map();
 
 interface ReadRows {
   readonly head: Position;
@@ -87,8 +105,11 @@ interface ReadRows {
 }
 
 function* planRows({ accountId, start, limit, toRecords }: FeedQuery): Plan<ReadRows | undefined> {
-  const head = yield* planHead(accountId, start);
-  if (head === undefined) return undefined;
+  const [newest] = yield* ask(newestChange({ accountId }));
+  if (newest === undefined) return undefined;
+  const isKnown = start === 'start' || (yield* findChange(accountId, start, newest)) === 'known';
+  if (!isKnown) return undefined;
+  const head = toPosition(newest, start);
   const { after } = head;
   const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
   const until = toRecords && findLast(rows)?.number;
@@ -146,16 +167,14 @@ interface Position extends Point {
  * The version of the end says that nothing is new. Before the end it has the start, too: a client that has read one page
  * must not be told so of the next one.
  */
-function* planHead(accountId: string, start: Start): Plan<Position | undefined> {
-  const [head] = yield* ask(newestChange({ accountId }));
-  if (head === undefined) return undefined;
-  const isKnown = start === 'start' || (yield* findChange(accountId, start, head)) === 'known';
-  if (!isKnown) return undefined;
+function toPosition({ reports, ...newest }: Newest, start: Start): Position {
   // Reports that go by age take no number, but give the list another version.
-  const end = `${head.nonce}.${head.reports}`;
+  const end = `${newest.nonce}.${reports}`;
   const after = start === 'start' ? 0 : start.key;
-  return { ...head, end, after, version: after < head.number ? `${end}.${after}` : end };
+  return { ...newest, end, after, version: after < newest.number ? `${end}.${after}` : end };
 }
+
+type Newest = Point & { readonly reports: string };
 
 const newestChange = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
