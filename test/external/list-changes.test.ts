@@ -356,6 +356,33 @@ describe('GET /v1/external/changes', () => {
       }
     });
 
+    test('at the cost of two items at most for a pause, a removal and a correction, besides reports that come back', async () => {
+      const copy = new FeedCopy();
+      await copy.finish(get);
+      const { cursor } = copy;
+      const costs: Readonly<Record<string, () => Promise<unknown>>> = {
+        'domain.unlisted': () => updateDomainStatus(api.db, domain.id, 'paused'),
+        'domain.listed': () => updateDomainStatus(api.db, domain.id, 'active'),
+        'report.removed': async () => removeReport(api.db, await first(), LATER),
+        'report.stored': () => correct(other.name, 'r'),
+      };
+      for (const [type, step] of Object.entries(costs)) {
+        const before = copy.met.length;
+        await step();
+        await copy.finish(get);
+        const [cost, ...back] = copy.met.slice(before);
+        expect([cost?.type, ...back.map((one) => one.type)]).toEqual([
+          type,
+          ...(type === 'domain.listed' ? Array(3).fill('report.stored') : []),
+        ]);
+      }
+      const late = new FeedCopy();
+      late.cursor = cursor;
+      await late.finish(get);
+      expect(late.begunAgain).toBe(0);
+      await copy.hold(get);
+    });
+
     test('but for reports that go by age: nothing tells of them, and cursors stay good', async () => {
       const copy = new FeedCopy();
       await copy.finish(get);
