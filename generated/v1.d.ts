@@ -155,7 +155,12 @@ export interface paths {
          *     that were added, paused, resumed or removed, and alerts. One feed instead of a list for each domain. Read it from
          *     `start`, and go on with `Plumbline-Cursor` while `has_more` is true; keep the cursor for the next time. For each item
          *     put what it brings by its `id`, or delete what it names: at the end, your copy has what the lists have, but for
-         *     `last_report_at` of domains, which later reports change without an item of their own.
+         *     `last_report_at` of domains, which later reports change without an item of their own. From `start`, each report
+         *     and each alert comes once.
+         *
+         *     With `include=records` each report comes with its records, so that no request for each report is needed. An answer
+         *     has at most 4 MiB: it ends before the report that does not fit, and one that does not fit alone has its largest
+         *     records, and `unlisted_records`.
          *
          *     A cursor stays good while domains are paused and removed, and reports are corrected, removed, or go by age. It
          *     expires after 400 days, or when a backup from before it is restored. Nothing tells of reports that go by age, which
@@ -563,6 +568,89 @@ export interface components {
              * @example 1807
              */
             readonly aligned_messages: number;
+            /**
+             * Format: int32
+             * @description 1 for the content that came first, and one more each time another one took its place: the operator corrected the
+             *     report, or an authenticated mail had other figures.
+             * @example 1
+             */
+            readonly revision: number;
+        };
+        /** @description A report as the account's list has it, with its records where they are asked for. */
+        readonly ChangedReport: {
+            /**
+             * Format: uuid
+             * @description Report identifier.
+             * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
+             */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description The domain that the report is about.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly domain_id: string;
+            /**
+             * @description Organisation name as the report gives it, without white space around it, and cut after 1,000 characters;
+             *     null when the reporter left it out.
+             * @example Mailbox Provider
+             */
+            readonly reporter_org: string | null;
+            /**
+             * @description Contact address as the report gives it; null when the reporter left it out.
+             * @example dmarc-reports@provider.example
+             */
+            readonly reporter_email: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the reporting window.
+             * @example 2026-03-14T00:00:00Z
+             */
+            readonly begin_date: string;
+            /**
+             * Format: date-time
+             * @description End of the reporting window, as sent; a few reporters send one before its beginning.
+             * @example 2026-03-14T23:59:59Z
+             */
+            readonly end_date: string;
+            /**
+             * Format: int64
+             * @description Policy evaluation records in the report. Blank placeholder records are not counted.
+             * @example 2
+             */
+            readonly record_count: number;
+            /**
+             * Format: int64
+             * @description Messages, added up over all records.
+             * @example 1830
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Messages of the records whose evaluated DKIM or SPF result is a pass. Raw authentication results
+             *     never decide this.
+             * @example 1807
+             */
+            readonly aligned_messages: number;
+            /**
+             * Format: int32
+             * @description 1 for the content that came first, and one more each time another one took its place: the operator corrected the
+             *     report, or an authenticated mail had other figures.
+             * @example 1
+             */
+            readonly revision: number;
+            /**
+             * @description Only with `include=records`: the records as the list of the report's records has them, most messages first.
+             * @example []
+             */
+            readonly records?: readonly components["schemas"]["ReportRecord"][];
+            /**
+             * Format: int64
+             * @description Only with `include=records`: how many records of the report are not in `records`. Of a report with more than
+             *     10,000 the largest are kept; and a report that does not fit into 4 MiB comes alone, with its largest records.
+             * @example 0
+             */
+            readonly unlisted_records?: number;
         };
         /**
          * @description A record of a report, in the standard's words. null means that the reporter left the value out. Of each list
@@ -766,7 +854,7 @@ export interface components {
             readonly timestamp: string;
             readonly data: components["schemas"]["Alert"];
         };
-        /** @description What a webhook is sent when reports about a domain were received. */
+        /** @description What a webhook is sent when reports about a domain came to the lists. */
         readonly ReportEvent: {
             /**
              * @description The event.
@@ -795,8 +883,55 @@ export interface components {
                  */
                 readonly report_count: number;
                 /**
-                 * @description The point before them. As `received_after` of `listReports` it lists these reports, and what came since.
-                 * @example pPRckDAbOQAAAAAAAvV3e1Qn8cYAAAAAAAL1d3tUJ_HGAAAAAA
+                 * @description A point of the feed before them: `listChanges` has them, and what changed since, `after` it.
+                 * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
+                 */
+                readonly cursor: string;
+            };
+        };
+        /** @description What a webhook is sent for a change of the feed that removes a report, or lists or drops a domain. */
+        readonly ChangeEvent: {
+            /**
+             * @description The event, which is the type of the feed's item.
+             * @example report.removed
+             * @enum {string}
+             */
+            readonly type: "report.removed" | "domain.listed" | "domain.unlisted" | "domain.removed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-15T10:30:00Z
+             */
+            readonly timestamp: string;
+            /** @description The feed's item, and a cursor. */
+            readonly data: {
+                /**
+                 * @description The type of the item.
+                 * @example report.removed
+                 */
+                readonly type: string;
+                /**
+                 * Format: uuid
+                 * @description The domain that it is about.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: string;
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 * @example 2026-03-15T10:30:00Z
+                 */
+                readonly at: string;
+                /**
+                 * Format: uuid
+                 * @description The report that was removed.
+                 * @example c2d1a7c0-0f8e-8d3f-8b19-6f4a1a2c9e70
+                 */
+                readonly report_id?: string;
+                readonly domain?: components["schemas"]["Domain"];
+                /**
+                 * @description A point of the feed before the change, for `after` of `listChanges`.
+                 * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
                  */
                 readonly cursor: string;
             };
@@ -1307,7 +1442,7 @@ export interface components {
              * @example 2026-03-15T04:12:09Z
              */
             readonly at: string;
-            readonly report?: components["schemas"]["AccountReport"];
+            readonly report?: components["schemas"]["ChangedReport"];
             /**
              * Format: uuid
              * @description The report that was removed.
@@ -1364,6 +1499,12 @@ export interface components {
              * @example 1
              */
             readonly total: number;
+            /**
+             * Format: int32
+             * @description The report's `revision`, to which these records belong.
+             * @example 1
+             */
+            readonly revision: number;
         };
         /** @description A page of alerts. */
         readonly AlertList: {
@@ -1454,8 +1595,9 @@ export interface components {
             };
         };
         /**
-         * @description The cursor is no longer good: an item was removed from the list since, or a backup was restored. Discard your
-         *     copy of this list, and begin again with `start`.
+         * @description The cursor is no longer good: an item was removed from the list since, or a backup from before the cursor was
+         *     restored; one of the changes, too, when it is older than 400 days. Discard your copy of this list, and begin again
+         *     with `start`.
          */
         readonly CursorExpired: {
             headers: {
@@ -1470,8 +1612,9 @@ export interface components {
             };
         };
         /**
-         * @description A parameter is malformed, out of range or given twice, or takes a cursor of another list. The message names it and says what is allowed. The first
-         *     example names none, for mock servers, which do not know which parameter was wrong.
+         * @description A parameter is malformed, out of range or given twice, takes a cursor of another list, or belongs to another
+         *     operation. The message names it and says what is allowed. The first example names none, for mock servers, which do
+         *     not know which parameter was wrong.
          */
         readonly ValidationError: {
             headers: {
@@ -1546,6 +1689,14 @@ export interface components {
          */
         readonly Limit: number;
         /**
+         * @description The largest number of items in the answer. Decimal digits only. An answer of more than 4 MiB ends earlier, with
+         *     `has_more`.
+         * @example 50
+         */
+        readonly ChangesLimit: number;
+        /** @description `records`: each report comes with its `records`. */
+        readonly Include: "records";
+        /**
          * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
          *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
          *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
@@ -1590,8 +1741,8 @@ export interface components {
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
          *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-         *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
-         *     410 `cursor_expired`.
+         *     with the same `id`. A cursor that is no longer good, because a report was removed since or a backup from before it
+         *     was restored, is a 410 `cursor_expired`.
          * @example start
          */
         readonly ReceivedAfter: string;
@@ -1600,7 +1751,7 @@ export interface components {
          *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
          *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
          *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
-         *     domain or a backup was restored, is a 410 `cursor_expired`.
+         *     domain since or a backup from before it was restored, is a 410 `cursor_expired`.
          * @example start
          */
         readonly ChangedAfter: string;
@@ -1614,6 +1765,12 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
+         * @description The request for the next page, with `rel="next"`: this path with the operation's parameters, relative to the server
+         *     (RFC 8288). Absent at the end of the list.
+         * @example </v1/external/domains?limit=50&offset=50>; rel="next"
+         */
+        readonly Link: string;
+        /**
          * @description The point behind the last change of the answer, for `after`. Opaque.
          * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
          */
@@ -1626,7 +1783,7 @@ export interface components {
          */
         readonly Cursor: string;
         /**
-         * @description Names this state of the list. Weak, and opaque; changes when the list, its total or the shape of the
+         * @description Names this state of the list. Weak, and opaque; changes whenever the list, its total or the shape of the
          *     answer changes.
          * @example W/"k3v9Qd2xLr0Z.h7Qx_2mA"
          */
@@ -1731,6 +1888,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1855,6 +2013,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1890,8 +2049,8 @@ export interface operations {
                  * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
                  *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
                  *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-                 *     with the same `id`. A cursor that is no longer good, because a report was removed or a backup was restored, is a
-                 *     410 `cursor_expired`.
+                 *     with the same `id`. A cursor that is no longer good, because a report was removed since or a backup from before it
+                 *     was restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly received_after?: components["parameters"]["ReceivedAfter"];
@@ -1928,6 +2087,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly "Plumbline-Cursor": components["headers"]["Cursor"];
                     readonly [name: string]: unknown;
                 };
@@ -1999,6 +2159,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2057,6 +2218,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2082,10 +2244,13 @@ export interface operations {
                  */
                 readonly after?: components["parameters"]["After"];
                 /**
-                 * @description The largest number of items in the page. Decimal digits only.
+                 * @description The largest number of items in the answer. Decimal digits only. An answer of more than 4 MiB ends earlier, with
+                 *     `has_more`.
                  * @example 50
                  */
-                readonly limit?: components["parameters"]["Limit"];
+                readonly limit?: components["parameters"]["ChangesLimit"];
+                /** @description `records`: each report comes with its `records`. */
+                readonly include?: components["parameters"]["Include"];
             };
             readonly header?: {
                 /**
@@ -2113,6 +2278,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly "Plumbline-Cursor": components["headers"]["FeedCursor"];
                     readonly [name: string]: unknown;
                 };
@@ -2152,7 +2318,7 @@ export interface operations {
                  *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
                  *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
                  *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
-                 *     domain or a backup was restored, is a 410 `cursor_expired`.
+                 *     domain since or a backup from before it was restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly changed_after?: components["parameters"]["ChangedAfter"];
@@ -2185,6 +2351,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly "Plumbline-Cursor": components["headers"]["Cursor"];
                     readonly [name: string]: unknown;
                 };

@@ -48,6 +48,15 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'walk by 200', goal: 40, toLoad: walk(toReports), ...AFRESH, ...PEER },
   { name: 'nothing new', goal: 4, toLoad: followed(toReports, 0), ...KEPT },
   { name: 'ten new', goal: 6, toLoad: followed(toReports, 10), ...AFRESH },
+  { name: 'changes, nothing new, 304', goal: 3, toLoad: known(changed(0)), ...KEPT },
+  { name: 'changes, nothing new', goal: 3, toLoad: changed(0), ...AFRESH },
+  { name: 'changes, ten new', goal: 6, toLoad: changed(10), ...AFRESH },
+  { name: 'changes, ten with records', goal: 9, toLoad: changed(10, '&include=records'), ...KEPT },
+  {
+    name: 'changes, ten with records, afresh',
+    toLoad: changed(10, '&include=records'),
+    ...AFRESH,
+  },
   { name: 'account, 304', toLoad: known(same(toAllReports)), ...KEPT },
   { name: 'account, first page', toLoad: same(toAllReports), ...AFRESH },
   { name: 'account, random page', toLoad: random(toAllReports), ...AFRESH },
@@ -106,6 +115,38 @@ function followed(toList: ToPath, items: number): ToLoad {
     await answer.arrayBuffer();
     const cursor = answer.headers.get('plumbline-cursor');
     return { ...load, paths: [`${load.paths[0]}?received_after=${cursor}`], items };
+  };
+}
+
+const MANY_CHANGES = 1_000;
+
+interface Changes {
+  readonly data: readonly unknown[];
+  readonly has_more: boolean;
+}
+
+/** What is behind a cursor of the feed that has seen all but so many changes. */
+function changed(items: number, more = ''): ToLoad {
+  return async (asked) => {
+    const load = await same(() => '/v1/external/changes')(asked);
+    const ask = async (after = 'start', limit = MANY_CHANGES) => {
+      const url = `${asked.url}${load.paths[0]}?after=${after}&limit=${limit}`;
+      const answer = await fetch(url, { headers: load.headers });
+      const page = (await answer.json()) as Changes;
+      return { ...page, cursor: answer.headers.get('plumbline-cursor') ?? '' };
+    };
+    const cursors = ['start'];
+    let total = 0;
+    for (let hasMore = true; hasMore; ) {
+      const page = await ask(cursors.at(-1));
+      cursors.push(page.cursor);
+      total += page.data.length;
+      hasMore = page.has_more;
+    }
+    const seen = total - items;
+    const [from, rest] = [cursors[Math.floor(seen / MANY_CHANGES)], seen % MANY_CHANGES];
+    const cursor = rest === 0 ? from : (await ask(from, rest)).cursor;
+    return { ...load, paths: [`${load.paths[0]}?after=${cursor}${more}`], items };
   };
 }
 

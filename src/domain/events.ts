@@ -2,7 +2,12 @@
 export const EVENT_TYPES = [
   'alert.fired',
   'alert.resolved',
+  /** Reports came to a list: they came in, or were corrected, or their domain was added or resumed. */
   'report.received',
+  'report.removed',
+  'domain.listed',
+  'domain.unlisted',
+  'domain.removed',
   /** A person or an operator asked for it. */
   'webhook.test',
   /** Plumbline has turned an endpoint off. Only people are told, as of all that follow. */

@@ -14,10 +14,10 @@ import {
 } from './contract-document.ts';
 import {
   describeValue,
-  isNamed,
   type Pairs,
   type Parameters,
   parseQuery,
+  toParameterName,
   toValues,
 } from './parameters.ts';
 
@@ -59,6 +59,7 @@ export async function openContract(document?: ContractDocument) {
   });
   await api.init();
   const operations = (api.getOperations() as unknown as DeclaredOperation[]).map(toOperation);
+  const names = new Set(operations.flatMap(listQueryNames));
   const routes = new LRUCache<string, Route>({ max: MAX_PATHS });
 
   return ({ method, url = '' }: IncomingMessage): ValidRequest => {
@@ -74,20 +75,26 @@ export async function openContract(document?: ContractDocument) {
     const validators = api.validator.getRequestValidatorsForOperation(operation.operationId) ?? [];
     for (const validate of validators)
       if (!validate(parameters)) throw toFailure(operation, validate.errors);
-    holdCursors(pairs, operation);
+    refuseOthers(pairs, operation, names);
     if (known === undefined) routes.set(path, route);
     return { operation, parameters };
   };
 }
 
-const CURSORS = ['received_after', 'changed_after'];
+const listQueryNames = ({ parameters }: Operation): string[] =>
+  parameters.filter((one) => one.in === 'query').map(({ name }) => name);
 
-/** A cursor's parameter of another list is no unknown one: ignored, the whole list would be the answer to each poll. */
-function holdCursors(pairs: Pairs, { parameters }: Operation): void {
+/**
+ * A parameter that only other operations have is a mistake: ignored, the answer would be data that the caller has not asked
+ * for. A name that no operation has may be one of a later contract, and is ignored.
+ */
+function refuseOthers(pairs: Pairs, operation: Operation, names: ReadonlySet<string>): void {
+  if (pairs.length === 0) return;
+  const own = listQueryNames(operation);
   for (const [key] of pairs) {
-    const cursor = CURSORS.find((name) => isNamed(key, name));
-    if (cursor !== undefined && !parameters.some(({ name }) => name === cursor))
-      throw new Failure('validation_error', `"${cursor}" is no parameter of this operation.`);
+    const name = toParameterName(key);
+    if (names.has(name) && !own.includes(name))
+      throw new Failure('validation_error', `"${name}" is no parameter of this operation.`);
   }
 }
 

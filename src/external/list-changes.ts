@@ -1,12 +1,16 @@
-import { feedList, findFeedVersion, readFeed } from '../store/feed/feed.ts';
+import { openFeed } from '../store/feed/feed.ts';
+import { feedList } from '../store/lists/changes.ts';
+import { toRecords } from './list-report-records.ts';
 import type { Handler } from './operation.ts';
 
-export const listChanges = (({ accountId, query: { after = 'start', limit } }) => ({
-  feed: {
-    id: feedList(accountId),
-    parameter: 'after',
-    cursor: after,
-    findVersion: (reader, start) => findFeedVersion(reader, { accountId, start, limit }),
-    read: (reader, start) => readFeed(reader, { accountId, start, limit }),
-  },
-})) satisfies Handler<'listChanges'>;
+export const listChanges = (({ accountId, query: { after = 'start', limit, include } }) => {
+  const page = { accountId, limit, toRecords: include && toRecords };
+  return {
+    feed: {
+      id: feedList(accountId),
+      parameter: 'after',
+      cursor: after,
+      open: (reader, start) => openFeed(reader, { ...page, start }),
+    },
+  };
+}) satisfies Handler<'listChanges'>;

@@ -1,5 +1,6 @@
 import type { KeptRecord } from '../domain/reports/record-text.ts';
-import { unpackContent } from '../domain/reports/report-content.ts';
+import { findContent, unpackContent } from '../domain/reports/report-content.ts';
+import type { ToRecords } from '../store/feed/feed.ts';
 import type { Page } from '../store/lists/page.ts';
 import {
   findReport,
@@ -19,11 +20,25 @@ export const listReportRecords = (({ accountId, path, query: page }) => {
 }) satisfies Handler<'listReportRecords'>;
 
 /** A report's records are stored as one value, so a page of a large report costs as much as all of it. */
-function toPage({ version, content }: ReportOfAccount, { offset, limit }: Page) {
+function toPage({ version, content, revision }: ReportOfAccount, { offset, limit }: Page) {
   const { records } = unpackContent(content);
   const data = records.slice(offset, offset + limit).map(toListed);
-  return { version, body: { data, total: records.length } };
+  return { version, body: { data, total: records.length, revision } };
 }
+
+/** A content that is damaged has none: what comes after its report must reach the client. */
+export const toRecords: ToRecords = (content, maxBytes) => {
+  const { records = [] } = findContent(content) ?? {};
+  const texts: string[] = [];
+  let room = maxBytes;
+  for (const record of records) {
+    const text = JSON.stringify(toListed(record));
+    room -= Buffer.byteLength(text) + 1;
+    if (room < 0) break;
+    texts.push(text);
+  }
+  return { texts, kept: records.length };
+};
 
 function toListed({ sourceIp, count, omitted, ...record }: KeptRecord) {
   const { identifiers, authResults } = record;

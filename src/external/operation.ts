@@ -76,24 +76,29 @@ export interface ListAfter<Item> {
   readonly cursor: string;
 }
 
-/** A feed of changes after a cursor. Both functions return undefined for a cursor that is no longer good. */
+/** A feed of changes after a cursor; `open` returns undefined for one that is no longer good. */
 export interface FeedRequest<Item> {
   readonly feed: {
     /** Its cursors are good for no other list. */
     readonly id: string;
     readonly parameter: string;
     readonly cursor: string;
-    readonly findVersion: (reader: Reader, start: Start) => Promise<string | undefined>;
-    readonly read: (reader: Reader, start: Start) => Promise<FeedPageOf<Item> | undefined>;
+    readonly open: (reader: Reader, start: Start) => Promise<OpenFeedOf<Item> | undefined>;
   };
 }
 
-interface FeedPageOf<Item> {
+interface OpenFeedOf<Item> {
   readonly version: string;
+  readonly read: () => Promise<FeedPageOf<Item>>;
+}
+
+interface FeedPageOf<Item> {
   readonly items: readonly JsonText<Item>[];
   readonly hasMore: boolean;
   /** Behind the last item. */
   readonly cursor: Cursor;
+  /** The version that the client is told. */
+  readonly tag: string;
 }
 
 /** What is left of a query when the list is named: no other parameter than `limit` and `offset`. */

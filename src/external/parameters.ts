@@ -49,17 +49,15 @@ export function toValues(
 /** A parameter that is repeated, or in brackets, has a list of values, which no parameter of the contract allows. */
 function findValue(pairs: Pairs, parameter: Parameter): Value | undefined {
   const { name } = parameter;
-  const found = pairs.filter(([key]) => isNamed(key, name));
+  const found = pairs.filter(([key]) => toParameterName(key) === name);
   const [first] = found;
   if (first === undefined) return undefined;
   const isSingle = found.length === 1 && first[0] === name;
   return isSingle ? toValue(first[1], parameter) : found.map(([, text]) => text);
 }
 
-/** Whether a key of a query names the parameter, also in brackets, as in `limit[]`. */
-export function isNamed(key: string, name: string): boolean {
-  return key === name || key.startsWith(`${name}[`);
-}
+/** The parameter that a key of a query names, also in brackets, as in `limit[]`. */
+export const toParameterName = (key: string): string => key.split('[', 1)[0] ?? '';
 
 const DIGITS = /^\d+$/;
 

@@ -12,7 +12,16 @@ import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { finishListings } from '../../src/store/reports/listing.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
-import { aDomain, anAccount, anAlert, aReport, NOW, receive } from '../support/builders.ts';
+import {
+  aDomain,
+  anAccount,
+  anAlert,
+  aRecord,
+  aReport,
+  aReportOf,
+  NOW,
+  receive,
+} from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { failingDb } from '../support/failing-db.ts';
 import { FeedCopy } from '../support/feed-copy.ts';
@@ -22,11 +31,13 @@ import type { Change, Work } from './writer-process.ts';
 
 /* A partner's copy, kept by the words of the guide alone (openapi/guides/getting-started.md). */
 
-/** More by hand: `COPIED_HISTORIES=200`, on PostgreSQL too. */
+/** More by hand: `COPIED_HISTORIES=300`, on PostgreSQL too. */
 const HISTORIES = Number(
   process.env['COPIED_HISTORIES'] ??
-    caseCount({ few: 20, full: 200, fewOnPostgres: 5, fullOnPostgres: 30 }),
+    caseCount({ few: 20, full: 300, fewOnPostgres: 5, fullOnPostgres: 30 }),
 );
+/** Another one tries others: `COPIED_SEED=7`. */
+const SEED = Number(process.env['COPIED_SEED'] ?? 43);
 const DOMAINS = 2;
 
 const which = fc.nat(9);
@@ -100,6 +111,7 @@ class World {
   #count = 0;
   /** Reports of earlier days may have gone by age. */
   prunedBefore = '';
+  restores = 0;
 
   readonly #writers: readonly ChildProcess[];
 
@@ -197,6 +209,7 @@ class World {
     const restore = await backUp(this.#path);
     this.#restore = async () => {
       this.#restore = undefined;
+      this.restores += 1;
       await restore();
     };
   }
@@ -212,7 +225,8 @@ class World {
   async #correct(db: Store['db'], domain: string): Promise<void> {
     const one = { domain, reportId: `of ${domain}`, begin: NOW };
     const [totalMessages, payload] = [100 + this.#count, `content ${this.#count}`];
-    await receive(db, [aReport({ ...one, payload, totalMessages })]);
+    const records = [aRecord({ count: totalMessages }), aRecord({ sourceIp: '192.0.2.9' })];
+    await receive(db, [aReportOf(records, { ...one, payload })]);
     const conflicts = db.selectFrom('conflict').select('seq').orderBy('seq', 'desc').limit(1);
     const [conflict] = await conflicts.execute();
     if (conflict !== undefined) await preferConflict(db, conflict.seq);
@@ -315,6 +329,7 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
     await world.settle();
     for (const copy of world.copies) while (await copy.ask(world.get));
     await world.feed.finish(world.get, 3);
+    expect(world.feed.begunAgain).toBeLessThanOrEqual(world.restores);
     await world.feed.hold(world.get, (report) => !isOld(report, world.prunedBefore));
     const lists = await world.readLists();
     for (const [i, { items }] of world.copies.entries())
@@ -329,7 +344,8 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
     await world.end();
   };
   const histories = fc.array(step, { minLength: 10, maxLength: 40, size: 'max' });
-  await fc.assert(fc.asyncProperty(histories, run), { numRuns: HISTORIES, endOnFailure: true });
+  const wanted = { numRuns: HISTORIES, endOnFailure: true, seed: SEED };
+  await fc.assert(fc.asyncProperty(histories, run), wanted);
   process.stdout.write(`${JSON.stringify({ histories: HISTORIES, ...begun })}\n`);
   expect(begun.again).toBeGreaterThan(0);
 }, 1_800_000);

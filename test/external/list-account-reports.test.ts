@@ -51,7 +51,7 @@ describe('GET /v1/external/reports', () => {
     await receive(api.db, [report]);
     const own = await api.get(`/v1/external/domains/${id}/reports`, { key: account.key });
     const [listed] = (await read()).body.data;
-    expect(listed).toStrictEqual({ ...own.body.data[0], domain_id: id });
+    expect(listed).toStrictEqual({ ...own.body.data[0], revision: 1, domain_id: id });
     expect(listed.id).toBe(toReportId(report));
   });
 

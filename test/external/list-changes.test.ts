@@ -15,7 +15,9 @@ import {
   aDomain,
   anAccount,
   anAlert,
+  aRecord,
   aReport,
+  aReportOf,
   NOW,
   receive,
   resolveAlert,
@@ -221,6 +223,82 @@ describe('GET /v1/external/changes', () => {
     });
   });
 
+  describe('include=records', () => {
+    /** Reports that have so many records each. */
+    const receiveOf = async (...counts: number[]) => {
+      const { id, name: domain } = await aDomain(api.db, account.id);
+      const reports = counts.map((count) => {
+        const toOne = (_: unknown, n: number) => aRecord({ count: count - n, spfDomain: LONG });
+        return aReportOf(Array.from({ length: count }, toOne), { domain });
+      });
+      await receive(api.db, reports);
+      return { domain, path: `/v1/external/domains/${id}/reports` };
+    };
+    /** As long as names get: a record has 600 bytes. */
+    const LONG = `${'x'.repeat(250)}.test`;
+    const ofReports = ({ body }: Answer) =>
+      (body.data as { report?: Answer['body'] }[]).flatMap(({ report }) => report ?? []);
+    const sizesOf = (page: Answer) => ofReports(page).map(({ records }) => records.length);
+
+    test('has the records of each report as its own list has them; without it there are none', async () => {
+      const { path } = await receiveOf(0, 3);
+      const [none, some] = ofReports(await read('?include=records'));
+      expect([none.records, none.unlisted_records]).toEqual([[], 0]);
+      const own = await get(`${path}/${some.id}/records`);
+      expect(own.body).toEqual({ data: some.records, total: 3, revision: 1 });
+      expect(ofReports(await read())[1]).not.toHaveProperty('records');
+    });
+
+    test('a report that was corrected has the other records, and the next revision', async () => {
+      const { name: domain } = await aDomain(api.db, account.id);
+      await receive(api.db, [aReportOf([aRecord()], { domain, reportId: 'r' })]);
+      const cursor = cursorOf(await read());
+      await correct(domain, 'r');
+      const [corrected] = ofReports(await read(`?include=records&after=${cursor}`));
+      expect(corrected).toMatchObject({ revision: 2, records: [], unlisted_records: 2 });
+      await correct(domain, 'r');
+      expect(ofReports(await read())).toMatchObject([{ revision: 3 }]);
+    });
+
+    test('a page ends before the report that does not fit into 4 MiB; one alone has what fits', async () => {
+      await receiveOf(2_500, 2_500, 2_500, 10_000, 1);
+      await receiveOf(1);
+      const pages = [await read('?include=records&limit=1000')];
+      for (let last = pages[0] as Answer; last.body.has_more; pages.push(last)) {
+        expect(last.headers['link']).toContain('include=records');
+        last = await read(`?include=records&limit=1000&after=${cursorOf(last)}`);
+      }
+      for (const { text } of pages) expect(text.length).toBeLessThan(4 * 1024 * 1024 + 100);
+      const [, , , large] = pages.flatMap(ofReports);
+      expect(large.records.length + large.unlisted_records).toBe(10_000);
+      expect(pages.map(sizesOf)).toEqual([[2_500, 2_500], [2_500], [large.records.length], [1, 1]]);
+      const { text } = pages[2] as Answer;
+      expect(text.length).toBeGreaterThan(4 * 1024 * 1024 - 1_000);
+    });
+
+    test('of a report whose content is damaged has none, and what comes after it', async () => {
+      await receiveOf(1, 2);
+      await api.db.write((tx) => {
+        const damaged = tx.updateTable('report').set({ content: Buffer.from('damaged') });
+        return damaged.where('record_count', '=', 1).execute();
+      });
+      expect(ofReports(await read('?include=records'))).toMatchObject([
+        { records: [], unlisted_records: 1 },
+        { records: [{}, {}], unlisted_records: 0 },
+      ]);
+    });
+  });
+
+  test('has up to 1,000 items', async () => {
+    const { name: domain } = await aDomain(api.db, account.id);
+    await receive(
+      api.db,
+      Array.from({ length: 1_000 }, () => aReport({ domain })),
+    );
+    const { body } = await read('?limit=1000');
+    expect([body.data.length, body.has_more]).toEqual([1_000, true]);
+  });
+
   describe('a copy that is kept by it equals the lists', () => {
     let domain: { readonly id: string; readonly name: string };
     let other: { readonly id: string; readonly name: string };
@@ -276,6 +354,33 @@ describe('GET /v1/external/changes', () => {
         await copy.hold(get);
         expect(copy.begunAgain).toBe(0);
       }
+    });
+
+    test('at the cost of two items at most for a pause, a removal and a correction, besides reports that come back', async () => {
+      const copy = new FeedCopy();
+      await copy.finish(get);
+      const { cursor } = copy;
+      const costs: Readonly<Record<string, () => Promise<unknown>>> = {
+        'domain.unlisted': () => updateDomainStatus(api.db, domain.id, 'paused'),
+        'domain.listed': () => updateDomainStatus(api.db, domain.id, 'active'),
+        'report.removed': async () => removeReport(api.db, await first(), LATER),
+        'report.stored': () => correct(other.name, 'r'),
+      };
+      for (const [type, step] of Object.entries(costs)) {
+        const before = copy.met.length;
+        await step();
+        await copy.finish(get);
+        const [cost, ...back] = copy.met.slice(before);
+        expect([cost?.type, ...back.map((one) => one.type)]).toEqual([
+          type,
+          ...(type === 'domain.listed' ? Array(3).fill('report.stored') : []),
+        ]);
+      }
+      const late = new FeedCopy();
+      late.cursor = cursor;
+      await late.finish(get);
+      expect(late.begunAgain).toBe(0);
+      await copy.hold(get);
     });
 
     test('but for reports that go by age: nothing tells of them, and cursors stay good', async () => {
@@ -404,7 +509,7 @@ describe('GET /v1/external/changes', () => {
       },
     );
 
-    test.each(['0', '201', 'x', '1&limit=1'])('%s is no limit', async (limit) => {
+    test.each(['0', '1001', 'x', '1&limit=1'])('%s is no limit', async (limit) => {
       const { status, body } = await read(`?limit=${limit}`);
       expect([status, body.error.code]).toEqual([422, 'validation_error']);
     });

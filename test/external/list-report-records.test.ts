@@ -66,6 +66,7 @@ describe('GET /v1/external/domains/{domain_id}/reports/{report_id}/records', () 
         },
       ],
       total: 1,
+      revision: 1,
     });
   });
 
@@ -97,9 +98,9 @@ describe('GET /v1/external/domains/{domain_id}/reports/{report_id}/records', () 
     expect((await again()).status).toBe(304);
     const { seq } = await db.selectFrom('conflict').select('seq').executeTakeFirstOrThrow();
     await preferConflict(db, seq);
-    expect((await again()).body).toEqual({ data: [], total: 0 });
+    expect((await again()).body).toEqual({ data: [], total: 0, revision: 2 });
     await preferConflict(db, seq);
-    expect((await again()).status).toBe(200);
+    expect((await again()).body).toMatchObject({ total: 1, revision: 3 });
   });
 
   describe('404', () => {

@@ -6,10 +6,10 @@ import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { deleteOldEvents } from '../../src/store/events/events.ts';
-import { findFollowedHead } from '../../src/store/lists/followed.ts';
+import { readFeed } from '../../src/store/feed/feed.ts';
+import { feedList } from '../../src/store/lists/changes.ts';
 import { readPage } from '../../src/store/lists/page.ts';
 import { claimReceivers, listDue, recordOutcomes } from '../../src/store/notify/claims.ts';
-import { reportsOf } from '../../src/store/reports/reports.ts';
 import {
   aBareAccount,
   aDomain,
@@ -79,12 +79,10 @@ describe('events', () => {
     const [event] = await listEvents(db);
     const data = JSON.parse(event?.data ?? '{}');
     expect(data).toMatchObject({ domain_id: domainId, report_count: 2 });
-    const list = reportsOf({ accountId, domainId });
-    const start = parseStart(list.id, data.cursor);
+    const start = parseStart(feedList(accountId), data.cursor);
     expect(start).toBeDefined();
-    expect(await findFollowedHead(store.reader, list, start ?? 'start')).toMatchObject({
-      total: 2,
-    });
+    const page = await readFeed(store.reader, { accountId, start: start ?? 'start', limit: 9 });
+    expect(page?.items).toHaveLength(2);
   });
 
   test('a receiver gets only the types that it has chosen, and what nobody receives goes', async () => {

@@ -1,9 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parseStart, type Start } from '../../src/domain/cursor.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { operator } from '../../src/store/events/audit.ts';
+import { readFeed } from '../../src/store/feed/feed.ts';
 import { updatePlan } from '../../src/store/leaving/plan-change.ts';
+import { feedList } from '../../src/store/lists/changes.ts';
 import { insertTest, listDeliveries, resend } from '../../src/store/notify/deliveries.ts';
 import {
   deleteWebhook,
@@ -13,23 +19,27 @@ import {
   updateWebhook,
 } from '../../src/store/notify/webhooks.ts';
 import { updateMailServer } from '../../src/store/people/person-mail.ts';
+import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { aReceiver, deliverAll, forgetWaits, tellReceivers } from '../support/outbox.ts';
 import { aStore } from '../support/store.ts';
 import { anEndpoint, aWebhook, aWebhookChannel, sealing, verify } from '../support/webhooks.ts';
 
 async function aWorld() {
-  const { db } = await aStore();
+  const { db, reader } = await aStore();
   const accountId = await aBareAccount(db);
   const domain = await aDomain(db, accountId);
   const owner = { accountId, domainId: domain.id };
-  return { db, accountId, name: domain.name, owner, channel: aWebhookChannel(db) };
+  return { db, reader, accountId, name: domain.name, owner, channel: aWebhookChannel(db) };
 }
 
 const listActions = async (db: Store['db']) =>
   (await db.selectFrom('audit').select('action').orderBy('seq').execute()).map(
     ({ action }) => action,
   );
+
+/** Events that are told together come in any order: one with a domain before the others. */
+const byKeys = (a: object, b: object) => Number('domain' in b) - Number('domain' in a);
 
 /** Writes for as long as somebody reads, 10 GB at most. */
 function writeOn(res: ServerResponse): void {
@@ -49,17 +59,72 @@ describe('a delivery', () => {
     const { url, got } = await anEndpoint();
     const { id, secret } = await aWebhook(db, accountId, url);
     await anAlert(db, owner, { resolvedAt: NOW });
-    await receive(db, [aReport({ domain: name })]);
+    const report = aReport({ domain: name });
+    await receive(db, [report]);
+    await removeReport(db, toReportId(report), NOW);
+    for (const status of ['paused', 'active'] as const)
+      await updateDomainStatus(db, owner.domainId, status);
+    await removeDomain(db, owner.domainId);
     await insertTest(db, id, operator());
     await deliverAll(db, channel);
     const types = got.map((one) => (verify(secret, one) as { type: string }).type);
     expect(types.toSorted()).toEqual([
-      ...['alert.fired', 'alert.resolved', 'report.received', 'webhook.test'],
+      ...['alert.fired', 'alert.resolved', 'domain.listed', 'domain.removed', 'domain.unlisted'],
+      ...['report.received', 'report.removed', 'webhook.test'],
     ]);
     for (const { headers, body } of got) {
       expect(headers['webhook-id']).not.toContain('.');
       expect(Buffer.byteLength(body)).toBeLessThan(20_000);
     }
+  });
+
+  test('of a change of the feed has the feed’s item, and a cursor of before it', async () => {
+    const { reader, db, accountId, owner, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    await aWebhook(db, accountId, url);
+    const domain = 'joins.example';
+    const toReport = (reportId: string, payload = 'a') => aReport({ domain, reportId, payload });
+    await receive(db, [toReport('one'), toReport('two'), toReport('one', 'b')]);
+    const [removed, received] = [toReportId(toReport('two')), { report_count: 1 }];
+    const { id } = await aDomain(db, owner.accountId, { name: domain });
+    const conflict = db.selectFrom('conflict').select('seq');
+    const { seq } = await conflict.executeTakeFirstOrThrow();
+    const steps: [() => Promise<unknown>, wanted: object[]][] = [
+      [async () => {}, [{ domain: { domain } }, { report_count: 2 }]],
+      [() => preferConflict(db, seq), [received]],
+      [() => removeReport(db, removed, NOW), [{ type: 'report.removed', report_id: removed }]],
+      [() => updateDomainStatus(db, id, 'paused'), [{ type: 'domain.unlisted' }]],
+      [() => updateDomainStatus(db, id, 'active'), [{ domain: { status: 'active' } }, received]],
+      [() => receive(db, [aReport({ domain })]), [received]],
+      [() => removeDomain(db, id), [{ type: 'domain.removed' }]],
+    ];
+    for (const [step, wanted] of steps) {
+      await step();
+      await deliverAll(db, channel);
+      const told = got.splice(0).map(({ body }) => JSON.parse(body).data);
+      expect(told.toSorted(byKeys)).toMatchObject(wanted);
+      for (const { cursor, report_count, ...item } of told) {
+        const start = parseStart(feedList(accountId), cursor) as Start;
+        const page = await readFeed(reader, { accountId, start, limit: 1_000 });
+        const since = page?.items.map((text) => JSON.parse(text)) ?? [];
+        if (report_count === undefined) expect(since[0]).toEqual(item);
+        else expect(since.filter(({ report }) => report)).toHaveLength(report_count);
+      }
+    }
+  });
+
+  test('of a domain with many reports that is removed with them is one', async () => {
+    const { db, accountId, owner, name, channel } = await aWorld();
+    await receive(
+      db,
+      Array.from({ length: 30 }, () => aReport({ domain: name })),
+    );
+    const { url, got } = await anEndpoint();
+    await aWebhook(db, accountId, url);
+    await removeDomain(db, owner.domainId, { deletesReports: true });
+    await deliverAll(db, channel);
+    const types = got.map(({ body }) => JSON.parse(body).type).toSorted();
+    expect(types).toEqual(['domain.removed', 'domain.unlisted']);
   });
 
   test('with a changed body, another secret or an old time is not accepted', async () => {
@@ -227,6 +292,25 @@ describe('a delivery', () => {
     expect(text).toContain('&lt;!channel&gt; &amp; @\u200ball');
     expect(text).toContain(`https://dmarc.example.com/settings/domains/${owner.domainId}`);
     expect(text).not.toMatch(/[<>]/);
+  });
+
+  test('in the format of chats says of each change what happened', async () => {
+    const { db, accountId, owner, name, channel } = await aWorld();
+    const { url, got } = await anEndpoint();
+    await aWebhook(db, accountId, url, { format: 'slack' });
+    const report = aReport({ domain: name });
+    const steps: [() => Promise<unknown>, text: string][] = [
+      [() => receive(db, [report]), `1 new report about ${name}`],
+      [() => removeReport(db, toReportId(report), NOW), `A report about ${name} was removed`],
+      [() => updateDomainStatus(db, owner.domainId, 'paused'), `${name} was paused`],
+      [() => updateDomainStatus(db, owner.domainId, 'active'), `${name} is monitored`],
+      [() => removeDomain(db, owner.domainId), 'A domain was removed from the account'],
+    ];
+    for (const [step, text] of steps) {
+      await step();
+      await deliverAll(db, channel);
+      expect(got.splice(0).map(({ body }) => JSON.parse(body).text.split('\n')[0])).toEqual([text]);
+    }
   });
 });
 

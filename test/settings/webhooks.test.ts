@@ -90,8 +90,8 @@ describe('the page of an endpoint', () => {
 
   test('shows deliveries with their answers, and sends one again', async () => {
     const { url, got } = await anEndpoint((res) => res.writeHead(400).end('<b>no</b>'));
-    const { id } = await aWebhook(api.db, accountId, url);
     const { id: domainId } = await aDomain(api.db, accountId);
+    const { id } = await aWebhook(api.db, accountId, url);
     await anAlert(api.db, { accountId, domainId });
     await deliverAll(api.db, aWebhookChannel(api.db));
     const page = (await browser.get(`${PATH}/${id}`)).text;

@@ -97,7 +97,7 @@ describe('a conflict that is preferred', () => {
     const readReports = async () => {
       const rows = await db.selectFrom('report').selectAll().execute();
       // Clients that follow a list meet a corrected report again.
-      return rows.map(({ seq: _, number: __, nonce: ___, ...row }) => row);
+      return rows.map(({ seq, number, nonce, revision, ...row }) => row);
     };
     const read = async () => [
       await sourcesOf(db),

@@ -203,7 +203,7 @@ function toReport({ domainId: domain_id, seq: account_seq }: Owner, i: number) {
     ...{ id: randomUUID(), domain_id, nonce: NONCE, document_seq: i },
     ...{ begin_date: at, end_date: at, received_at: at },
     ...{ reporter_org: 'Mailbox Provider', reporter_email: null, report_id: `report-${i}` },
-    ...{ account_seq, number: i },
+    ...{ account_seq, number: i, revision: 1 },
     ...{ record_count: 1, total_messages: 1, aligned_messages: 1, warnings: '[]' },
     ...{ payload_sha256: randomBytes(32), content: randomBytes(400) },
   };

@@ -20,7 +20,7 @@ async function insertReports(
   const rows = reports.map(({ place, day, by: authenticated }) => {
     const at = `${addDays(FIRST, day)}${NOON}`;
     return {
-      ...{ id: randomUUID(), domain_id, authenticated, nonce: 'AAAAAAAA' },
+      ...{ id: randomUUID(), domain_id, authenticated, nonce: 'AAAAAAAA', revision: 1 },
       ...{ begin_date: at, end_date: at, received_at: at, document_seq: place },
       ...{ reporter_org: null, reporter_email: null, report_id: `${place}` },
       ...{ record_count: 0, total_messages: 0, aligned_messages: 0, warnings: '[]' },

@@ -8,10 +8,16 @@ interface Item {
   readonly domain_id: string;
 }
 
+interface Report extends Item {
+  readonly record_count: number;
+  readonly records: readonly unknown[];
+  readonly unlisted_records: number;
+}
+
 interface Change {
   readonly type: string;
   readonly domain_id: string;
-  readonly report?: Item;
+  readonly report?: Report;
   readonly report_id?: string;
   readonly domain?: Item;
   readonly alert?: Item;
@@ -20,7 +26,7 @@ interface Change {
 /** What a client has of an account that follows `/v1/external/changes` by the words of the contract alone. */
 export class FeedCopy {
   readonly domains = new Map<string, Item>();
-  readonly reports = new Map<string, Item>();
+  readonly reports = new Map<string, Report>();
   readonly alerts = new Map<string, Item>();
   /** All changes that it met, in their order. */
   readonly met: Change[] = [];
@@ -30,7 +36,7 @@ export class FeedCopy {
   /** One request. Returns whether another one has to follow at once. */
   async ask(get: Get, limit = 200): Promise<boolean> {
     const { status, body, headers } = await get(
-      `/v1/external/changes?limit=${limit}&after=${this.cursor}`,
+      `/v1/external/changes?include=records&limit=${limit}&after=${this.cursor}`,
     );
     if (status === 410) return this.#beginAgain();
     expect(status).toBe(200);
@@ -47,7 +53,8 @@ export class FeedCopy {
 
   /** Whether it has what the lists have. Nothing tells it when the last report of a domain came. */
   async hold(get: Get, isHeld: (report: Item) => boolean = () => true): Promise<void> {
-    const reports = [...this.reports.values()].filter(isHeld);
+    const held = [...this.reports.values()].filter(isHeld);
+    const reports = held.map(({ records, unlisted_records, ...report }) => report);
     expect({
       domains: toDomains(this.domains.values()),
       reports: byId(reports),
@@ -57,6 +64,7 @@ export class FeedCopy {
       reports: byId((await readWhole(get, 'reports')).filter(isHeld)),
       alerts: byId(await readWhole(get, 'alerts')),
     });
+    for (const report of held) await holdRecords(get, report);
   }
 
   #apply({ type, domain_id, report, report_id = '', domain, alert }: Change): void {
@@ -77,6 +85,15 @@ export class FeedCopy {
     this.begunAgain += 1;
     return true;
   }
+}
+
+/** A report has the records that its own list has, of the same revision. */
+async function holdRecords(get: Get, report: Report & { revision?: number }): Promise<void> {
+  const { id, domain_id, record_count, records, unlisted_records, revision } = report;
+  const path = `/v1/external/domains/${domain_id}/reports/${id}/records?limit=200`;
+  const { body } = await get(path);
+  expect(body).toEqual({ data: records, total: records.length, revision });
+  expect(unlisted_records).toBe(record_count - records.length);
 }
 
 function drop(list: Map<string, Item>, domainId: string): void {

@@ -94,7 +94,7 @@ export function findContent(bytes: Uint8Array): ReportContent | undefined {
 
 export function unpackContent(bytes: Uint8Array): ReportContent {
   if (bytes[0] !== FORM) throw new Error('The content of a report has an unknown form.');
-  const options = { dictionary: DICTIONARY, maxOutputLength: MAX_UNPACKED_BYTES };
+  const options = { dictionary: DICTIONARY, chunkSize: 4096, maxOutputLength: MAX_UNPACKED_BYTES };
   const text = inflateRawSync(bytes.subarray(1), options).toString();
   const [head, records] = JSON.parse(text) as readonly [HeadValues, readonly RecordValues[]];
   const [version, xmlNamespace, extraContactInfo, generator, errors, policy, others] = head;

@@ -12,7 +12,15 @@ export const FORMATS = ['standard', 'slack'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** The events that an endpoint can choose. A test is sent to any. */
-export const WEBHOOK_EVENTS = ['alert.fired', 'alert.resolved', 'report.received'] as const;
+export const WEBHOOK_EVENTS = [
+  'alert.fired',
+  'alert.resolved',
+  'report.received',
+  'report.removed',
+  'domain.listed',
+  'domain.unlisted',
+  'domain.removed',
+] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number] & EventType;
 
 /** Why Plumbline has turned an endpoint off. */

@@ -23,15 +23,26 @@ export async function renderBody(deps: BodyDeps, format: Format, event: Event): 
 /** A sentence with a link, for chats. */
 async function toSlackBody({ db, baseUrl }: BodyDeps, event: Event): Promise<string> {
   if (event.type === 'webhook.test') return toText('This is a test of Plumbline’s webhook.');
-  const data: components['schemas']['AlertEvent' | 'ReportEvent']['data'] = JSON.parse(event.data);
+  const data: Data = JSON.parse(event.data);
   const found = await findDomainName(db, { domainId: data.domain_id, accountId: event.account_id });
   const name = formatDomainName(found ?? 'a domain that was removed');
-  const text =
-    'report_count' in data
-      ? `${pluralize(data.report_count, 'new report')} about ${name}`
-      : describeChange({ ...data, isResolved: event.type === 'alert.resolved' }, name);
-  const link = baseUrl === undefined ? '' : `\n${baseUrl}/settings/domains/${data.domain_id}`;
+  const text = describe(event.type, data, name);
+  const link =
+    baseUrl === undefined || found === undefined
+      ? ''
+      : `\n${baseUrl}/settings/domains/${data.domain_id}`;
   return toText(`${text}${link}`);
+}
+
+type Data = components['schemas']['AlertEvent' | 'ReportEvent' | 'ChangeEvent']['data'];
+
+function describe(type: Event['type'], data: Data, name: string): string {
+  if ('report_count' in data) return `${pluralize(data.report_count, 'new report')} about ${name}`;
+  if ('context' in data)
+    return describeChange({ ...data, isResolved: type === 'alert.resolved' }, name);
+  if (type === 'report.removed') return `A report about ${name} was removed`;
+  if (type === 'domain.removed') return 'A domain was removed from the account';
+  return `${name} ${type === 'domain.listed' ? 'is monitored' : 'was paused'}`;
 }
 
 /** The most that a text takes: a record in DNS can be long. */

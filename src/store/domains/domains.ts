@@ -8,6 +8,7 @@ import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Actor, insertAudit, operator } from '../events/audit.ts';
+import { tellOfChanges } from '../events/events.ts';
 import { isVersion, touchDomainList } from '../lists/heads.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
@@ -65,15 +66,33 @@ export async function addDomain(
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
   await touchDomainList(tx, accountId, 1);
-  const added = { accountId, domainId: id, at: now };
-  const number = await noteListing(tx, added, 'domain.listed');
+  const added = (await selectDomain(tx, id)) as DomainRow;
+  const number = await noteChange(tx, added, { accountId, type: 'domain.listed', at: now });
   // What the account may have of an earlier time, when it had the domain already, is no longer good.
   const removed = { reports_removed: number, alerts_removed: number };
   await tx.updateTable('domain').set(removed).where('id', '=', id).execute();
   await tx.deleteFrom('domain_proposal').where('name', '=', parsed).execute();
   const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';
   await insertAudit(tx, by, { accountId, action, subject: parsed });
-  return (await selectDomain(tx, id)) as DomainRow;
+  return added;
+}
+
+interface DomainChange {
+  readonly accountId: string;
+  readonly type: 'domain.listed' | 'domain.unlisted' | 'domain.removed';
+  readonly at: Instant;
+}
+
+/** Tells who follows the account, in its feed and by webhooks. Returns the number of the change. */
+export async function noteChange(
+  tx: Tx,
+  { id, name: domain, status, last_report_at }: DomainRow,
+  change: DomainChange,
+): Promise<number> {
+  const { type, at } = change;
+  const brings = type === 'domain.listed' ? { domain: { id, domain, status, last_report_at } } : {};
+  await tellOfChanges(tx, { ...change, data: [{ type, domain_id: id, at, ...brings }] });
+  return await noteListing(tx, { ...change, domainId: id }, type);
 }
 
 /** An account's domains by name, including paused ones. */
@@ -133,8 +152,8 @@ export async function updateDomainStatus(
     if (changed === undefined) return domain;
     const { account_id: accountId, name: subject } = domain;
     await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);
-    const change = status === 'active' ? 'domain.listed' : 'domain.unlisted';
-    await noteListing(tx, { accountId, domainId: id, at: now }, change);
+    const type = status === 'active' ? 'domain.listed' : 'domain.unlisted';
+    await noteChange(tx, domain, { accountId, type, at: now });
     const action = status === 'active' ? 'domain_resumed' : 'domain_paused';
     await insertAudit(tx, by, { accountId, action, subject });
     return domain;

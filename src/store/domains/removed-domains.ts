@@ -7,8 +7,8 @@ import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { lockDomain, newVersion, touchDomainList } from '../lists/heads.ts';
 import { deleteDomain } from '../reports/aging/eviction.ts';
 import { deleteOldest } from '../reports/aging/old-reports.ts';
-import { finishListing, noteListing } from '../reports/listing.ts';
-import { type DomainRow, selectDomain, updateDomainStatus } from './domains.ts';
+import { finishListing } from '../reports/listing.ts';
+import { type DomainRow, noteChange, selectDomain, updateDomainStatus } from './domains.ts';
 import { insertIgnored } from './proposals.ts';
 
 /** One transaction deletes so many, so that the feed tells of all of them at once. A domain has more only after decades. */
@@ -41,8 +41,8 @@ export async function removeDomain(
       if (deletesReports && (await deleteOldest(tx, id)) !== undefined) return undefined;
       const alerts = await deleteAlerts(tx, { accountId, domainId: id, limit: ALERTS_AT_ONCE });
       if (alerts === ALERTS_AT_ONCE) return undefined;
-      const left = { accountId, domainId: id, at: by.at };
-      const number = await noteListing(tx, left, 'domain.removed');
+      const removed = { accountId, type: 'domain.removed', at: by.at } as const;
+      const number = await noteChange(tx, domain, removed);
       await noteRemovedAlerts(tx, accountId, number);
       if (deletesReports) await deleteDomain(tx, id);
       else await release(tx, domain, by.at);

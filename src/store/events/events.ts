@@ -6,6 +6,7 @@ import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
+import { toFeedCursor } from '../lists/changes.ts';
 import type { Tables } from '../tables.ts';
 import { readNow } from '../work/clock.ts';
 
@@ -31,6 +32,30 @@ export function hasReceivers(accountId: Expression<unknown>, type: EventType) {
 /** Runs in the transaction of what happened, which pays for one row, however many are told of it: `writeDeliveries`. */
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length > 0) await runAllPrepared(tx, eventInserts(events.map(toRow)));
+}
+
+interface ToldChange extends Pick<NewEvent, 'accountId' | 'at'> {
+  readonly type: 'report.received' | 'report.removed' | (`domain.${string}` & EventType);
+  /** One for each event, without a cursor. */
+  readonly data: readonly object[];
+}
+
+/** Before the changes take their numbers: each event has the feed's cursor from before them. */
+export async function tellOfChanges(tx: Tx, { data, ...change }: ToldChange): Promise<void> {
+  const { accountId, type } = change;
+  const [point] = await tx
+    .selectFrom('account')
+    .select(['changes as number', 'changes_nonce as nonce'])
+    .where('id', '=', accountId)
+    .where(hasReceivers(sql.ref('account.id'), type))
+    .execute();
+  if (point === undefined) return;
+  const cursor = toFeedCursor(accountId, point);
+  const toData = (one: object) => JSON.stringify({ ...one, cursor });
+  await insertEvents(
+    tx,
+    data.map((one) => ({ ...change, data: toData(one) })),
+  );
 }
 
 type EventRow = Pick<Selectable<Tables['event']>, 'id' | 'account_id' | 'type' | 'at' | 'data'>;

@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Expression, type Kysely, sql } from 'kysely';
-import type { Cursor, Start } from '../../domain/cursor.ts';
+import type { Cursor, Point, Start } from '../../domain/cursor.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
 import { fieldsOfDomain, type ListedDomain } from '../domains/domains.ts';
@@ -27,64 +28,167 @@ export interface Change {
   readonly alert?: ListedAlert;
 }
 
-/** The feed has an order of its own, and cursors. */
-export const feedList = (accountId: string) => `changes ${accountId}`;
-
 interface FeedQuery {
   readonly accountId: string;
   readonly start: Start;
   readonly limit: number;
+  /** Where reports have their records. */
+  readonly toRecords?: ToRecords | undefined;
 }
 
+/** The first of a content's records as JSON, in at most so many bytes, and how many the content has. */
+export type ToRecords = (
+  content: Uint8Array,
+  maxBytes: number,
+) => { readonly texts: readonly string[]; readonly kept: number };
+
+/** A page ends before the item with which it would be longer. Contents take less than their records as JSON. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Contents of some 200 usual reports. */
+const LARGE_CONTENTS = 64 * 1024;
+/** After so many bytes other requests have their turn. */
+const BYTES_AT_ONCE = 128 * 1024;
+
 export interface FeedPage {
-  readonly version: string;
   readonly items: readonly JsonText<Change>[];
   readonly hasMore: boolean;
   /** Behind the last item. */
   readonly cursor: Cursor;
+  /** The version that a client is told: at the end another one than that of the place. */
+  readonly tag: string;
 }
 
-/** Another one after each change of the account; undefined when the cursor's change was lost or is forgotten. */
-export function findFeedVersion(reader: Reader, query: FeedQuery): Promise<string | undefined> {
-  return reader.readPlan(function* () {
-    const { accountId, start } = query;
-    // Its page may be the last one, too.
-    const found = start === 'start' ? yield* planPage(query) : yield* planHead(accountId, start);
-    return found?.version;
-  });
+export interface OpenFeed {
+  /** Another one after each change of the account. */
+  readonly version: string;
+  /** Makes the page of what was read with the version. */
+  readonly read: () => Promise<FeedPage>;
 }
 
 /** undefined when the cursor's change was lost or is forgotten. */
-export function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
-  return reader.readPlan(() => planPage(query));
+export async function openFeed(reader: Reader, query: FeedQuery): Promise<OpenFeed | undefined> {
+  const { accountId, start, limit } = query;
+  const [newest] = await reader.readAll(newestChange({ accountId }));
+  if (newest === undefined) return undefined;
+  const isEnd = start !== 'start' && start.key === newest.number && start.nonce === newest.nonce;
+  const read = isEnd
+    ? { head: toPosition(newest, start), rows: [], contents: NO_CONTENTS }
+    : await reader.readPlan(() => planRows(query));
+  if (read === undefined) return undefined;
+  const { head, rows } = read;
+  // The first page may be the last one, too.
+  const isWhole = start === 'start' && rows.length <= limit;
+  return { version: isWhole ? head.end : head.version, read: () => toPage(query, read) };
 }
 
-function* planPage({ accountId, start, limit }: FeedQuery): Plan<FeedPage | undefined> {
-  const head = yield* planHead(accountId, start);
-  if (head === undefined) return undefined;
-  const { end, number, nonce, after } = head;
+/** @internal Tests follow the feed without a server. */
+export async function readFeed(reader: Reader, query: FeedQuery): Promise<FeedPage | undefined> {
+  return await (await openFeed(reader, query))?.read();
+}
+
+async function toPage(query: FeedQuery, read: ReadRows): Promise<FeedPage> {
+  const { head, rows } = read;
+  const { number, nonce } = head;
+  const items = await (isLarge(read) ? inTurn(() => toItems(query, read)) : toItems(query, read));
+  const hasMore = items.length < rows.length;
+  const key = hasMore ? (rows[items.length - 1]?.number ?? number) : number;
+  const tag = hasMore ? head.version : head.end;
+  return { items, hasMore, cursor: { key, number, nonce }, tag };
+}
+
+const isLarge = ({ contents }: ReadRows): boolean =>
+  contents.values().reduce((sum, { length }) => sum + length, 0) > LARGE_CONTENTS;
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Large pages are made one after another: thirty at once took 650 MB, and take 250. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const next = last.then(work);
+  last = next.catch(() => undefined);
+  return next;
+}
+
+const NO_CONTENTS: ReadRows['contents'] = new Map();
+
+interface ReadRows {
+  readonly head: Position;
+  /** One more than the page can have. */
+  readonly rows: readonly ChangeRow[];
+  /** Of the reports that may fit into the page, by their numbers. */
+  readonly contents: ReadonlyMap<number | null, Uint8Array>;
+}
+
+function* planRows({ accountId, start, limit, toRecords }: FeedQuery): Plan<ReadRows | undefined> {
+  const [newest] = yield* ask(newestChange({ accountId }));
+  if (newest === undefined) return undefined;
+  const isKnown = start === 'start' || (yield* findChange(accountId, start, newest)) === 'known';
+  if (!isKnown) return undefined;
+  const head = toPosition(newest, start);
+  const { after } = head;
   const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
-  const page = rows.slice(0, limit);
-  const hasMore = rows.length > limit;
-  const key = hasMore ? (page.at(-1)?.number ?? number) : number;
-  const version = hasMore ? head.version : end;
-  return { version, items: page.map(toItem), hasMore, cursor: { key, number, nonce } };
+  const until = toRecords && findLast(rows)?.number;
+  const found = until === undefined ? [] : yield* ask(contentsOf({ accountId, after, until }));
+  return { head, rows, contents: new Map(found.map(({ number, content }) => [number, content])) };
+}
+
+/** The last row up to which all contents may fit into a page; the first one always does. */
+function findLast(rows: readonly ChangeRow[]): ChangeRow | undefined {
+  let bytes = 0;
+  const beyond = rows.findIndex(({ bytes: own }) => {
+    bytes += own;
+    return bytes > MAX_BYTES;
+  });
+  return beyond === -1 ? rows.at(-1) : rows[Math.max(0, beyond - 1)];
+}
+
+const contentsOf = prepareQuery(
+  (db, param: Param<{ accountId: string; after: number; until: number }>) =>
+    db
+      .selectFrom('report')
+      .select(['number', 'content'])
+      .where('account_seq', '=', accountSeq(db, param))
+      .where('number', '>', param('after'))
+      .where('number', '<=', param('until')),
+);
+
+/** As many items as fit into a page, at least one. */
+async function toItems({ limit, toRecords }: FeedQuery, { rows, contents }: ReadRows) {
+  const items: JsonText<Change>[] = [];
+  let [room, turn] = [MAX_BYTES, MAX_BYTES];
+  for (const row of rows.slice(0, limit)) {
+    const { item, isWhole } = toRecords
+      ? withRecords(row, contents?.get(row.number), { room, toRecords })
+      : { item: toItem(row), isWhole: true };
+    const left = room - Buffer.byteLength(item) - 1;
+    if (items.length > 0 && (left < 0 || !isWhole)) break;
+    items.push(item);
+    room = left;
+    if (turn - room < BYTES_AT_ONCE) continue;
+    await setImmediate();
+    turn = room;
+  }
+  return items;
+}
+
+interface Position extends Point {
+  /** The version of the end, and the one of this place. */
+  readonly end: string;
+  readonly version: string;
+  readonly after: number;
 }
 
 /**
  * The version of the end says that nothing is new. Before the end it has the start, too: a client that has read one page
  * must not be told so of the next one.
  */
-function* planHead(accountId: string, start: Start) {
-  const [head] = yield* ask(newestChange({ accountId }));
-  if (head === undefined) return undefined;
-  const isKnown = start === 'start' || (yield* findChange(accountId, start, head)) === 'known';
-  if (!isKnown) return undefined;
+function toPosition({ reports, ...newest }: Newest, start: Start): Position {
   // Reports that go by age take no number, but give the list another version.
-  const end = `${head.nonce}.${head.reports}`;
+  const end = `${newest.nonce}.${reports}`;
   const after = start === 'start' ? 0 : start.key;
-  return { ...head, end, after, version: after < head.number ? `${end}.${after}` : end };
+  return { ...newest, end, after, version: after < newest.number ? `${end}.${after}` : end };
 }
+
+type Newest = Point & { readonly reports: string };
 
 const newestChange = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
@@ -104,6 +208,24 @@ interface ChangeRow {
   readonly at: Instant;
   readonly name: string | null;
   readonly object: string | null;
+  /** Of a report's content. */
+  readonly bytes: number;
+}
+
+/** The item of a report, as long as there is room, and whether that is all of it. */
+function withRecords(
+  row: ChangeRow,
+  content: Uint8Array | undefined,
+  { room, toRecords }: { readonly room: number; readonly toRecords: ToRecords },
+) {
+  const item = toItem(row);
+  if (row.name !== 'report') return { item, isWhole: true };
+  if (content === undefined) return { item, isWhole: false };
+  const { texts, kept } = toRecords(content, room - Buffer.byteLength(item));
+  const unlisted = JSON.parse(row.object ?? '').record_count - texts.length;
+  // Behind the last field of the report.
+  const records = `,"records":[${texts.join()}],"unlisted_records":${unlisted}}}`;
+  return { item: `${item.slice(0, -2)}${records}`, isWhole: texts.length === kept };
 }
 
 /** Nothing in these texts has to be escaped. */
@@ -118,7 +240,7 @@ const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
   );
   return db
     .selectFrom(sql<ChangeRow>`(${sql.join(parts, sql` union all `)})`.as('changed'))
-    .select(['number', 'type', 'domain_id', 'name', 'object'])
+    .select(['number', 'type', 'domain_id', 'name', 'object', 'bytes'])
     .select(({ fn, selectFrom }) => {
       const first = selectFrom('change as first')
         .select(({ fn }) => fn.min('first.number').as('number'))
@@ -143,8 +265,10 @@ const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
 
 type Select = (db: Kysely<Tables>, param: Param<AfterQuery>) => Expression<unknown>;
 
-const accountSeq = (db: Kysely<Tables>, param: Param<AfterQuery>) =>
+const accountSeq = (db: Kysely<Tables>, param: Param<{ accountId: string }>) =>
   db.selectFrom('account').select('seq').where('id', '=', param('accountId'));
+
+const NO_CONTENT = sql.lit(0).as('bytes');
 
 const text = (value: string) => sql<string>`cast(${sql.lit(value)} as text)`;
 
@@ -154,6 +278,7 @@ const reportsStored: Select = (db, param) =>
     .select(['report.number', text('report.stored').as('type'), 'report.domain_id'])
     .select(['report.received_at as at', text('report').as('name')])
     .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('object'))
+    .select(sql<number>`length(report.content)`.as('bytes'))
     .where('account_seq', '=', accountSeq(db, param))
     .where('report.number', '>', param('after'))
     .orderBy('report.number')
@@ -165,7 +290,7 @@ const domainsListed: Select = (db, param) =>
     .selectFrom('domain')
     .select(['domain.number', text('domain.listed').as('type'), 'domain.id as domain_id'])
     .select(['created_at as at', text('domain').as('name')])
-    .select(dialectOf(db).jsonRow(fieldsOfDomain(db)).as('object'))
+    .select([dialectOf(db).jsonRow(fieldsOfDomain(db)).as('object'), NO_CONTENT])
     .where('account_id', '=', param('accountId'))
     .where('domain.number', '>', param('after'))
     .where('status', '=', 'active')
@@ -177,7 +302,7 @@ const alertsChanged: Select = (db, param) =>
     .selectFrom('alert')
     .select(['last_change as number', text('alert.changed').as('type'), 'alert.domain_id'])
     .select(['alert.fired_at as at', text('alert').as('name')])
-    .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('object'))
+    .select([dialectOf(db).jsonRow(fieldsOfAlert(db)).as('object'), NO_CONTENT])
     .where('account_id', '=', param('accountId'))
     .where('last_change', '>', param('after'))
     .orderBy('last_change')
@@ -189,7 +314,7 @@ const others: Select = (db, param) =>
     .selectFrom('change')
     .select(['change.number', 'change.type', 'change.domain_id', 'change.at'])
     .select(sql<string>`case when report_id is not null then 'report_id' end`.as('name'))
-    .select(sql<string>`'"' || report_id || '"'`.as('object'))
+    .select([sql<string>`'"' || report_id || '"'`.as('object'), NO_CONTENT])
     .where('account_seq', '=', accountSeq(db, param))
     .where('change.number', '>', param('after'))
     .where('change.type', 'is not', null)

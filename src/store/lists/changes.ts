@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Point } from '../../domain/cursor.ts';
+import { type Point, toCursor } from '../../domain/cursor.ts';
 import type { ChangeType } from '../../domain/events.ts';
 import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -18,6 +18,14 @@ import { readNow } from '../work/clock.ts';
 
 /** Rows of `change` go after so many days. What follows an account by them begins again then. */
 const KEPT_DAYS = 400;
+
+/** The feed's id: it has an order of its own, and cursors. */
+export const feedList = (accountId: string) => `changes ${accountId}`;
+
+/** The feed's cursor behind a change. */
+export function toFeedCursor(accountId: string, { number, nonce }: Point): string {
+  return toCursor(feedList(accountId), { key: number, number, nonce });
+}
 
 /** Random, of a transaction. It distinguishes the numbers of the transaction from the same ones before a restore. */
 export function newNonce(): string {

@@ -80,6 +80,8 @@ export const REPORTS = {
       /** The account whose list has it (reports/listing.ts), and the change with which it came to that list. */
       account_seq: orNull(number()),
       number: orNull(count()),
+      /** 1, and one more each time its content was replaced. */
+      revision: number(),
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
       domain_id: id('references domain (id)'),

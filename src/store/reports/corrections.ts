@@ -59,7 +59,8 @@ async function replaceReport(
   const { policyPublished } = unpackContent(row.content);
   await deleteReports(tx, report.domain_id, [report]);
   const domain = await findOrInsertDomain(tx, policyPublished.domain, now);
-  await storeReports(tx, [{ domain, row, policyPublished }], now);
+  const revision = report.revision + 1;
+  await storeReports(tx, [{ domain, row, policyPublished, revision }], now);
   await correctLastReport(tx, domain.id, [report]);
 }
 

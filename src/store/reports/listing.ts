@@ -3,6 +3,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { tellOfChanges } from '../events/events.ts';
 import { newNonce, takeNumbers } from '../lists/changes.ts';
 import { readNow } from '../work/clock.ts';
 import { addToLists, takeFromLists } from './account-lists.ts';
@@ -129,6 +130,9 @@ async function move(tx: Tx, { domainId, reports, target, listedBy, at }: Move): 
   );
   if (moved.length === 0) return;
   await takeFromLists(tx, moved);
+  const received = { domain_id: domainId, report_count: moved.length };
+  if (target !== null)
+    await tellOfChanges(tx, { accountId: target, type: 'report.received', at, data: [received] });
   const list = target === null ? [] : [{ accountId: target, reports: moved }];
   const places = await addToLists(tx, list, { nonce: newNonce(), at });
   await runAllPrepared(

@@ -1,6 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
+import { tellOfChanges } from '../events/events.ts';
 import { takeNumbers } from '../lists/changes.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { takeFromLists } from './account-lists.ts';
@@ -42,6 +43,9 @@ export async function noteRemovals(tx: Tx, reports: readonly ReportRow[], at: In
   if (accountId === null) return;
   const reportIds = reports.map(({ id }) => id);
   const removed = { accountId, at, type: 'report.removed', domainId, reportIds } as const;
+  const { type } = removed;
+  const data = reportIds.map((report_id) => ({ type, domain_id: domainId, at, report_id }));
+  await tellOfChanges(tx, { accountId, type, at, data });
   const { number: reports_removed } = await takeNumbers(tx, removed);
   await tx.updateTable('domain').set({ reports_removed }).where('id', '=', domainId).execute();
 }

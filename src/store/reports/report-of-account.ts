@@ -24,7 +24,7 @@ export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
       'end_date',
     ])
     .select(['record_count', 'total_messages', 'aligned_messages', 'warnings'])
-    .select(['document_seq', 'payload_sha256', 'content'])
+    .select(['document_seq', 'payload_sha256', 'content', 'revision'])
     .select(VERSION.as('version'));
 }
 

@@ -36,9 +36,10 @@ export function unpackRow(packed: string): ParsedRow {
 export type ReportRow = Selectable<Tables['report']>;
 
 /** A report without what is given to it when it is stored. */
-export type NewRow = Omit<ReportRow, 'seq' | 'account_seq' | 'number' | 'nonce'>;
+export type NewRow = Omit<ReportRow, 'seq' | 'account_seq' | 'number' | 'nonce' | 'revision'>;
 
-export function toNewRow({ seq, account_seq, number, nonce, ...row }: ReportRow): NewRow {
+export function toNewRow(report: ReportRow): NewRow {
+  const { seq, account_seq, number, nonce, revision, ...row } = report;
   return row;
 }
 

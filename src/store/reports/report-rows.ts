@@ -11,6 +11,7 @@ const COLUMNS = [
   'domain_id',
   'account_seq',
   'number',
+  'revision',
   'document_seq',
   'received_at',
   'reporter_org',

@@ -16,8 +16,6 @@ export interface ReportedDomain {
   readonly accountId: string | null;
   readonly status: DomainStatus;
   readonly lastReportAt: Instant | null;
-  /** The greatest number of its reports; null when it has none. */
-  readonly newestSeq: number | null;
   /** The newest change of its account. */
   readonly number: number | null;
   readonly nonce: string | null;
@@ -96,14 +94,7 @@ const lockedDomains = prepareQuery((db, param: Param<{ names: string }>) =>
     .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
     .select(({ selectFrom }) => {
       const account = selectFrom('account').whereRef('account.id', '=', 'domain.account_id');
-      return [
-        account.select('changes').as('number'),
-        account.select('changes_nonce').as('nonce'),
-        selectFrom('report')
-          .select(({ fn }) => fn.max('seq').as('seq'))
-          .whereRef('domain_id', '=', 'domain.id')
-          .as('newestSeq'),
-      ];
+      return [account.select('changes').as('number'), account.select('changes_nonce').as('nonce')];
     })
     .select(hasReceivers(sql.ref('domain.account_id'), 'report.received').as('isReceived'))
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))

@@ -71,7 +71,7 @@ export function fieldsOfAccount(db: Kysely<Tables>) {
   const { ref } = expressionBuilder<Tables, 'report'>();
   const { id, ...others } = fieldsOf(db);
   // With the table's name, for a join with another that has such a column.
-  return { id, domain_id: ref('report.domain_id'), ...others };
+  return { id, domain_id: ref('report.domain_id'), ...others, revision: ref('revision') };
 }
 
 function fieldsOf(db: Kysely<Tables>) {

@@ -1,4 +1,3 @@
-import { toCursor } from '../../domain/cursor.ts';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
@@ -7,9 +6,8 @@ import { addToDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { insertEvents, type NewEvent } from '../events/events.ts';
-import { newNonce } from '../lists/changes.ts';
+import { newNonce, toFeedCursor } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
-import { reportList } from '../lists/timeline.ts';
 import { addToLists } from './account-lists.ts';
 import { type NewRow, placeOf } from './report-row.ts';
 import { reportInserts } from './report-rows.ts';
@@ -21,6 +19,8 @@ export interface NewReport {
   readonly domain: ReportedDomain;
   readonly row: NewRow;
   readonly policyPublished: PolicyPublished;
+  /** Of one that takes the place of another content. */
+  readonly revision?: number;
 }
 
 /**
@@ -37,9 +37,9 @@ export async function storeReports(
   const byDomain = [...Map.groupBy(reports, ({ domain }) => domain).entries()];
   await runAllPrepared(tx, [...toDays(reports), ...byDomain.map(toHeadUpdate)]);
   const places = await addToLists(tx, toArrived(byDomain), { nonce, at });
-  const rows = reports.map(({ row }) => {
+  const rows = reports.map(({ row, revision = 1 }) => {
     const { account_seq = null, number = null } = places.get(row) ?? {};
-    return { ...row, account_seq, number, nonce };
+    return { ...row, account_seq, number, nonce, revision };
   });
   const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
@@ -113,12 +113,11 @@ function toArrived(byDomain: readonly ByDomain[]) {
   }));
 }
 
-/** Its cursor is the newest of the domain's list before these reports. */
+/** Its cursor is the feed's from before these reports. */
 function toEvents(domain: ReportedDomain, reports: number, at: Instant): NewEvent[] {
-  const { id, accountId, isReceived, newestSeq, number, nonce } = domain;
-  if (!isListed(domain) || !isReceived) return [];
-  const point = { key: newestSeq ?? 0, number: number ?? 0, nonce: nonce ?? '' };
-  const cursor = toCursor(reportList(id), point);
+  const { id, accountId, isReceived, number, nonce } = domain;
+  if (accountId === null || !isListed(domain) || !isReceived) return [];
+  const cursor = toFeedCursor(accountId, { number: number ?? 0, nonce: nonce ?? '' });
   const data = JSON.stringify({ domain_id: id, report_count: reports, cursor });
-  return [{ accountId: accountId as string, type: 'report.received', at, data }];
+  return [{ accountId, type: 'report.received', at, data }];
 }

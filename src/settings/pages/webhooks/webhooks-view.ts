@@ -32,6 +32,10 @@ export const EVENT_NAMES = {
   'alert.fired': 'An alert fires',
   'alert.resolved': 'An alert resolves',
   'report.received': 'Reports come in',
+  'report.removed': 'A report is removed',
+  'domain.listed': 'A domain is added or resumed',
+  'domain.unlisted': 'A domain is paused',
+  'domain.removed': 'A domain is removed',
   'webhook.test': 'A test',
 } as const satisfies Readonly<Record<WebhookEvent | 'webhook.test', string>>;
 
