@@ -159,7 +159,8 @@ function prepareFilteredHead(isNamed: boolean) {
           .whereRef('report.seq', '=', 'head.newest');
         // It may have been removed since.
         const nonce = fn.coalesce(found, 'head.version');
-        const [total, newest, removed] = [ref('listed'), ref('head.newest'), ref('removed')];
+        const [total, removed] = [ref('listed'), ref('removed')];
+        const newest = sql<number>`case when listed = 0 then 0 else newest end`;
         const state = { list: param('list'), total, newest, nonce, removed };
         return versionOf(db, state).as('version');
       });
