@@ -39,7 +39,10 @@ export function parseNetwork(text: string): ((address: string) => boolean) | und
   const [address = '', bits = '0', ...more] = text.split('/');
   const max = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   const isValid = /^\d{1,3}$/.test(bits) && Number(bits) <= max && more.length === 0;
-  return isValid && !address.includes('%') ? createNetworks([text]) : undefined;
+  if (!isValid || address.includes('%')) return undefined;
+  const isIn = createNetworks([text]);
+  // To BlockList, ::/0 has each IPv4 address, too.
+  return (other) => isIP(other) === isIP(address) && isIn(other);
 }
 
 const toFamily = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');

@@ -1,7 +1,7 @@
 import { failedOf } from '../../domain/alerts/rate.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Day } from '../../domain/instant.ts';
-import { createNetworks } from '../../domain/network-address.ts';
+import { parseNetwork } from '../../domain/network-address.ts';
 import { remember } from '../../domain/remember.ts';
 import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { sortFirst } from '../../domain/sort.ts';
@@ -45,7 +45,7 @@ export async function listSources(reader: Reader, { scope, range, today, ...quer
 }
 
 async function toMeant({ failing, service, address, among }: SourceFilter, domain: string) {
-  const isInNetwork = address === undefined ? undefined : createNetworks([address]);
+  const isInNetwork = address === undefined ? undefined : parseNetwork(address);
   const isAmong = among && new Set(among);
   const findService = service === undefined ? undefined : await loadServiceOf(domain);
   const name = service?.toLowerCase();

@@ -1,4 +1,4 @@
-import { expressionBuilder, type Kysely, sql } from 'kysely';
+import { expressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { BEGIN_OF_TIME, type Day, END_OF_TIME, type Instant, toDay } from '../../domain/instant.ts';
 import { toReporterKey } from '../../domain/reports/reporters.ts';
 import { dialectOf, type JsonFields, type JsonRow } from '../engine/dialect.ts';
@@ -53,37 +53,48 @@ function selectOwn<P extends OwnQuery>(db: Kysely<Tables>, param: Param<P>, owne
   return reports.where('account_seq', '=', account);
 }
 
-/** Those whose window begins in a range; of a reporter, which are in one of two indexes. */
-function selectReports<P extends FilteredQuery>(
-  db: Kysely<Tables>,
-  param: Param<P>,
-  { owner, isNamed }: { readonly owner: Owner; readonly isNamed: boolean },
-) {
-  const all = selectOwn(db, param, owner)
+/** Those whose window begins in a range. */
+function selectReports<P extends FilteredQuery>(db: Kysely<Tables>, param: Param<P>, owner: Owner) {
+  return selectOwn(db, param, owner)
     .where('begin_date', '>=', param('since'))
     .where('begin_date', '<=', param('last'));
-  if (!isNamed) return all;
-  const named = all.where('reporter', '=', param('part')).selectAll();
-  const hosted = all.where('reporter_host', '=', param('part')).selectAll();
-  return db.selectFrom(named.unionAll(hosted).as('report')) as unknown as typeof all;
+}
+
+type Reports = ReturnType<typeof selectReports>;
+
+/** What is selected of the reports that have a name: each is in one of two indexes. */
+function unite(
+  db: Kysely<Tables>,
+  select: (name: 'reporter' | 'reporter_host') => SelectQueryBuilder<Tables, 'report', object>,
+): Reports {
+  const united = select('reporter').unionAll(select('reporter_host'));
+  return db.selectFrom(united.as('report')) as unknown as Reports;
 }
 
 /** Newest window first, then latest arrival. */
 function prepareItems<F extends JsonFields>(owner: Owner, toFields: (db: Kysely<Tables>) => F) {
   const prepare = (isNamed: boolean) =>
-    prepareQuery((db, param: Param<FilteredQuery & ItemsQuery>) =>
-      dialectOf(db).jsonRows(
-        db,
-        selectReports(db, param, { owner, isNamed })
-          .where(isVersion(`${owner}.reports_version`, [param('owner'), param('version')]))
+    prepareQuery((db, param: Param<FilteredQuery & ItemsQuery>) => {
+      const { jsonRows, typed } = dialectOf(db);
+      const [skip, limit] = [typed(param('skip'), 'bigint'), typed(param('limit'), 'bigint')];
+      const inOrder = (reports: Reports) =>
+        reports
           // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
           .orderBy('report.begin_date', 'desc')
-          .orderBy('seq', 'desc')
-          .limit(param('limit'))
-          .offset(param('skip')),
-        toFields(db),
-      ),
-    );
+          .orderBy('seq', 'desc');
+      const current = selectReports(db, param, owner).where(
+        isVersion(`${owner}.reports_version`, [param('owner'), param('version')]),
+      );
+      // SQLite would read all that have the name: each part ends where the page does.
+      const ofName = (name: 'reporter' | 'reporter_host') =>
+        inOrder(current.where(name, '=', param('part')))
+          .selectAll()
+          .limit(sql<number>`${skip} + ${limit}`);
+      const reports = isNamed
+        ? unite(db, (name) => db.selectFrom(ofName(name).as('report')).selectAll() as never)
+        : current;
+      return jsonRows(db, inOrder(reports).limit(limit).offset(skip), toFields(db));
+    });
   const [all, named] = [prepare(false), prepare(true)];
   return (of: FilteredQuery, { until, ...wanted }: ItemsQuery) => {
     const query = of.part === 0 ? all : named;
@@ -126,7 +137,7 @@ const FILTERED_HEAD = { ofDays: prepareFilteredHead(false), named: prepareFilter
 function prepareFilteredHead(isNamed: boolean) {
   return prepareQuery((db, param: Param<FilteredQuery & DomainOfAccount & OfStatus>) => {
     const counted = isNamed
-      ? selectReports(db, param, { owner: 'domain', isNamed }).select(({ fn }) => [
+      ? selectNamed(db, param).select(({ fn }) => [
           fn.countAll<number>().as('counted'),
           fn.max<number | null>('seq').as('newest'),
         ])
@@ -170,16 +181,29 @@ function prepareFilteredHead(isNamed: boolean) {
 type AfterQuery = FilteredQuery & { readonly after: number };
 
 /** Those that arrived after a cursor, by the order of their arrival; a range of days is no reason to read all of its reports. */
-function selectArrived<P extends AfterQuery>(db: Kysely<Tables>, param: Param<P>, kind: Kind) {
-  const isNamed = kind === 'named';
-  const all = isNamed
-    ? selectReports(db, param, { owner: 'domain', isNamed })
-    : selectOwn(db, param, 'domain');
+function selectArrived<P extends AfterQuery>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  { kind, isCounted }: { readonly kind: Kind; readonly isCounted: boolean },
+) {
   const isInRange = sql<number>`case when begin_date >= ${param('since')}
     and begin_date <= ${param('last')} then 1 else 0 end`;
+  const all = kind === 'named' ? selectNamed(db, param, isCounted) : selectOwn(db, param, 'domain');
   return all
     .where('seq', '>', param('after'))
     .$if(kind === 'ranged', (arrived) => arrived.where(isInRange, '=', 1));
+}
+
+/** Those of a domain that have a name. An index has all that is counted. */
+function selectNamed<P extends FilteredQuery>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  isCounted = true,
+) {
+  return unite(db, (name) => {
+    const named = selectReports(db, param, 'domain').where(name, '=', param('part'));
+    return isCounted ? named.select('seq') : named.selectAll();
+  });
 }
 
 type Kind = 'all' | 'ranged' | 'named';
@@ -193,7 +217,7 @@ const AFTER = {
 function prepareAfter(kind: Kind) {
   return {
     items: prepareQuery((db, param: Param<FilteredQuery & ItemsAfterQuery>) =>
-      selectArrived(db, param, kind)
+      selectArrived(db, param, { kind, isCounted: false })
         .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'seq as key'])
         .where(isVersion('domain.reports_version', [param('owner'), param('version')]))
         .orderBy('seq')
@@ -204,7 +228,7 @@ function prepareAfter(kind: Kind) {
     count: prepareQuery((db, param: Param<AfterQuery>) =>
       db
         .selectFrom(
-          selectArrived(db, param, kind)
+          selectArrived(db, param, { kind, isCounted: true })
             .select(({ fn }) => [fn.countAll<number>().as('total'), fn.max('seq').as('newest')])
             .as('arrived'),
         )
