@@ -13,8 +13,9 @@ export interface paths {
         };
         /**
          * List domains
-         * @description The account's active domains, by name. Paused domains are not listed; their reports and alerts stay
-         *     readable by id.
+         * @description The account's active domains, by name. Paused domains are listed only with `status`; their reports and alerts
+         *     stay readable by id. With `name` or `status`, the `ETag` changes with each change of any domain that has the
+         *     status, whatever its name is; with `paused` or `all`, of any domain.
          */
         readonly get: operations["listDomains"];
         readonly put?: never;
@@ -64,6 +65,10 @@ export interface paths {
          *     a domain that has reports of established reporters in the last 30 days, or files of the operator, counts no
          *     others. `set_aside_reports` and `set_aside_messages` are those of the range that do not count; the list of
          *     reports has them.
+         *
+         *     With `failing`, `verdict`, `service` or `address`, the list has the sources that match all of them, and `total`
+         *     counts only these; the other figures beside `data` stay those of the whole range, and the `ETag` changes as
+         *     without.
          */
         readonly get: operations["listSources"];
         readonly put?: never;
@@ -85,7 +90,8 @@ export interface paths {
          * List a domain's reports
          * @description The aggregate reports received for one domain, newest first: by `begin_date`, and among equals by
          *     arrival. A report that arrives late takes its place by the window it covers. With `received_after`, only
-         *     the reports that arrived after the cursor, in the order of their arrival.
+         *     the reports that arrived after the cursor, in the order of their arrival. With `from`, `until` or `reporter`,
+         *     only the reports that match all of them; `total`, `ETag` and cursor are theirs.
          */
         readonly get: operations["listReports"];
         readonly put?: never;
@@ -132,6 +138,10 @@ export interface paths {
          *     domain is paused or removed, its reports leave the list; when it is added or resumed, they come to it. Those of a
          *     domain with thousands of reports do so within a minute or two. To keep a copy of them, follow
          *     `GET /v1/external/changes`.
+         *
+         *     With `domain_id`, `from`, `until` or `reporter`, only the reports that match all of them, and `total` and `ETag`
+         *     are theirs. With the `domain_id` of a paused domain the list is empty at once, and with that of one that was added
+         *     or resumed it is whole at once.
          */
         readonly get: operations["listAccountReports"];
         readonly put?: never;
@@ -187,7 +197,8 @@ export interface paths {
          * @description The account's alerts, newest first: by `fired_at`, and among equals by creation. Both open and
          *     resolved alerts are listed; an alert is open while its `resolved_at` is null. A resolved alert says why in its
          *     context's `resolution`. With `domain_id`, only
-         *     that domain's alerts, with `type` only those of that type, and `total` counts only them. With `changed_after`,
+         *     that domain's alerts; with `type`, `state`, `fired_from` or `fired_until`, only the alerts that match all of
+         *     them; `total`, `ETag` and cursor are theirs. With `changed_after`,
          *     only the alerts that fired or resolved after the cursor, in the order of their last change.
          */
         readonly get: operations["listAlerts"];
@@ -1713,10 +1724,56 @@ export interface components {
          * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
          */
         readonly ReportIdInPath: string;
-        /** @description Only the alerts of this domain. Upper and lower case are the same. */
+        /** @description Only what is about this domain of the account, active or paused. Upper and lower case are the same. */
         readonly DomainIdInQuery: string;
         /** @description Only the alerts of this type. Types may be added; alerts of other types are in the list without it. */
         readonly AlertType: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened";
+        /**
+         * @description `open`: only alerts that have not resolved. `resolved`: only those that have. An alert that resolves leaves the
+         *     list of open ones, and no item of that list tells so; who follows changes with `changed_after` reads the list
+         *     without `state`, or both.
+         */
+        readonly AlertState: "open" | "resolved";
+        /**
+         * @description Only alerts that fired at this instant or later. RFC 3339, with `Z` or an offset, whose `+` is `%2B` in a URL. A
+         *     fraction of a second is allowed.
+         */
+        readonly FiredFrom: string;
+        /** @description Only alerts that fired before this instant, which is excluded. Written as in `fired_from`. */
+        readonly FiredUntil: string;
+        /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
+        readonly BeginsFrom: string;
+        /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
+        readonly BeginsUntil: string;
+        /**
+         * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
+         *     case are the same.
+         */
+        readonly Reporter: string;
+        /**
+         * @description Only the domain of this name, or with `*.` before a name, all domains below it: `*.example.com` has
+         *     `shop.example.com` and `a.b.example.com`, but not `example.com`. Upper and lower case are the same, and so are a
+         *     name in Unicode and its A-labels.
+         */
+        readonly DomainName: string;
+        /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
+        readonly DomainStatus: "active" | "paused" | "all";
+        /** @description `true`: only sources of which a message did not pass DMARC. */
+        readonly Failing: "true";
+        /**
+         * @description Only sources of senders with this verdict. `yours`: the mail of the domain's owner, in order. `needs_setup`: a
+         *     service or server of the owner's that does not pass yet. `passed_on`: mail that a forwarder or list passed on.
+         *     `not_recognised`: nothing says whose it is. `forged`: sent without the owner's consent. Of a range with more than
+         *     20,000 addresses, those with most messages that did not pass have one. Verdicts may be added.
+         */
+        readonly SourceVerdict: "yours" | "needs_setup" | "passed_on" | "not_recognised" | "forged";
+        /** @description Only sources whose `service.name` is this one, whole. Upper and lower case are the same. */
+        readonly SourceService: string;
+        /**
+         * @description Only the source with this IP address, or the sources in this network, in CIDR form: `192.0.2.0/24`,
+         *     `2001:db8::/32`.
+         */
+        readonly SourceAddress: string;
         /**
          * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
          *     the answer is a 304.
@@ -1740,18 +1797,18 @@ export interface components {
         /**
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
-         *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-         *     with the same `id`. A cursor that is no longer good, because a report was removed since or a backup from before it
-         *     was restored, is a 410 `cursor_expired`.
+         *     last report, so ask again with it until `data` is empty. A list with other filters has cursors of its own. A
+         *     report whose content was corrected is listed again, with the same `id`. A cursor that is no longer good, because a
+         *     report was removed since or a backup from before it was restored, is a 410 `cursor_expired`.
          * @example start
          */
         readonly ReceivedAfter: string;
         /**
          * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
          *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
-         *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
-         *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
-         *     domain since or a backup from before it was restored, is a 410 `cursor_expired`.
+         *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with other
+         *     filters has cursors of its own. A cursor that is no longer good, because alerts were removed with their domain
+         *     since or a backup from before it was restored, is a 410 `cursor_expired`.
          * @example start
          */
         readonly ChangedAfter: string;
@@ -1850,6 +1907,14 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
+                 * @description Only the domain of this name, or with `*.` before a name, all domains below it: `*.example.com` has
+                 *     `shop.example.com` and `a.b.example.com`, but not `example.com`. Upper and lower case are the same, and so are a
+                 *     name in Unicode and its A-labels.
+                 */
+                readonly name?: components["parameters"]["DomainName"];
+                /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
+                readonly status?: components["parameters"]["DomainStatus"];
+                /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
                  */
@@ -1879,7 +1944,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A page of the account's active domains. */
+            /** @description A page of the account's domains. */
             readonly 200: {
                 headers: {
                     readonly ETag: components["headers"]["ETag"];
@@ -1968,6 +2033,22 @@ export interface operations {
                  * @example failed
                  */
                 readonly order?: components["parameters"]["SourceOrder"];
+                /** @description `true`: only sources of which a message did not pass DMARC. */
+                readonly failing?: components["parameters"]["Failing"];
+                /**
+                 * @description Only sources of senders with this verdict. `yours`: the mail of the domain's owner, in order. `needs_setup`: a
+                 *     service or server of the owner's that does not pass yet. `passed_on`: mail that a forwarder or list passed on.
+                 *     `not_recognised`: nothing says whose it is. `forged`: sent without the owner's consent. Of a range with more than
+                 *     20,000 addresses, those with most messages that did not pass have one. Verdicts may be added.
+                 */
+                readonly verdict?: components["parameters"]["SourceVerdict"];
+                /** @description Only sources whose `service.name` is this one, whole. Upper and lower case are the same. */
+                readonly service?: components["parameters"]["SourceService"];
+                /**
+                 * @description Only the source with this IP address, or the sources in this network, in CIDR form: `192.0.2.0/24`,
+                 *     `2001:db8::/32`.
+                 */
+                readonly address?: components["parameters"]["SourceAddress"];
                 /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
@@ -2033,6 +2114,15 @@ export interface operations {
     readonly listReports: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
+                readonly from?: components["parameters"]["BeginsFrom"];
+                /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
+                readonly until?: components["parameters"]["BeginsUntil"];
+                /**
+                 * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
+                 *     case are the same.
+                 */
+                readonly reporter?: components["parameters"]["Reporter"];
                 /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
@@ -2048,9 +2138,9 @@ export interface operations {
                 /**
                  * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
                  *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
-                 *     last report, so ask again with it until `data` is empty. A report whose content was corrected is listed again,
-                 *     with the same `id`. A cursor that is no longer good, because a report was removed since or a backup from before it
-                 *     was restored, is a 410 `cursor_expired`.
+                 *     last report, so ask again with it until `data` is empty. A list with other filters has cursors of its own. A
+                 *     report whose content was corrected is listed again, with the same `id`. A cursor that is no longer good, because a
+                 *     report was removed since or a backup from before it was restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly received_after?: components["parameters"]["ReceivedAfter"];
@@ -2179,6 +2269,17 @@ export interface operations {
     readonly listAccountReports: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only what is about this domain of the account, active or paused. Upper and lower case are the same. */
+                readonly domain_id?: components["parameters"]["DomainIdInQuery"];
+                /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
+                readonly from?: components["parameters"]["BeginsFrom"];
+                /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
+                readonly until?: components["parameters"]["BeginsUntil"];
+                /**
+                 * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
+                 *     case are the same.
+                 */
+                readonly reporter?: components["parameters"]["Reporter"];
                 /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
@@ -2227,6 +2328,7 @@ export interface operations {
             };
             readonly 304: components["responses"]["NotModified"];
             readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
@@ -2299,7 +2401,7 @@ export interface operations {
     readonly listAlerts: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only the alerts of this domain. Upper and lower case are the same. */
+                /** @description Only what is about this domain of the account, active or paused. Upper and lower case are the same. */
                 readonly domain_id?: components["parameters"]["DomainIdInQuery"];
                 /**
                  * @description The largest number of items in the page. Decimal digits only.
@@ -2316,14 +2418,27 @@ export interface operations {
                 /**
                  * @description Only the alerts that fired or resolved after this point: a `Plumbline-Cursor` of this list, or `start` for all
                  *     of them. `total` counts them. Each alert is listed once, as it is now, in the order of their last change, and
-                 *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with a
-                 *     `domain_id` or a `type` has cursors of its own. A cursor that is no longer good, because alerts were removed with their
-                 *     domain since or a backup from before it was restored, is a 410 `cursor_expired`.
+                 *     the answer's cursor stands behind its last alert, so ask again with it until `data` is empty. A list with other
+                 *     filters has cursors of its own. A cursor that is no longer good, because alerts were removed with their domain
+                 *     since or a backup from before it was restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly changed_after?: components["parameters"]["ChangedAfter"];
                 /** @description Only the alerts of this type. Types may be added; alerts of other types are in the list without it. */
                 readonly type?: components["parameters"]["AlertType"];
+                /**
+                 * @description `open`: only alerts that have not resolved. `resolved`: only those that have. An alert that resolves leaves the
+                 *     list of open ones, and no item of that list tells so; who follows changes with `changed_after` reads the list
+                 *     without `state`, or both.
+                 */
+                readonly state?: components["parameters"]["AlertState"];
+                /**
+                 * @description Only alerts that fired at this instant or later. RFC 3339, with `Z` or an offset, whose `+` is `%2B` in a URL. A
+                 *     fraction of a second is allowed.
+                 */
+                readonly fired_from?: components["parameters"]["FiredFrom"];
+                /** @description Only alerts that fired before this instant, which is excluded. Written as in `fired_from`. */
+                readonly fired_until?: components["parameters"]["FiredUntil"];
             };
             readonly header?: {
                 /**

@@ -21,3 +21,8 @@ export function parseDomainName(text: string): string | undefined {
     !ALL_DIGITS.test(labels.at(-1) ?? '');
   return isName ? name : undefined;
 }
+
+/** A name from its end to its beginning: names below one begin with it then. */
+export function reverse(name: string): string {
+  return [...name].reverse().join('');
+}

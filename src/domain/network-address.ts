@@ -34,4 +34,15 @@ export function createNetworks(networks: readonly string[]): (address: string) =
   return (address) => isIP(address) !== 0 && list.check(address, toFamily(address));
 }
 
+/** Tells whether an address is this one, or in this network; undefined for a text that is neither. */
+export function parseNetwork(text: string): ((address: string) => boolean) | undefined {
+  const [address = '', bits = '0', ...more] = text.split('/');
+  const max = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const isValid = /^\d{1,3}$/.test(bits) && Number(bits) <= max && more.length === 0;
+  if (!isValid || address.includes('%')) return undefined;
+  const isIn = createNetworks([text]);
+  // To BlockList, ::/0 has each IPv4 address, too.
+  return (other) => isIP(other) === isIP(address) && isIn(other);
+}
+
 const toFamily = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');

@@ -1,7 +1,13 @@
-import { reportsOfAccount } from '../store/reports/reports.ts';
+import { reportsInAccount, reportsOfAccount } from '../store/reports/reports.ts';
+import { toDays } from './filters.ts';
 import type { Handler } from './operation.ts';
 
-export const listAccountReports = (({ accountId, query: page }) => ({
-  list: reportsOfAccount(accountId),
-  page,
-})) satisfies Handler<'listAccountReports'>;
+export const listAccountReports = (({ accountId, query }) => {
+  const { domain_id: domainId, from, until, reporter, ...page } = query;
+  const filter = { ...toDays(from, until), reporter };
+  const list =
+    domainId === undefined
+      ? reportsOfAccount(accountId, filter)
+      : reportsInAccount({ accountId, domainId }, filter);
+  return { list, page };
+}) satisfies Handler<'listAccountReports'>;

@@ -2,11 +2,20 @@ import type { components } from '../../generated/v1.d.ts';
 import type { AlertType } from '../domain/alerts/registry.ts';
 import { alertsOf, type ListedAlert } from '../store/alerts/alert-list.ts';
 import type { FollowedList } from '../store/lists/followed.ts';
+import { toWholeSecond } from './filters.ts';
 import type { Handler } from './operation.ts';
 
 export const listAlerts = (({ accountId, query }) => {
-  const { domain_id: domainId, type, changed_after: cursor, ...page } = query;
-  const list = alertsOf({ accountId, domainId, type }) as FollowedList<ServedAlert>;
+  const { domain_id: domainId, type, state, changed_after: cursor, ...others } = query;
+  const { fired_from, fired_until, ...page } = others;
+  const fired = { from: toWholeSecond(fired_from), until: toWholeSecond(fired_until) };
+  const list = alertsOf({
+    accountId,
+    domainId,
+    type,
+    state,
+    ...fired,
+  }) as FollowedList<ServedAlert>;
   if (cursor === undefined) return { list, page };
   return { list: { followed: list, parameter: 'changed_after', cursor }, page };
 }) satisfies Handler<'listAlerts'>;

@@ -5,31 +5,49 @@ import { parsePattern } from '../domain/reports/source-pattern.ts';
 import { addSafely } from '../domain/safe-sum.ts';
 import type { Sighting } from '../domain/sources/evidence.ts';
 import type { Network } from '../domain/sources/network.ts';
+import { readJudged } from '../store/days/judged.ts';
+import { readAllNames } from '../store/days/names.ts';
 import { findSourcesState, type SourcesState } from '../store/days/source-list.ts';
 import type { SourceSum } from '../store/days/summed-range.ts';
+import type { Reader } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
+import { toNetwork } from './filters.ts';
 import type { Handler, NameService } from './operation.ts';
+import { toVerdict } from './verdicts.ts';
 
 export const listSources = (({ accountId, path, query }, given) => {
   const { now, networks, services, days } = given;
-  const { from, until, order, ...page } = query;
+  const { from, until, order, failing, verdict, service, address, ...page } = query;
   const { domain_id: domainId } = path;
   const scope = { accountId, domainId };
   const today = toDay(toInstant(now()));
   const range = toRange(from, until ?? today);
-  const toVersion = async ({ version, reporters, marks }: SourcesState) => {
+  const filter = { failing: failing === 'true', service, address: address && toNetwork(address) };
+  const toVersion = async (reader: Reader, { version, reporters, marks }: SourcesState) => {
     const marked = [...marks].map(([subject, { mark }]) => [subject, mark]);
-    const names = [await services.findVersion(), networks?.findVersion()];
-    return hashVersion([version, reporters, range, order, marked, names]);
+    const known = [await services.findVersion(), networks?.findVersion()];
+    const names = verdict && [...(await readAllNames(reader, domainId))];
+    return hashVersion([version, reporters, range, order, marked, known, filter, verdict, names]);
+  };
+  const findState = (reader: Reader) => findSourcesState(reader, scope, today);
+  const judge = async (reader: Reader, { domain: name }: SourcesState) => {
+    const judged = await readJudged({ reader, days, networks }, { scope, name, range });
+    const meant = judged.sources.filter(({ sender }) => toVerdict(sender.verdict) === verdict);
+    return meant.map(({ address }) => address);
   };
   return {
     missing: 'No such domain.',
     findVersion: async (reader) => {
-      const state = await findSourcesState(reader, scope, today);
-      return state && (await toVersion(state));
+      const state = await findState(reader);
+      return state && (await toVersion(reader, state));
     },
-    read: async () => {
-      const found = await days.listSources({ scope, range, order, ...page });
+    read: async (reader) => {
+      const state = verdict && (await findState(reader));
+      // What is judged after it may be newer than this version, which is another one then.
+      const judgedVersion = state && (await toVersion(reader, state));
+      const among = state && (await judge(reader, state));
+      const query = { scope, range, order, filter: { ...filter, among }, ...page };
+      const found = await days.listSources(query);
       const nameService = await services.loadNamer(found.domain);
       const parse = remember(parsePattern);
       const data = found.sources.map((source) => ({
@@ -41,7 +59,8 @@ export const listSources = (({ accountId, path, query }, given) => {
       const { total, unlisted, reporters, aside } = found;
       const shown = { data, total, unlisted_messages: unlisted, reporters };
       const setAside = { set_aside_reports: aside.reports, set_aside_messages: aside.messages };
-      return { version: await toVersion(found), body: { ...shown, ...setAside } };
+      const version = judgedVersion ?? (await toVersion(reader, found));
+      return { version, body: { ...shown, ...setAside } };
     },
   };
 }) satisfies Handler<'listSources'>;

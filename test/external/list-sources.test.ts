@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { anMmdb } from '../../scripts/mmdb.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import { VERDICTS } from '../../src/external/verdicts.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { listSources } from '../../src/store/days/source-list.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
@@ -272,5 +273,92 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
         { code: 'not_found', message: 'No such domain.' },
       ]);
     }
+  });
+});
+
+describe('filters', () => {
+  const ADDRESSES = ['192.0.2.10', '192.0.2.11', '198.51.100.7', '2001:db8::66', '2001:db8:1::1'];
+
+  /** Two that pass, one of a service that fails, and two that nothing authenticates. */
+  async function serveMany() {
+    const served = await serveDomain();
+    const [one, two, three, ...others] = ADDRESSES as [string, string, string, ...string[]];
+    const signed = { signatures: [aSignature({ domain: 'em.sendgrid.net' })] };
+    await served.send('2026-03-10', [
+      aRecord({ sourceIp: one, count: 40, ...PASSED }),
+      aRecord({ sourceIp: two, count: 30, ...PASSED }),
+      aRecord({ sourceIp: three, count: 25, ...signed }),
+      ...others.map((sourceIp, i) => aRecord({ sourceIp, count: 5 + i })),
+    ]);
+    return { ...served, addresses: ADDRESSES };
+  }
+
+  type Source = {
+    source_ip: string;
+    total_messages: number;
+    aligned_messages: number;
+    service: { name: string | null };
+  };
+
+  test.each<readonly [string, (source: Source) => boolean]>([
+    ['failing=true', (one) => one.total_messages > one.aligned_messages],
+    ['service=SENDgrid', ({ service }) => service.name === 'SendGrid'],
+    ['service=Send', () => false],
+    ['address=192.0.2.10', ({ source_ip }) => source_ip === '192.0.2.10'],
+    ['address=192.0.2.0/24', ({ source_ip }) => source_ip.startsWith('192.0.2.')],
+    ['address=2001:DB8:0::/48', ({ source_ip }) => source_ip === '2001:db8::66'],
+    ['address=2001:db8::/32&failing=true', ({ source_ip }) => source_ip.startsWith('2001:db8:')],
+    ['address=::/0', ({ source_ip }) => source_ip.includes(':')],
+    ['failing=true&service=SendGrid&order=messages', ({ service }) => service.name === 'SendGrid'],
+  ])('%s has those of the whole list that match, and a tag of its own', async (query, isMeant) => {
+    const { read, send } = await serveMany();
+    const whole = await read();
+    const found = await read(`?${query}`);
+    const wanted = whole.body.data.filter(isMeant);
+    expect(found.body).toEqual({ ...whole.body, data: wanted, total: wanted.length });
+    expect(found.headers['etag']).not.toBe(whole.headers['etag']);
+    const { items } = await walk((path) => read(path), `?${query}`, 2);
+    expect(items).toEqual(wanted);
+    const ask = () => read(`?${query}`, { 'If-None-Match': found.headers['etag'] });
+    expect((await ask()).status).toBe(304);
+    await send('2026-03-11', [aRecord({ sourceIp: '192.0.2.10', count: 1 })]);
+    expect((await ask()).status).toBe(200);
+  });
+
+  test('each source has one verdict, and a mark gives it another one', async () => {
+    const { list, mark, addresses, read } = await serveMany();
+    const byVerdict = async () =>
+      Object.fromEntries(
+        await Promise.all(VERDICTS.map(async (one) => [one, await list(`?verdict=${one}`)])),
+      );
+    const before = await byVerdict();
+    expect(Object.values(before).flat().sort()).toEqual(addresses.toSorted());
+    expect(before.yours).toEqual(expect.arrayContaining(['192.0.2.10', '192.0.2.11']));
+    expect(before.needs_setup).toEqual(['198.51.100.7']);
+    const { headers } = await read('?verdict=yours');
+    await mark('2001:db8::66', 'legitimate');
+    const after = await byVerdict();
+    expect(after.needs_setup.concat(after.yours)).toContain('2001:db8::66');
+    expect(after.not_recognised).not.toContain('2001:db8::66');
+    const answer = await read('?verdict=yours', { 'If-None-Match': headers['etag'] });
+    expect(answer.status).toBe(200);
+    expect(await list('?verdict=yours&address=192.0.2.11/32&failing=true')).toEqual([]);
+  });
+
+  test('a name in DNS that a verdict depends on changes the tag of its list', async () => {
+    const { read, store, domain } = await serveMany();
+    const { headers } = await read('?verdict=yours');
+    const ask = () => read('?verdict=yours', { 'If-None-Match': headers['etag'] });
+    expect((await ask()).status).toBe(304);
+    await store.db.write((tx) =>
+      tx
+        .insertInto('source_name')
+        .values({
+          ...{ domain_id: domain.id, address: '2001:db8::66' },
+          ...{ name: `mail.${domain.name}`, expires_at: NOW },
+        })
+        .execute(),
+    );
+    expect((await ask()).status).toBe(200);
   });
 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
 import { parseDomainName } from '../domain-name.ts';
 import type { ReportMetadata } from './aggregate-report.ts';
@@ -103,4 +104,18 @@ export function findReporterName({
   reporter_email,
 }: Readonly<Record<'reporter_org' | 'reporter_email', string | null>>): string | null {
   return reporter_org ?? (reporter_email?.split('@').at(-1) || null);
+}
+
+/** Six bytes of a hash: a name is anybody's claim, so nobody gains by another name with the same key. Letter case does not count. */
+export function toReporterKey(name: string): number {
+  const text = name.trim().normalize('NFC').toLowerCase();
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
+}
+
+/** The keys of the names that a report is found by. A domain that the organisation is named as is the same name. */
+export function toReporterKeys({ orgName, email }: Named) {
+  const [name, host] = [orgName, email?.includes('@') ? toDomain(email) : null].map((text) =>
+    text?.trim() ? toReporterKey(text) : null,
+  ) as [number | null, number | null];
+  return { reporter: name ?? host, reporter_host: name === null || name === host ? null : host };
 }

@@ -40,6 +40,7 @@ export async function insertAccount(
       .values({
         ...account,
         domains_version: newVersion(),
+        all_domains_version: newVersion(),
         alerts_version: newVersion(),
         reports_version: newVersion(),
         changes_nonce: nonce,

@@ -1,29 +1,45 @@
 import { randomUUID } from 'node:crypto';
 import { expressionBuilder, type Kysely, sql } from 'kysely';
 import type { EventType } from '../../domain/events.ts';
-import type { Instant } from '../../domain/instant.ts';
+import { BEGIN_OF_TIME, END_OF_TIME, type Instant, later } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { hasReceivers } from '../events/events.ts';
+import { nonceOf, toFilteredId, versionOf } from '../lists/filtered.ts';
 import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { isVersion } from '../lists/heads.ts';
 import type { ItemsQuery } from '../lists/page.ts';
-import { alertList } from '../lists/timeline.ts';
+import { alertList, daysOf } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 export type ListedAlert = JsonRow<ReturnType<typeof fieldsOfAlert>>;
 
-export interface AlertScope {
+export type AlertState = 'open' | 'resolved';
+
+/** Which alerts a list has; all where nothing is given. */
+export interface AlertFilter {
+  readonly type?: string | undefined;
+  readonly state?: AlertState | undefined;
+  /** When they fired; the second is excluded. */
+  readonly from?: Instant | undefined;
+  readonly until?: Instant | undefined;
+}
+
+export interface AlertScope extends AlertFilter {
   readonly accountId: string;
   readonly domainId: string | undefined;
-  /** Without one, alerts of all types are listed. */
-  readonly type?: string | undefined;
 }
 
 /** An account, or a domain of it. */
 type OwnerQuery = { readonly accountId: string; readonly owner: string };
-type TypeQuery = OwnerQuery & { readonly type: string; readonly list: string };
+type FilteredQuery = OwnerQuery & {
+  /** The id of the filtered list. */
+  readonly list: string;
+  readonly type: string;
+  readonly since: Instant;
+  readonly last: Instant;
+};
 
 /** Every later change of an alert has a greater number than the account's newest change. */
 const wholeHead = {
@@ -44,28 +60,33 @@ const wholeHead = {
       .where('account_id', '=', param('accountId')),
 };
 
-const OWNERS = { account: prepareFor('account'), domain: prepareFor('domain') } as const;
-
 /**
  * Alerts by `fired_at`, then by creation, latest first; who follows the list gets them in the order in which they fired or
  * resolved last. The list does not exist when the account has no such domain.
  */
-export function alertsOf({ accountId, domainId, type }: AlertScope): FollowedList<ListedAlert> {
+export function alertsOf({
+  accountId,
+  domainId,
+  ...filter
+}: AlertScope): FollowedList<ListedAlert> {
   const owner = domainId ?? accountId;
-  const { all, ofType } = OWNERS[domainId === undefined ? 'account' : 'domain'];
   const whole = alertList(owner);
-  const list = type === undefined ? whole : `${whole}.${type}`;
-  const queries = type === undefined ? all : ofType;
-  const of = { accountId, owner, list, type: type ?? '' };
+  const list = toFilteredId(whole, filter);
+  const { type, state, from = BEGIN_OF_TIME, until } = filter;
+  const isRanged = filter.from !== undefined || until !== undefined;
+  const of = domainId === undefined ? 'account' : 'domain';
+  const queries = queriesOf({ of, isOfType: type !== undefined, state, isRanged });
+  const last = until === undefined ? END_OF_TIME : later(until, -1_000);
+  const query = { accountId, owner, list, type: type ?? '', since: from, last };
   return {
     id: list,
-    // Days have the alerts of all types.
-    ...(type === undefined && { days: whole }),
+    // Days have all alerts.
+    ...(list === whole && { days: daysOf(whole) }),
     accountId,
-    head: queries.head(of),
-    items: (wanted) => queries.from({ ...of, ...wanted }),
-    after: (wanted) => queries.after({ ...of, ...wanted }),
-    countAfter: (after) => queries.count({ ...of, after }),
+    head: list === whole ? wholeHeads[of](query) : queries.head(query),
+    items: (wanted) => queries.from({ ...query, ...wanted }),
+    after: (wanted) => queries.after({ ...query, ...wanted }),
+    countAfter: (after) => queries.count({ ...query, after }),
   };
 }
 
@@ -107,59 +128,90 @@ export async function insertAlertEvent(tx: Tx, { id, domainId, event, at }: Aler
 
 type Owner = keyof typeof wholeHead;
 
-function prepareFor(owner: Owner) {
-  const all = prepareQuery((db, param: Param<TypeQuery>) => wholeHead[owner](db, param));
-  return {
-    all: { head: all, ...prepareItems(owner, { isOfType: false }) },
-    ofType: { head: prepareTypeHead(owner), ...prepareItems(owner, { isOfType: true }) },
-  };
+const wholeHeads = {
+  account: prepareQuery(wholeHead.account),
+  domain: prepareQuery(wholeHead.domain),
+} as const;
+
+interface Kind {
+  readonly of: Owner;
+  readonly isOfType: boolean;
+  readonly state: AlertState | undefined;
+  readonly isRanged: boolean;
 }
 
-/**
- * Counts the alerts of a type. Its version changes when they do: it has the number of their newest change, or of the removal
- * of any alert, which every change raises, and the nonce of that transaction.
- */
-function prepareTypeHead(owner: Owner) {
-  return prepareQuery((db, param: Param<TypeQuery>) => {
-    const counted = db
-      .selectFrom('alert')
-      .select(({ fn }) => [fn.countAll<number>().as('total'), fn.max('last_change').as('newest')])
-      .where(`${owner}_id`, '=', param('owner'))
-      .where('type', '=', param('type'));
-    const last = sql<number>`case when newest > removed then newest else removed end`;
-    const head = db
-      .selectFrom([wholeHead[owner](db, param).as('whole'), counted.as('counted')])
-      .select(['counted.total', 'whole.version as whole', 'seq', last.as('last')])
-      .select(['removed', 'key', 'number', 'nonce']);
-    const nonce = db
-      .selectFrom('change')
-      .select('change.nonce')
-      .whereRef('account_seq', '=', 'head.seq' as never)
-      .whereRef('change.number', '>=', 'head.last' as never)
-      .orderBy('change.number')
-      .limit(1);
-    const state = sql`case when last = 0 then '' else coalesce((${nonce}), '') end`;
-    const list = dialectOf(db).typed(param('list'), 'text');
-    const version = sql<string>`${list} || '.' || total || '.' || last || '.' || ${state}`;
+const prepared = new Map<string, ReturnType<typeof prepareAll>>();
+
+/** Each of the few kinds has queries of its own, so that each reads the index that has least of what it leaves out. */
+function queriesOf(kind: Kind) {
+  const key = Object.values(kind).join(' ');
+  const queries = prepared.get(key) ?? prepareAll(kind);
+  prepared.set(key, queries);
+  return queries;
+}
+
+function prepareAll(kind: Kind) {
+  return { head: prepareHead(kind), ...prepareItems(kind) };
+}
+
+function selectAlerts<P extends FilteredQuery>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  { of, isOfType, state }: Kind,
+) {
+  return db
+    .selectFrom('alert')
+    .where(`${of}_id`, '=', param('owner'))
+    .$if(isOfType, (alerts) => alerts.where('type', '=', param('type')))
+    .$if(state !== undefined, (alerts) =>
+      alerts.where('resolved_at', state === 'open' ? 'is' : 'is not', null),
+    );
+}
+
+function prepareHead(kind: Kind) {
+  return prepareQuery((db, param: Param<FilteredQuery>) => {
+    const counted = selectAlerts(db, param, kind)
+      .select(({ fn, lit }) => [
+        fn.countAll<number>().as('counted'),
+        fn.coalesce(fn.max('last_change'), lit(0)).as('newest'),
+      ])
+      .$if(kind.isRanged, (alerts) =>
+        alerts.where('fired_at', '>=', param('since')).where('fired_at', '<=', param('last')),
+      );
     return db
-      .selectFrom(head.as('head'))
-      .select(['total', 'whole', 'removed', 'key', 'number', 'nonce', version.as('version')]);
+      .selectFrom([wholeHead[kind.of](db, param).as('whole'), counted.as('sum')])
+      .select(['counted as total', 'whole.version as whole', 'removed', 'key', 'number'])
+      .select('whole.nonce')
+      .select(({ ref }) => {
+        const [total, newest] = [ref('counted'), ref('newest')];
+        const nonce = nonceOf(db, ref('whole.seq'), newest);
+        const state = { list: param('list'), total, newest, nonce, removed: ref('removed') };
+        return versionOf(db, state).as('version');
+      });
   });
 }
 
-function prepareItems(owner: Owner, { isOfType }: { readonly isOfType: boolean }) {
-  const alertsIn = (db: Kysely<Tables>, param: Param<TypeQuery>) =>
-    db
-      .selectFrom('alert')
-      .where(`${owner}_id`, '=', param('owner'))
-      .$if(isOfType, (alerts) => alerts.where('type', '=', param('type')));
+function prepareItems(kind: Kind) {
+  const { of, isRanged } = kind;
+  /** By the order of their changes: a range is no reason to read all that fired in it. */
+  const selectChanged = <P extends FilteredQuery & { after: number }>(
+    db: Kysely<Tables>,
+    param: Param<P>,
+  ) => {
+    const isInRange = sql<number>`case when fired_at >= ${param('since')}
+      and fired_at <= ${param('last')} then 1 else 0 end`;
+    return selectAlerts(db, param, kind)
+      .where('number', '>', param('after'))
+      .$if(isRanged, (alerts) => alerts.where(isInRange, '=', 1));
+  };
   return {
-    from: prepareQuery((db, param: Param<TypeQuery & ItemsQuery>) =>
+    from: prepareQuery((db, param: Param<FilteredQuery & ItemsQuery>) =>
       dialectOf(db).jsonRows(
         db,
-        alertsIn(db, param)
-          .where('fired_at', '<=', param('until'))
-          .where(isVersion(`${owner}.alerts_version`, [param('owner'), param('version')]))
+        selectAlerts(db, param, kind)
+          .where('fired_at', '<=', param(isRanged ? 'last' : 'until'))
+          .$if(isRanged, (alerts) => alerts.where('fired_at', '>=', param('since')))
+          .where(isVersion(`${of}.alerts_version`, [param('owner'), param('version')]))
           .orderBy('alert.fired_at', 'desc')
           .orderBy('seq', 'desc')
           .limit(param('limit'))
@@ -167,26 +219,24 @@ function prepareItems(owner: Owner, { isOfType }: { readonly isOfType: boolean }
         fieldsOfAlert(db),
       ),
     ),
-    after: prepareQuery((db, param: Param<TypeQuery & ItemsAfterQuery>) =>
-      alertsIn(db, param)
+    after: prepareQuery((db, param: Param<FilteredQuery & ItemsAfterQuery>) =>
+      selectChanged(db, param)
         .select(dialectOf(db).jsonRow(fieldsOfAlert(db)).as('item'))
         .select('number as key')
-        .where('number', '>', param('after'))
-        .where(isVersion(`${owner}.alerts_version`, [param('owner'), param('version')]))
+        .where(isVersion(`${of}.alerts_version`, [param('owner'), param('version')]))
         .orderBy('number')
         .limit(param('limit'))
         .offset(param('skip')),
     ),
     /** Their newest change distinguishes two states, with its transaction's nonce. */
-    count: prepareQuery((db, param: Param<TypeQuery & { after: number }>) =>
+    count: prepareQuery((db, param: Param<FilteredQuery & { after: number }>) =>
       db
         .selectFrom(
-          alertsIn(db, param)
+          selectChanged(db, param)
             .select(({ fn }) => [
               fn.countAll<number>().as('total'),
               fn.max('last_change').as('newest'),
             ])
-            .where('number', '>', param('after'))
             .as('counted'),
         )
         .select(({ selectFrom }) => [

@@ -48,7 +48,7 @@ export async function fireAlert(tx: Tx, alert: NewAlert): Promise<string | undef
     .executeTakeFirst();
   if (inserted === undefined) return undefined;
   await noteChange(tx, { id, accountId, domainId, type }, { event: 'alert.fired', at: firedAt });
-  const item = { instants: [firedAt], by: 1 } as const;
+  const item = { items: [{ at: firedAt }], by: 1 } as const;
   for (const owner of ownersOf(alert)) await countItems(tx, alertList(owner.id), item);
   if (!alert.isOver) await tellPeople(tx, { id, domainId, type, context }, firedAt);
   return id;
@@ -115,7 +115,7 @@ export async function deleteAlerts(
   if (alerts.length === 0) return 0;
   const ids = alerts.map(({ id }) => id);
   await tx.deleteFrom('alert').where('domain_id', '=', domainId).where('id', 'in', ids).execute();
-  const items = { instants: alerts.map(({ fired_at }) => fired_at), by: -1 } as const;
+  const items = { items: alerts.map(({ fired_at: at }) => ({ at })), by: -1 } as const;
   for (const owner of ownersOf({ accountId, domainId })) {
     await touchList(tx, owner, -alerts.length);
     await countItems(tx, alertList(owner.id), items);

@@ -1,5 +1,5 @@
 import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
-import { parseDomainName } from '../../domain/domain-name.ts';
+import { parseDomainName, reverse } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
@@ -9,6 +9,7 @@ import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { tellOfChanges } from '../events/events.ts';
+import { toFilteredId } from '../lists/filtered.ts';
 import { isVersion, touchDomainList } from '../lists/heads.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
@@ -65,7 +66,7 @@ export async function addDomain(
     .where('account_id', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw await toTaken(tx, id, accountId);
-  await touchDomainList(tx, accountId, 1);
+  await touchDomainList(tx, accountId, { added: 1 });
   const added = (await selectDomain(tx, id)) as DomainRow;
   const number = await noteChange(tx, added, { accountId, type: 'domain.listed', at: now });
   // What the account may have of an earlier time, when it had the domain already, is no longer good.
@@ -151,7 +152,7 @@ export async function updateDomainStatus(
     if (domain?.account_id == null) throw new Failure('not_found', `No domain has the id ${id}.`);
     if (changed === undefined) return domain;
     const { account_id: accountId, name: subject } = domain;
-    await touchDomainList(tx, accountId, status === 'active' ? 1 : -1);
+    await touchDomainList(tx, accountId, { added: status === 'active' ? 1 : -1 });
     const type = status === 'active' ? 'domain.listed' : 'domain.unlisted';
     await noteChange(tx, domain, { accountId, type, at: now });
     const action = status === 'active' ? 'domain_resumed' : 'domain_paused';
@@ -180,13 +181,6 @@ export async function updateSendsNoMail(
   });
 }
 
-const domainsHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
-  db
-    .selectFrom('account')
-    .select(['domains_total as total', 'domains_version as version'])
-    .where('id', '=', param('accountId')),
-);
-
 export function selectDomain(tx: Tx, id: string) {
   return tx
     .selectFrom('domain')
@@ -204,21 +198,6 @@ async function toTaken(tx: Tx, id: string, accountId: string): Promise<Failure> 
 
 export type ListedDomain = JsonRow<ReturnType<typeof fieldsOfDomain>>;
 
-const domainsFrom = prepareQuery((db, param: Param<{ accountId: string } & ItemsQuery>) =>
-  dialectOf(db).jsonRows(
-    db,
-    db
-      .selectFrom('domain')
-      .where('account_id', '=', param('accountId'))
-      .where('status', '=', 'active')
-      .where(isVersion('account.domains_version', [param('accountId'), param('version')]))
-      .orderBy('name')
-      .limit(param('limit'))
-      .offset(param('skip')),
-    fieldsOfDomain(db),
-  ),
-);
-
 export function fieldsOfDomain(db: Kysely<Tables>) {
   const { asInstant } = dialectOf(db);
   const { ref } = expressionBuilder<Tables, 'domain'>();
@@ -230,9 +209,90 @@ export function fieldsOfDomain(db: Kysely<Tables>) {
   };
 }
 
-export function domainsOf(accountId: string): PagedList<ListedDomain> {
+/** Which domains a list has: the active ones where nothing is given. */
+export interface DomainFilter {
+  /** A whole name, or `*.` and a name: every name below it. */
+  readonly name?: string | undefined;
+  readonly status?: DomainStatus | 'all' | undefined;
+}
+
+/** An account's domains by name. The version of a filtered list is another one after each change of any of its domains. */
+export function domainsOf(accountId: string, filter: DomainFilter = {}): PagedList<ListedDomain> {
+  const { name, status = 'active' } = filter;
+  const by = name === undefined ? 'all' : name.startsWith('*.') ? 'below' : 'name';
+  const { head, from } = queriesOf(status, by);
+  const list = toFilteredId('domains', { name, status: status === 'active' ? undefined : status });
+  const above = name && reverse(name.slice(1));
+  const query = { accountId, list: `${list}.`, name: name ?? '', above: above ?? '' };
   return {
-    head: domainsHead({ accountId }),
-    items: (wanted) => domainsFrom({ accountId, ...wanted }),
+    head: by === 'all' && status === 'active' ? activeHead({ accountId }) : head(query),
+    items: (wanted) => from({ ...query, ...wanted }),
   };
+}
+
+const activeHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
+  db
+    .selectFrom('account')
+    .select(['domains_total as total', 'domains_version as version'])
+    .where('id', '=', param('accountId')),
+);
+
+type Kind = readonly [status: DomainStatus | 'all', by: 'all' | 'name' | 'below'];
+type DomainsQuery = { accountId: string; list: string; name: string; above: string };
+
+const prepared = new Map<string, ReturnType<typeof prepareList>>();
+
+function queriesOf(...kind: Kind) {
+  const key = kind.join(' ');
+  const queries = prepared.get(key) ?? prepareList(kind);
+  prepared.set(key, queries);
+  return queries;
+}
+
+function prepareList(kind: Kind) {
+  const [status, by] = kind;
+  const version = status === 'active' ? 'domains_version' : 'all_domains_version';
+  return {
+    head: prepareQuery((db, param: Param<DomainsQuery>) => {
+      // There are few paused ones among all; active ones are counted.
+      const isAll = by === 'all' && status === 'all';
+      const counted = selectDomains(db, param, isAll ? ['paused', by] : kind)
+        .select(({ fn }) => fn.countAll<number>().as('counted'))
+        .as('counted');
+      const list = dialectOf(db).typed(param('list'), 'text');
+      return db
+        .selectFrom(['account', counted])
+        .select(sql<number>`counted${isAll ? sql` + domains_total` : sql``}`.as('total'))
+        .select([sql<string>`${list} || ${sql.ref(version)}`.as('version'), `${version} as whole`])
+        .where('id', '=', param('accountId'));
+    }),
+    from: prepareQuery((db, param: Param<DomainsQuery & ItemsQuery>) =>
+      dialectOf(db).jsonRows(
+        db,
+        selectDomains(db, param, kind)
+          .where(isVersion(`account.${version}`, [param('accountId'), param('version')]))
+          .orderBy('name')
+          .limit(param('limit'))
+          .offset(param('skip')),
+        fieldsOfDomain(db),
+      ),
+    ),
+  };
+}
+
+function selectDomains<P extends DomainsQuery>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  [status, by]: Kind,
+) {
+  return db
+    .selectFrom('domain')
+    .where('account_id', '=', param('accountId'))
+    .$if(status !== 'all', (domains) => domains.where('status', '=', status as DomainStatus))
+    .$if(by === 'name', (domains) => domains.where('name', '=', param('name')))
+    .$if(by === 'below', (domains) =>
+      domains
+        .where('reversed', '>', param('above'))
+        .where('reversed', '<', sql<string>`${param('above')} || '~'`),
+    );
 }

@@ -46,6 +46,8 @@ export async function removeDomain(
       await noteRemovedAlerts(tx, accountId, number);
       if (deletesReports) await deleteDomain(tx, id);
       else await release(tx, domain, by.at);
+      const isPaused = domain.status === 'paused';
+      await touchDomainList(tx, accountId, { added: -1, isPaused });
       const { name } = domain;
       const organizationalDomain = toOwnerDomain(name);
       await insertIgnored(tx, { accountId, name, organizationalDomain, now: by.at });
@@ -75,7 +77,7 @@ async function noteRemovedAlerts(tx: Tx, accountId: string, number: number): Pro
 }
 
 /** Whoever adds it begins anew: not paused, sending mail, with its DNS records as they are then, and without alerts of before. */
-async function release(tx: Tx, { id, accountId, status }: OwnedDomain, now: Instant) {
+async function release(tx: Tx, { id }: OwnedDomain, now: Instant) {
   await tx.deleteFrom('source_mark').where('domain_id', '=', id).execute();
   await tx.deleteFrom('dns_record').where('domain_id', '=', id).execute();
   await tx
@@ -84,5 +86,4 @@ async function release(tx: Tx, { id, accountId, status }: OwnedDomain, now: Inst
     .set({ alerts_version: newVersion(), reports_version: newVersion(), sends_no_mail: 0 })
     .where('id', '=', id)
     .execute();
-  if (status === 'active') await touchDomainList(tx, accountId, -1);
 }

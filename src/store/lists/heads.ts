@@ -34,7 +34,7 @@ export function newVersion(): string {
 
 /** Whether the list of an owner, by its id, has a version: a condition for queries that read its items. */
 export function isVersion(
-  of: `${'account' | 'domain'}.${'domains' | 'reports' | 'alerts'}_version`,
+  of: `${'account' | 'domain'}.${'all_domains' | 'domains' | 'reports' | 'alerts'}_version`,
   [id, version]: readonly [Expression<string>, Expression<string>],
 ): RawBuilder<SqlBool> {
   const [owner = ''] = of.split('.');
@@ -42,14 +42,21 @@ export function isVersion(
     where ${sql.ref(`${owner}.id`)} = ${id} and ${sql.ref(of)} = ${version})`;
 }
 
-/** Updates the head of the account's list of active domains, which is longer by `added` (negative: shorter). */
-export async function touchDomainList(tx: Tx, accountId: string, added = 0): Promise<void> {
+/** Updates the heads of the account's lists of domains. That of active ones is longer by `added` (negative: shorter). */
+export async function touchDomainList(
+  tx: Tx,
+  accountId: string,
+  { added = 0, isPaused = false } = {},
+): Promise<void> {
   await tx
     .updateTable('account')
-    .set((eb) => ({
-      domains_total: eb('domains_total', '+', added),
-      domains_version: newVersion(),
-    }))
+    .set({ all_domains_version: newVersion() })
+    .$if(!isPaused, (update) =>
+      update.set((eb) => ({
+        domains_total: eb('domains_total', '+', added),
+        domains_version: newVersion(),
+      })),
+    )
     .where('id', '=', accountId)
     .execute();
 }

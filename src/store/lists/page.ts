@@ -4,7 +4,7 @@ import type { JsonItem, JsonText } from '../engine/dialect.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
-import { findPageStart, type PageStart } from './timeline.ts';
+import { type DaysQuery, findPageStart, type PageStart } from './timeline.ts';
 
 /** The requested part of a list: `limit` items after the first `offset`. */
 export type Page = {
@@ -15,8 +15,8 @@ export type Page = {
 export interface PagedList<Item> {
   /** The id of its cursors, where clients can follow it. */
   readonly id?: string;
-  /** By which its items are counted by day (timeline.ts). Of a list without them, all items before a page are skipped. */
-  readonly days?: string;
+  /** Its items by day, latest first (timeline.ts). Of a list without them, all items before a page are skipped. */
+  readonly days?: DaysQuery;
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
   /** The items from a start on while the list, or the whole that it is a part of, has this version; none when it has another. */
@@ -96,7 +96,7 @@ function* findStartOf(
 ): Plan<PageStart | undefined> {
   if (offset >= total) return undefined;
   if (days === undefined) return { until: END_OF_TIME, skip: offset };
-  return yield* findPageStart({ id: days, version }, offset);
+  return yield* findPageStart({ query: days, version }, offset);
 }
 
 /** The version of the list that has all items of this one. */

@@ -1,8 +1,16 @@
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type Day, END_OF_TIME, type Instant, toDay } from '../../domain/instant.ts';
+import {
+  BEGIN_OF_TIME,
+  type Day,
+  type DayRange,
+  END_OF_TIME,
+  type Instant,
+  toDay,
+} from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
-import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
+import { type BoundQuery, type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 
 /*
@@ -18,40 +26,73 @@ export const alertList = (ownerId: string) => `${ownerId.slice(0, 14)}a${ownerId
 export const accountReportList = (accountId: string) =>
   `${accountId.slice(0, 14)}b${accountId.slice(15)}`;
 
-/** Items that came or, with -1, that went, by their instants. A day without items has no row. */
+/** An item of a list by its instant, and the parts of the list that it is in, besides the whole. */
+export interface CountedItem {
+  readonly at: Instant;
+  readonly parts?: readonly number[];
+}
+
+/** Items that came or, with -1, that went. A day without items has no row. */
 export async function countItems(
   tx: Tx,
   listId: string,
-  { instants, by }: { readonly instants: readonly Instant[]; readonly by: 1 | -1 },
+  { items, by }: { readonly items: readonly CountedItem[]; readonly by: 1 | -1 },
 ): Promise<void> {
-  await runAllPrepared(tx, itemUpserts(toItemsOfDays(listId, instants, by)));
-  if (by === -1) await deleteEmptyDays(tx, listId);
+  const days = toItemsOfDays(listId, items, { by });
+  await runAllPrepared(tx, itemUpserts(days));
+  if (by === -1) await runAllPrepared(tx, days.map(emptyDayDeletion));
 }
 
-export function toItemsOfDays(listId: string, instants: readonly Instant[], by = 1): ItemsOfDay[] {
-  const days = Map.groupBy(instants, toDay);
-  return [...days].map(([day, { length }]) => ({ listId, day, items: by * length }));
+/** The whole of a list, and what is not of some days. */
+const WHOLE = { part: 0, from: toDay(BEGIN_OF_TIME), to: toDay(END_OF_TIME) };
+
+export function toItemsOfDays(
+  list_id: string,
+  items: readonly CountedItem[],
+  { by = 1, newest = 0 } = {},
+): ItemsOfDay[] {
+  const days = new Map<string, ItemsOfDay>();
+  for (const { at, parts = [] } of items)
+    for (const part of [WHOLE.part, ...parts]) {
+      const day = toDay(at);
+      const { items = 0 } = days.get(`${part} ${day}`) ?? {};
+      days.set(`${part} ${day}`, { list_id, part, day, items: items + by, newest });
+    }
+  return [...days.values()];
 }
 
-type ItemsOfDay = { readonly listId: string; readonly day: Day; readonly items: number };
+type ItemsOfDay = {
+  readonly list_id: string;
+  readonly part: number;
+  readonly day: Day;
+  readonly items: number;
+  /** The number of the change with which they came; 0 where none is kept. */
+  readonly newest: number;
+};
 
-/** The rows must have each list and day only once. */
+/** The rows must have each list, part and day only once. */
 export const itemUpserts = prepareRows(
-  ['listId', 'day', 'items'],
+  ['list_id', 'part', 'day', 'items', 'newest'],
   (db, rows: readonly RowOf<ItemsOfDay>[]) =>
     db
       .insertInto('list_day')
-      .values(rows.map(({ listId, day, items }) => ({ list_id: listId, day, items })))
+      .values(rows)
       .onConflict((oc) =>
-        oc
-          .columns(['list_id', 'day'])
-          .doUpdateSet((eb) => ({ items: eb('list_day.items', '+', eb.ref('excluded.items')) })),
+        oc.columns(['list_id', 'part', 'day']).doUpdateSet((eb) => ({
+          items: eb('list_day.items', '+', eb.ref('excluded.items')),
+          newest: sql<number>`case when excluded.newest > list_day.newest then excluded.newest else list_day.newest end`,
+        })),
       ),
 );
 
-async function deleteEmptyDays(tx: Tx, listId: string): Promise<void> {
-  await tx.deleteFrom('list_day').where('list_id', '=', listId).where('items', '<=', 0).execute();
-}
+const emptyDayDeletion = prepareQuery((db, param: Param<ItemsOfDay>) =>
+  db
+    .deleteFrom('list_day')
+    .where('list_id', '=', param('list_id'))
+    .where('part', '=', param('part'))
+    .where('day', '=', param('day'))
+    .where('items', '<=', 0),
+);
 
 export type PageStart = {
   /** The latest instant that can be on the page. */
@@ -62,11 +103,11 @@ export type PageStart = {
 
 /** Where the page at an offset below the list's total begins. The version is that of the snapshot that is read. */
 export function* findPageStart(
-  { id, version }: { readonly id: string; readonly version: string },
+  { query, version }: { readonly query: DaysQuery; readonly version: string },
   offset: number,
 ): Plan<PageStart> {
   if (offset === 0) return { until: END_OF_TIME, skip: 0 };
-  const days = counted.get(version) ?? countBefore(yield* ask(daysOf({ id })));
+  const days = counted.get(version) ?? countBefore(yield* ask(query));
   counted.set(version, days);
   const found = days.find(({ before, items }) => before + items > offset);
   if (found === undefined) throw new Error('The counts of a list are less than its total.');
@@ -92,16 +133,35 @@ const counted = new LRUCache<string, readonly CountedDay[]>({
   sizeCalculation: (days) => days.length + 1,
 });
 
-/** A domain's list of reports has the domain's days; other lists have their own. No list has both. */
-const daysOf = prepareQuery((db, param: Param<{ id: string }>) =>
+export type DaysQuery = BoundQuery<{ readonly day: Day; readonly items: number }>;
+
+/** The days of a list that has its own; all of them unless others are given. */
+export const daysOf = (list_id: string, wanted: Partial<typeof WHOLE> = {}): DaysQuery =>
+  listDays({ list_id, ...WHOLE, ...wanted });
+
+/** The days of a domain's list of reports. */
+export const reportDaysOf = (domainId: string, wanted: Partial<DayRange> = {}): DaysQuery =>
+  domainDays({ domainId, ...WHOLE, ...wanted });
+
+const listDays = prepareQuery((db, param: Param<typeof WHOLE & { list_id: string }>) =>
+  db
+    .selectFrom('list_day')
+    .select(['day', 'items'])
+    .where('list_id', '=', param('list_id'))
+    .where('part', '=', param('part'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to'))
+    .orderBy('day', 'desc'),
+);
+
+const domainDays = prepareQuery((db, param: Param<{ domainId: string; from: Day; to: Day }>) =>
   db
     .selectFrom('domain_day')
     .select(({ fn }) => ['day', fn.sum<number>('reports').as('items')])
-    .where('domain_id', '=', param('id'))
+    .where('domain_id', '=', param('domainId'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to'))
     .groupBy('day')
-    .unionAll((eb) =>
-      eb.selectFrom('list_day').select(['day', 'items']).where('list_id', '=', param('id')),
-    )
     .orderBy('day', 'desc'),
 );
 

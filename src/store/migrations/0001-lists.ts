@@ -1,13 +1,34 @@
 import type { ChangeType } from '../../domain/events.ts';
-import { count, day, id, instant, number, orNull, text, UPDATED_IN_PLACE } from './table.ts';
+import {
+  count,
+  day,
+  id,
+  instant,
+  number,
+  orNull,
+  orZero,
+  text,
+  UPDATED_IN_PLACE,
+} from './table.ts';
 
 /* What lists keep beside their items. Their ids: lists/timeline.ts. */
 
 export const LISTS = {
-  /** How many alerts of a list are on a day, to find a deep page (timeline.ts); of reports, `domain_day` says it. A day's last item takes its row along. */
+  /**
+   * How many items of a list are on a day, to find a deep page (timeline.ts); of a domain's reports, `domain_day` says it. The
+   * last item of a day takes its row along.
+   */
   list_day: {
-    columns: { list_id: id(), day: day(), items: count() },
-    clusteredBy: 'list_id, day',
+    columns: {
+      list_id: id(),
+      /** 0: all items. A reporter's key: those of an account's reports that have its name (domain/reports/reporters.ts). */
+      part: orZero(count()),
+      day: day(),
+      items: count(),
+      /** Of reports: the number of the account's change with which one came last. */
+      newest: orZero(count()),
+    },
+    clusteredBy: 'list_id, part, day',
     storage: UPDATED_IN_PLACE,
   },
 

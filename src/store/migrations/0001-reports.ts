@@ -1,5 +1,5 @@
 import type { Belief } from '../../domain/reports/authentication.ts';
-import { bytes, count, day, id, instant, number, orNull, seq, text } from './table.ts';
+import { bytes, count, day, id, instant, number, orNull, orZero, seq, text } from './table.ts';
 
 /*
  * Documents with the bytes in which they came, what became of them, and what a domain's reports count. What came in bounds
@@ -82,6 +82,12 @@ export const REPORTS = {
       number: orNull(count()),
       /** 1, and one more each time its content was replaced. */
       revision: number(),
+      /**
+       * Keys of its reporter's names, for lists that are filtered by one: of the organisation, and of the domain of the e-mail
+       * address where it has another key (domain/reports/reporters.ts).
+       */
+      reporter: orNull(count()),
+      reporter_host: orNull(count()),
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
       domain_id: id('references domain (id)'),
@@ -101,12 +107,18 @@ export const REPORTS = {
     },
     keys: [
       'unique (id)',
-      'index report_arrival (domain_id, seq)',
+      // The day, for those of some days that arrived after a cursor.
+      'index report_arrival (domain_id, seq, begin_date)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
       `index report_stranger (domain_id, received_at) where ${DOUBTFUL}`,
       `index report_new (domain_id, authenticated, begin_date) where ${IS_NEW}`,
       'index report_payload (payload_sha256)',
+      ...['reporter', 'reporter_host'].flatMap((name) => [
+        `index report_${name} (domain_id, ${name}, begin_date, seq) where ${name} is not null`,
+        `index report_account_${name} (account_seq, ${name}, begin_date, seq)
+          where account_seq is not null and ${name} is not null`,
+      ]),
       `index report_repeated (received_at, seq) where ${REPEATED}`,
     ],
     sqlite: [`index report_list (${LIST})`],
@@ -171,6 +183,8 @@ export const REPORTS = {
       day: day(),
       // It is as long as the day: PostgreSQL leaves no space between the two.
       reports: number(),
+      /** The greatest number that a report of the domain had when one came to the day last. */
+      newest: orZero(count()),
       messages: count(),
       aligned: count(),
       belief: text<Belief>(),

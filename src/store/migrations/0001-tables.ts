@@ -56,6 +56,8 @@ export const TABLES = {
       mail_token: text('unique'),
       domains_total: orZero(count()),
       domains_version: text(),
+      /** The same of the list that has paused domains, too. */
+      all_domains_version: text(),
       reports_total: orZero(count()),
       reports_version: text(),
       alerts_total: orZero(count()),
@@ -96,6 +98,8 @@ export const TABLES = {
       id: id('unique'),
       account_id: orNull(id('references account (id)')),
       name: text('unique'),
+      /** The name from its end to its beginning, for lists of the names below one (domains/domains.ts). */
+      reversed: text(),
       status: text<'active' | 'paused'>("check (status in ('active', 'paused'))"),
       created_at: instant(),
       /** When the domain was last resumed: alerts start again from there. null when it was never paused. */
@@ -126,6 +130,8 @@ export const TABLES = {
     },
     keys: [
       'index domain_list (account_id, status, name)',
+      'index domain_all (account_id, name)',
+      'index domain_below (account_id, reversed, status)',
       'index domain_change (account_id, number)',
       'index domain_listing (id) where listing_from is not null',
     ],
@@ -178,12 +184,12 @@ export const TABLES = {
       // At most one open alert for each domain, type and subject, whichever process writes it.
       `unique index alert_open (domain_id, type, subject) ${OPEN}`,
       `index alert_list_open (account_id, fired_at, seq) ${OPEN}`,
-      'index alert_list_by_account_id (account_id, fired_at, seq)',
+      // It has all that the heads of filtered lists are counted from, and so has that of a type.
+      'index alert_list_by_account_id (account_id, fired_at, seq, resolved_at, last_change)',
       'index alert_change_by_account (account_id, number)',
       'index alert_change_by_domain (domain_id, number)',
       'index alert_last_change (account_id, last_change)',
-      'index alert_type_list (account_id, type, fired_at, seq)',
-      // It has all that the head of the alerts of a type is counted from.
+      'index alert_type_list (account_id, type, fired_at, seq, resolved_at, last_change)',
       'index alert_type_change (account_id, type, number, last_change)',
     ],
     sqlite: [`index alert_list_by_domain_id (${LIST})`],

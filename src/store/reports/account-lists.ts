@@ -3,7 +3,13 @@ import type { Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { changeInserts, toRow } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
-import { accountReportList, countItems, itemUpserts, toItemsOfDays } from '../lists/timeline.ts';
+import {
+  accountReportList,
+  type CountedItem,
+  countItems,
+  itemUpserts,
+  toItemsOfDays,
+} from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 /*
@@ -11,13 +17,14 @@ import type { Tables } from '../tables.ts';
  * next numbers of the account's changes.
  */
 
-type Listed = Pick<Tables['report'], 'begin_date'>;
+type Listed = Pick<Tables['report'], 'begin_date' | 'reporter' | 'reporter_host'>;
 
 interface Arrived {
   readonly accountId: string;
   readonly reports: readonly Listed[];
-  /** Whether the account's list of domains shows a change as well. */
+  /** Whether the account's list of domains shows a change as well; and the one that has paused domains, too. */
   readonly isDomainChanged?: boolean;
+  readonly isAnyChanged?: boolean;
 }
 
 interface Place {
@@ -32,16 +39,21 @@ export async function addToLists(
   { nonce, at }: { readonly nonce: string; readonly at: Instant },
 ): Promise<Map<Listed, Place>> {
   const ordered = arrived.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
-  const updates = ordered.map(({ accountId, reports, isDomainChanged = false }) => {
-    const domainsVersion = isDomainChanged ? newVersion() : null;
-    const head = { reports: reports.length, version: newVersion(), domainsVersion };
-    return headUpdate({ accountId, nonce, ...head });
+  const updates = ordered.map(({ accountId, reports, ...changed }) => {
+    const domainsVersion = changed.isDomainChanged ? newVersion() : null;
+    const allVersion = changed.isAnyChanged ? newVersion() : null;
+    const isListed = reports.length > 0;
+    const list = isListed ? { version: newVersion(), nonce } : { version: null, nonce: null };
+    return headUpdate({ accountId, reports: reports.length, ...list, domainsVersion, allVersion });
   });
   const taken = (await runAllPrepared(tx, updates)).flat();
-  const items = ordered.flatMap(({ accountId, reports }) =>
-    toItemsOfDays(accountReportList(accountId), toBegins(reports)),
-  );
-  const changes = taken.map(({ seq, number }) => toRow({ at }, { accountSeq: seq, number, nonce }));
+  const items = ordered.flatMap(({ accountId, reports }, i) => {
+    const newest = taken[i]?.number ?? 0;
+    return toItemsOfDays(accountReportList(accountId), toItems(reports), { newest });
+  });
+  const changes = taken
+    .filter((_, i) => ordered[i]?.reports.length)
+    .map(({ seq, number }) => toRow({ at }, { accountSeq: seq, number, nonce }));
   await runAllPrepared(tx, [...itemUpserts(items), ...changeInserts(changes)]);
   return new Map(
     ordered.flatMap(({ reports }, i) => {
@@ -55,9 +67,11 @@ export async function addToLists(
 type NewHead = {
   readonly accountId: string;
   readonly reports: number;
-  readonly nonce: string;
-  readonly version: string;
+  /** null where nothing is new. */
+  readonly nonce: string | null;
+  readonly version: string | null;
   readonly domainsVersion: string | null;
+  readonly allVersion: string | null;
 };
 
 const headUpdate = prepareQuery((db, param: Param<NewHead>) =>
@@ -65,10 +79,11 @@ const headUpdate = prepareQuery((db, param: Param<NewHead>) =>
     .updateTable('account')
     .set((eb) => ({
       reports_total: eb('reports_total', '+', param('reports')),
-      reports_version: param('version'),
+      reports_version: eb.fn.coalesce(param('version'), 'reports_version'),
+      all_domains_version: eb.fn.coalesce(param('allVersion'), 'all_domains_version'),
       domains_version: eb.fn.coalesce(param('domainsVersion'), 'domains_version'),
       changes: eb('changes', '+', param('reports')),
-      changes_nonce: param('nonce'),
+      changes_nonce: eb.fn.coalesce(param('nonce'), 'changes_nonce'),
     }))
     .where('id', '=', param('accountId'))
     .returning(['seq', 'changes as number']),
@@ -92,8 +107,12 @@ export async function takeFromLists(
       .executeTakeFirst();
     // The account was deleted meanwhile, and its list with it.
     if (account === undefined) continue;
-    await countItems(tx, accountReportList(account.id), { instants: toBegins(some), by: -1 });
+    await countItems(tx, accountReportList(account.id), { items: toItems(some), by: -1 });
   }
 }
 
-const toBegins = (reports: readonly Listed[]) => reports.map(({ begin_date }) => begin_date);
+/** Each is in the list's parts of its reporter's names. */
+const toItems = (reports: readonly Listed[]): CountedItem[] =>
+  reports.map(({ begin_date: at, reporter, reporter_host }) => {
+    return { at, parts: [reporter, reporter_host].filter((key) => key !== null) };
+  });

@@ -97,7 +97,7 @@ async function listNext(
   const { listing_from: from, account_id: accountId, status, number: listedBy } = domain;
   const reports = await tx
     .selectFrom('report')
-    .select(['seq', 'begin_date', 'account_seq', 'number'])
+    .select(['seq', 'begin_date', 'account_seq', 'number', 'reporter', 'reporter_host'])
     .where('domain_id', '=', domainId)
     .where('seq', '>=', from)
     .orderBy('seq')
@@ -145,9 +145,10 @@ async function move(tx: Tx, { domainId, reports, target, listedBy, at }: Move): 
   );
 }
 
-type ListedRow = Pick<ReportRow, 'begin_date' | 'seq' | 'account_seq' | 'number'>;
+type Placed = Pick<ReportRow, 'begin_date' | 'seq' | 'account_seq' | 'number'>;
+type ListedRow = Placed & Pick<ReportRow, 'reporter' | 'reporter_host'>;
 
-const placeUpdate = prepareQuery((db, param: Param<ListedRow & { domainId: string }>) =>
+const placeUpdate = prepareQuery((db, param: Param<Placed & { domainId: string }>) =>
   db
     .updateTable('report')
     .set({ account_seq: param('account_seq'), number: param('number') })

@@ -66,7 +66,7 @@ export async function correctLastReport(
   if (newest === last_report_at) return;
   const update = tx.updateTable('domain').set({ last_report_at: newest });
   await update.where('id', '=', domainId).execute();
-  if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
+  if (account_id !== null) await touchDomainList(tx, account_id, { isPaused: status === 'paused' });
 }
 
 /** Reports have numbers in the order in which they were received, but for corrections, which are fewer. */

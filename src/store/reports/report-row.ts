@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import { secondsToInstant, toDay } from '../../domain/instant.ts';
 import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toBelief } from '../../domain/reports/authentication.ts';
+import { toReporterKeys } from '../../domain/reports/reporters.ts';
 import type { DomainDay } from '../days/day-sources.ts';
 import type { Tables } from '../tables.ts';
 
@@ -12,6 +13,7 @@ export function toParsedRow({ metadata, tally, warnings, content }: AggregateRep
   return {
     reporter_org: metadata.orgName,
     reporter_email: metadata.email,
+    ...toReporterKeys(metadata),
     report_id: metadata.reportId,
     begin_date: secondsToInstant(metadata.begin),
     end_date: secondsToInstant(metadata.end),

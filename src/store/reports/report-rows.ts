@@ -16,6 +16,8 @@ const COLUMNS = [
   'received_at',
   'reporter_org',
   'reporter_email',
+  'reporter',
+  'reporter_host',
   'report_id',
   'authenticated',
   'begin_date',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type SqlBool, sql } from 'kysely';
+import { reverse } from '../../domain/domain-name.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
@@ -59,12 +60,19 @@ export async function insertReportedDomains(
   return await lockReportedDomains(tx, all);
 }
 
-const COLUMNS = ['id', 'name', 'created_at', 'reports_version', 'alerts_version'] as const;
+const COLUMNS = [
+  'id',
+  'name',
+  'reversed',
+  'created_at',
+  'reports_version',
+  'alerts_version',
+] as const;
 type NewDomain = Pick<Tables['domain'], (typeof COLUMNS)[number]>;
 
 function toRow({ name, id = randomUUID() }: NewName, now: Instant): NewDomain {
   const versions = { reports_version: newVersion(), alerts_version: newVersion() };
-  return { id, name, created_at: now, ...versions };
+  return { id, name, reversed: reverse(name), created_at: now, ...versions };
 }
 
 const domainInserts = prepareRows(COLUMNS, (db, rows: readonly RowOf<NewDomain>[]) =>

@@ -1,21 +1,122 @@
-import { type Expression, expressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
-import { dialectOf, type JsonRow } from '../engine/dialect.ts';
+import { expressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { BEGIN_OF_TIME, type Day, END_OF_TIME, type Instant, toDay } from '../../domain/instant.ts';
+import { toReporterKey } from '../../domain/reports/reporters.ts';
+import { dialectOf, type JsonFields, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { nonceOf, toFilteredId, versionOf } from '../lists/filtered.ts';
 import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
 import { type DomainOfAccount, isVersion } from '../lists/heads.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
-import { accountReportList, reportList } from '../lists/timeline.ts';
+import { accountReportList, daysOf, reportDaysOf, reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
+/** Which reports a list has; all where nothing is given. */
+export interface ReportFilter {
+  /** The first and the last day on which their windows begin. */
+  readonly from?: Day | undefined;
+  readonly until?: Day | undefined;
+  /** A name of the reporter, whole: its organisation, or the domain of its e-mail address. */
+  readonly reporter?: string | undefined;
+}
+
 export type ReportRow = JsonRow<ReturnType<typeof fieldsOf>>;
+export type ReportOfAccountRow = JsonRow<ReturnType<typeof fieldsOfAccount>>;
+
+/** A filter as queries take it. */
+type Filtered = {
+  readonly list: string;
+  readonly from: Day;
+  readonly to: Day;
+  /** The same as instants. */
+  readonly since: Instant;
+  readonly last: Instant;
+  /** The key of the reporter's name, which a part of the list has; 0 without. */
+  readonly part: number;
+};
+
+function toFiltered(whole: string, { from, until, reporter }: ReportFilter): Filtered {
+  const part = reporter === undefined ? 0 : toReporterKey(reporter);
+  const list = toFilteredId(whole, { from, until, reporter: reporter && part });
+  const days = { from: from ?? toDay(BEGIN_OF_TIME), to: until ?? toDay(END_OF_TIME) };
+  const [since, last] = [`${days.from}T00:00:00Z`, `${days.to}T23:59:59Z`];
+  return { list, ...days, since, last, part };
+}
+
+type Owner = 'domain' | 'account';
+type OwnQuery = { readonly owner: string };
+type FilteredQuery = OwnQuery & Filtered;
+
+function selectOwn<P extends OwnQuery>(db: Kysely<Tables>, param: Param<P>, owner: Owner) {
+  const reports = db.selectFrom('report');
+  if (owner === 'domain') return reports.where('domain_id', '=', param('owner'));
+  const account = db.selectFrom('account').select('seq').where('id', '=', param('owner'));
+  return reports.where('account_seq', '=', account);
+}
+
+/** Those whose window begins in a range. */
+function selectReports<P extends FilteredQuery>(db: Kysely<Tables>, param: Param<P>, owner: Owner) {
+  return selectOwn(db, param, owner)
+    .where('begin_date', '>=', param('since'))
+    .where('begin_date', '<=', param('last'));
+}
+
+type Reports = ReturnType<typeof selectReports>;
+
+/** What is selected of the reports that have a name: each is in one of two indexes. */
+function unite(
+  db: Kysely<Tables>,
+  select: (name: 'reporter' | 'reporter_host') => SelectQueryBuilder<Tables, 'report', object>,
+): Reports {
+  const united = select('reporter').unionAll(select('reporter_host'));
+  return db.selectFrom(united.as('report')) as unknown as Reports;
+}
+
+/** Newest window first, then latest arrival. */
+function prepareItems<F extends JsonFields>(owner: Owner, toFields: (db: Kysely<Tables>) => F) {
+  const prepare = (isNamed: boolean) =>
+    prepareQuery((db, param: Param<FilteredQuery & ItemsQuery>) => {
+      const { jsonRows, typed } = dialectOf(db);
+      const [skip, limit] = [typed(param('skip'), 'bigint'), typed(param('limit'), 'bigint')];
+      const inOrder = (reports: Reports) =>
+        reports
+          // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
+          .orderBy('report.begin_date', 'desc')
+          .orderBy('seq', 'desc');
+      const current = selectReports(db, param, owner).where(
+        isVersion(`${owner}.reports_version`, [param('owner'), param('version')]),
+      );
+      // SQLite would read all that have the name: each part ends where the page does.
+      const ofName = (name: 'reporter' | 'reporter_host') =>
+        inOrder(current.where(name, '=', param('part')))
+          .selectAll()
+          .limit(sql<number>`${skip} + ${limit}`);
+      const reports = isNamed
+        ? unite(db, (name) => db.selectFrom(ofName(name).as('report')).selectAll() as never)
+        : current;
+      return jsonRows(db, inOrder(reports).limit(limit).offset(skip), toFields(db));
+    });
+  const [all, named] = [prepare(false), prepare(true)];
+  return (of: FilteredQuery, { until, ...wanted }: ItemsQuery) => {
+    const query = of.part === 0 ? all : named;
+    return query({ ...of, ...wanted, until, last: until < of.last ? until : of.last });
+  };
+}
+
+const ITEMS = {
+  ofDomain: prepareItems('domain', fieldsOf),
+  ofDomainInAccount: prepareItems('domain', fieldsOfAccount),
+  ofAccount: prepareItems('account', fieldsOfAccount),
+};
 
 /** No row when the account has no such domain. */
-const reportsHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
-  db
+const domainHead = prepareQuery(selectDomainHead);
+
+function selectDomainHead<P extends DomainOfAccount>(db: Kysely<Tables>, param: Param<P>) {
+  return db
     .selectFrom('domain')
     .innerJoin('account', 'account.id', 'account_id')
     .select(['domain.reports_total as total', 'domain.reports_version as version'])
-    .select(['reports_removed as removed', 'changes as number', 'changes_nonce as nonce'])
+    .select(['reports_removed as removed', 'changes as number', 'changes_nonce as nonce', 'status'])
     .select(({ fn, selectFrom }) =>
       fn
         .coalesce(
@@ -27,45 +128,121 @@ const reportsHead = prepareQuery((db, param: Param<DomainOfAccount>) =>
         .as('key'),
     )
     .where('domain.id', '=', param('domainId'))
-    .where('account_id', '=', param('accountId')),
-);
-
-/** Newest window first, then latest arrival. */
-function selectReports(
-  db: Kysely<Tables>,
-  param: Param<ItemsQuery>,
-  isCurrent: Expression<SqlBool>,
-) {
-  return (
-    db
-      .selectFrom('report')
-      .where('begin_date', '<=', param('until'))
-      .where(isCurrent)
-      // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
-      .orderBy('report.begin_date', 'desc')
-      .orderBy('seq', 'desc')
-      .limit(param('limit'))
-      .offset(param('skip'))
-  );
+    .where('account_id', '=', param('accountId'));
 }
 
-const reportsFrom = prepareQuery((db, param: Param<{ domainId: string } & ItemsQuery>) => {
-  const isCurrent = isVersion('domain.reports_version', [param('domainId'), param('version')]);
-  const reports = selectReports(db, param, isCurrent).where('domain_id', '=', param('domainId'));
-  return dialectOf(db).jsonRows(db, reports, fieldsOf(db));
-});
+const FILTERED_HEAD = { ofDays: prepareFilteredHead(false), named: prepareFilteredHead(true) };
 
-const reportsAfter = prepareQuery((db, param: Param<{ domainId: string } & ItemsAfterQuery>) =>
-  db
-    .selectFrom('report')
-    .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'seq as key'])
-    .where('domain_id', '=', param('domainId'))
+/** Counts days, or the reports of a reporter. Their newest one may be of another day that it came with. */
+function prepareFilteredHead(isNamed: boolean) {
+  return prepareQuery((db, param: Param<FilteredQuery & DomainOfAccount & OfStatus>) => {
+    const counted = isNamed
+      ? selectNamed(db, param).select(({ fn }) => [
+          fn.countAll<number>().as('counted'),
+          fn.max<number | null>('seq').as('newest'),
+        ])
+      : db
+          .selectFrom('domain_day')
+          .select(({ fn }) => [
+            fn.sum<number | null>('reports').as('counted'),
+            fn.max<number | null>('newest').as('newest'),
+          ])
+          .where('domain_id', '=', param('owner'))
+          .where('day', '>=', param('from'))
+          .where('day', '<=', param('to'));
+    const head = db
+      .selectFrom([selectDomainHead(db, param).as('whole'), counted.as('sum')])
+      .selectAll('whole')
+      .select(
+        sql<number>`case when status = 'active' or ${param('isOfActive')} = 0
+          then coalesce(counted, 0) else 0 end`.as('listed'),
+      )
+      .select(({ fn }) => fn.coalesce('newest', sql.lit(0)).as('newest'))
+      .as('head');
+    return db
+      .selectFrom(head)
+      .select(['listed as total', 'version as whole', 'removed', 'number', 'head.nonce'])
+      .select(['key', 'status'])
+      .select(({ ref, fn, selectFrom }) => {
+        const found = selectFrom('report')
+          .select('report.nonce')
+          .where('domain_id', '=', param('owner'))
+          .whereRef('report.seq', '=', 'head.newest');
+        // It may have been removed since.
+        const nonce = fn.coalesce(found, 'head.version');
+        const [total, removed] = [ref('listed'), ref('removed')];
+        const newest = sql<number>`case when listed = 0 then 0 else newest end`;
+        const state = { list: param('list'), total, newest, nonce, removed };
+        return versionOf(db, state).as('version');
+      });
+  });
+}
+
+type AfterQuery = FilteredQuery & { readonly after: number };
+
+/** Those that arrived after a cursor, by the order of their arrival; a range of days is no reason to read all of its reports. */
+function selectArrived<P extends AfterQuery>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  { kind, isCounted }: { readonly kind: Kind; readonly isCounted: boolean },
+) {
+  const isInRange = sql<number>`case when begin_date >= ${param('since')}
+    and begin_date <= ${param('last')} then 1 else 0 end`;
+  const all = kind === 'named' ? selectNamed(db, param, isCounted) : selectOwn(db, param, 'domain');
+  return all
     .where('seq', '>', param('after'))
-    .where(isVersion('domain.reports_version', [param('domainId'), param('version')]))
-    .orderBy('seq')
-    .limit(param('limit'))
-    .offset(param('skip')),
-);
+    .$if(kind === 'ranged', (arrived) => arrived.where(isInRange, '=', 1));
+}
+
+/** Those of a domain that have a name. An index has all that is counted. */
+function selectNamed<P extends FilteredQuery>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  isCounted = true,
+) {
+  return unite(db, (name) => {
+    const named = selectReports(db, param, 'domain').where(name, '=', param('part'));
+    return isCounted ? named.select('seq') : named.selectAll();
+  });
+}
+
+type Kind = 'all' | 'ranged' | 'named';
+
+const AFTER = {
+  all: prepareAfter('all'),
+  ranged: prepareAfter('ranged'),
+  named: prepareAfter('named'),
+};
+
+function prepareAfter(kind: Kind) {
+  return {
+    items: prepareQuery((db, param: Param<FilteredQuery & ItemsAfterQuery>) =>
+      selectArrived(db, param, { kind, isCounted: false })
+        .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'seq as key'])
+        .where(isVersion('domain.reports_version', [param('owner'), param('version')]))
+        .orderBy('seq')
+        .limit(param('limit'))
+        .offset(param('skip')),
+    ),
+    /** The newest of them distinguishes two states, with its transaction's nonce. */
+    count: prepareQuery((db, param: Param<AfterQuery>) =>
+      db
+        .selectFrom(
+          selectArrived(db, param, { kind, isCounted: true })
+            .select(({ fn }) => [fn.countAll<number>().as('total'), fn.max('seq').as('newest')])
+            .as('arrived'),
+        )
+        .select(({ selectFrom }) => [
+          'total',
+          selectFrom('report')
+            .select(sql<string>`report.seq || '.' || report.nonce`.as('state'))
+            .where('domain_id', '=', param('owner'))
+            .whereRef('report.seq', '=', 'arrived.newest')
+            .as('state'),
+        ]),
+    ),
+  };
+}
 
 export function fieldsOfAccount(db: Kysely<Tables>) {
   const { ref } = expressionBuilder<Tables, 'report'>();
@@ -89,16 +266,70 @@ function fieldsOf(db: Kysely<Tables>) {
   };
 }
 
-/** The reports of all active domains of an account, as one list (account-lists.ts). */
-export function reportsOfAccount(accountId: string): PagedList<ReportOfAccountRow> {
+/**
+ * Newest window first, then latest arrival. Followed, in the order of their arrival: a report that was corrected comes
+ * where it was corrected. The list does not exist when the account does not have the domain.
+ */
+export function reportsOf(
+  domain: DomainOfAccount,
+  filter: ReportFilter = {},
+): FollowedList<ReportRow> {
+  const { domainId: owner, accountId } = domain;
+  const whole = reportList(owner);
+  const filtered = toFiltered(whole, filter);
+  const { list: id, part, from, to } = filtered;
+  const of = { owner, ...filtered };
+  const kind = part !== 0 ? 'named' : id === whole ? 'all' : 'ranged';
   return {
-    days: accountReportList(accountId),
-    head: accountHead({ accountId }),
-    items: (wanted) => reportsOfAccountFrom({ accountId, ...wanted }),
+    id,
+    ...(part === 0 && { days: reportDaysOf(owner, { from, to }) }),
+    accountId,
+    head: kind === 'all' ? domainHead(domain) : toFilteredHead(domain, { ...of, isOfActive: 0 }),
+    items: (wanted) => ITEMS.ofDomain(of, wanted),
+    after: (wanted) => AFTER[kind].items({ ...of, ...wanted }),
+    countAfter: (after) => AFTER[kind].count({ ...of, after }),
   };
 }
 
-export type ReportOfAccountRow = JsonRow<ReturnType<typeof fieldsOfAccount>>;
+/** Whether nothing is listed of a paused domain. */
+type OfStatus = { readonly isOfActive: 0 | 1 };
+
+const toFilteredHead = (domain: DomainOfAccount, of: FilteredQuery & OfStatus) =>
+  FILTERED_HEAD[of.part === 0 ? 'ofDays' : 'named']({ ...domain, ...of });
+
+/** The reports of all active domains of an account, as one list (account-lists.ts). */
+export function reportsOfAccount(
+  accountId: string,
+  filter: ReportFilter = {},
+): PagedList<ReportOfAccountRow> {
+  const whole = accountReportList(accountId);
+  const filtered = toFiltered(whole, filter);
+  const { list, part, from, to } = filtered;
+  const of = { owner: accountId, ...filtered };
+  return {
+    days: daysOf(whole, { part, from, to }),
+    head: list === whole ? accountHead({ accountId }) : filteredAccountHead({ ...of, whole }),
+    items: (wanted) => ITEMS.ofAccount(of, wanted),
+  };
+}
+
+/**
+ * Those of one of its domains: all that the domain has, or none while it is paused. The list does not exist when the account
+ * does not have the domain.
+ */
+export function reportsInAccount(
+  domain: DomainOfAccount,
+  filter: ReportFilter,
+): PagedList<ReportOfAccountRow> {
+  const { domainId: owner, accountId } = domain;
+  const of = { owner, ...toFiltered(`${accountReportList(accountId)}.${owner}`, filter) };
+  const { part, from, to } = of;
+  return {
+    ...(part === 0 && { days: reportDaysOf(owner, { from, to }) }),
+    head: toFilteredHead(domain, { ...of, isOfActive: 1 }),
+    items: (wanted) => ITEMS.ofDomainInAccount(of, wanted),
+  };
+}
 
 const accountHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
@@ -107,45 +338,26 @@ const accountHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
     .where('id', '=', param('accountId')),
 );
 
-const reportsOfAccountFrom = prepareQuery(
-  (db, param: Param<{ accountId: string } & ItemsQuery>) => {
-    const isCurrent = isVersion('account.reports_version', [param('accountId'), param('version')]);
-    const account = db.selectFrom('account').select('seq').where('id', '=', param('accountId'));
-    const reports = selectReports(db, param, isCurrent).where('account_seq', '=', account);
-    return dialectOf(db).jsonRows(db, reports, fieldsOfAccount(db));
-  },
-);
-
-/** The newest of them distinguishes two states, with its transaction's nonce. */
-const countAfter = prepareQuery((db, param: Param<{ domainId: string; after: number }>) =>
-  db
-    .selectFrom('report')
-    .select(({ fn, selectFrom }) => [
-      fn.countAll<number>().as('total'),
-      selectFrom('report as newest')
-        .select(sql<string>`newest.seq || '.' || newest.nonce`.as('state'))
-        .where('newest.domain_id', '=', param('domainId'))
-        .orderBy('newest.seq', 'desc')
-        .limit(1)
-        .as('state'),
+/** The days of the list, or of its part, have how many there are, and which change came last. */
+const filteredAccountHead = prepareQuery((db, param: Param<FilteredQuery & { whole: string }>) => {
+  const counted = db
+    .selectFrom('list_day')
+    .select(({ fn, lit }) => [
+      fn.coalesce(fn.sum<number>('items'), lit(0)).as('total'),
+      fn.coalesce(fn.max('newest'), lit(0)).as('newest'),
     ])
-    .where('domain_id', '=', param('domainId'))
-    .where('seq', '>', param('after')),
-);
-
-/**
- * Newest window first, then latest arrival. Followed, in the order of their arrival: a report that was corrected comes
- * where it was corrected. The list does not exist when the account does not have the domain.
- */
-export function reportsOf(domain: DomainOfAccount): FollowedList<ReportRow> {
-  const { domainId, accountId } = domain;
-  return {
-    id: reportList(domainId),
-    days: reportList(domainId),
-    accountId,
-    head: reportsHead(domain),
-    items: (wanted) => reportsFrom({ domainId, ...wanted }),
-    after: (wanted) => reportsAfter({ domainId, ...wanted }),
-    countAfter: (after) => countAfter({ domainId, after }),
-  };
-}
+    .where('list_id', '=', param('whole'))
+    .where('part', '=', param('part'))
+    .where('day', '>=', param('from'))
+    .where('day', '<=', param('to'))
+    .as('counted');
+  return db
+    .selectFrom(['account', counted])
+    .select(['total', 'reports_version as whole'])
+    .select(({ ref }) => {
+      const [total, newest] = [ref('counted.total'), ref('counted.newest')];
+      const nonce = nonceOf(db, ref('account.seq'), newest);
+      return versionOf(db, { list: param('list'), total, newest, nonce }).as('version');
+    })
+    .where('account.id', '=', param('owner'));
+});

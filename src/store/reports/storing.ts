@@ -35,13 +35,15 @@ export async function storeReports(
   if (reports.length === 0) return;
   const nonce = newNonce();
   const byDomain = [...Map.groupBy(reports, ({ domain }) => domain).entries()];
-  await runAllPrepared(tx, [...toDays(reports), ...byDomain.map(toHeadUpdate)]);
+  await runAllPrepared(tx, byDomain.map(toHeadUpdate));
   const places = await addToLists(tx, toArrived(byDomain), { nonce, at });
   const rows = reports.map(({ row, revision = 1 }) => {
     const { account_seq = null, number = null } = places.get(row) ?? {};
     return { ...row, account_seq, number, nonce, revision };
   });
-  const inserted = (await runAllPrepared(tx, reportInserts(rows))).flat();
+  const queries = [...reportInserts(rows), ...toDays(reports)];
+  // Days have no rows.
+  const inserted = (await runAllPrepared<unknown>(tx, queries)).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
   // after a sequence was set back.
   if (inserted.length < rows.length)
@@ -62,6 +64,7 @@ function toDays(reports: readonly NewReport[]) {
       return {
         ...placeOf(row),
         reports: some.length,
+        newest: null,
         messages: sum('total_messages'),
         aligned: sum('aligned_messages'),
         policy: some.map((one) => toPolicyTags(one.policyPublished)).findLast(Boolean) ?? null,
@@ -103,14 +106,19 @@ const headUpdate = prepareQuery((db, param: Param<NewHead>) =>
 );
 
 function toArrived(byDomain: readonly ByDomain[]) {
-  const listed = byDomain.filter(([domain]) => isListed(domain));
-  const byAccount = Map.groupBy(listed, ([{ accountId }]) => accountId as string);
-  return [...byAccount].map(([accountId, some]) => ({
-    accountId,
-    reports: some.flatMap(([, reports]) => reports.map(({ row }) => row)),
-    // Each domain of the account's list has the time of its newest report.
-    isDomainChanged: some.some(([domain, reports]) => findNewer(domain, reports) !== null),
-  }));
+  const owned = byDomain.filter(([{ accountId }]) => accountId !== null);
+  const byAccount = Map.groupBy(owned, ([{ accountId }]) => accountId as string);
+  return [...byAccount].map(([accountId, some]) => {
+    const listed = some.filter(([domain]) => isListed(domain));
+    // Each domain of a list has the time of its newest report.
+    const changed = some.filter(([domain, reports]) => findNewer(domain, reports) !== null);
+    return {
+      accountId,
+      reports: listed.flatMap(([, reports]) => reports.map(({ row }) => row)),
+      isDomainChanged: changed.some((one) => listed.includes(one)),
+      isAnyChanged: changed.length > 0,
+    };
+  });
 }
 
 /** Its cursor is the feed's from before these reports. */

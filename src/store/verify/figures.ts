@@ -6,7 +6,7 @@ import { accountReportList, alertList } from '../lists/timeline.ts';
 
 /*
  * Every stored figure of a domain or an account, and the query that counts it again from rows. Two queries have the same
- * columns; `at` is a day, with its belief in `domain_day`, or null for what is stored once.
+ * columns; `at` is a day, with its belief in `domain_day` and its part in `list_day`, or null for what is stored once.
  */
 
 export type FigureRow = Readonly<Record<string, string | number | null>>;
@@ -16,7 +16,7 @@ export interface Difference {
   readonly table: string;
   /** The name of a domain, or the id of an account. */
   readonly of: string;
-  /** A day, with its belief in `domain_day`; null for what is stored once. */
+  /** A day, with its belief in `domain_day`, or a part of the list; null for what is stored once. */
   readonly at: string | null;
   readonly figure: string;
   readonly stored: string | number | null;
@@ -59,10 +59,11 @@ function daysOf(
   list: 'alerts' | 'reports',
   items: (id: RawBuilder<string>) => RawBuilder<unknown>,
 ) {
+  const at = sql`case when part = 0 then '' else ' ' || part end as at`;
   const days = figure('list_day', {
-    stored: (owner) => sql`select day as at, items from list_day where list_id = ${owner[list]}`,
+    stored: (owner) => sql`select day || ${at}, items from list_day where list_id = ${owner[list]}`,
     right: ({ id }) =>
-      sql`select date(instant) as at, count(*) as items from (${items(id)}) as item group by 1`,
+      sql`select date(instant) || ${at}, count(*) as items from (${items(id)}) as item group by 1`,
   });
   return { ...days, list };
 }
@@ -88,7 +89,10 @@ export const OF_DOMAIN: readonly Figure[] = [
       ${sumOf('total_messages')} as messages, ${sumOf('aligned_messages')} as aligned
       from report where domain_id = ${id} group by 1`,
   }),
-  daysOf('alerts', (id) => sql`select fired_at as instant from alert where domain_id = ${id}`),
+  daysOf(
+    'alerts',
+    (id) => sql`select fired_at as instant, 0 as part from alert where domain_id = ${id}`,
+  ),
 ];
 
 const seqOf = (id: RawBuilder<string>) => sql`(select seq from account where id = ${id})`;
@@ -113,7 +117,13 @@ export const OF_ACCOUNT: readonly Figure[] = [
   }),
   daysOf(
     'reports',
-    (id) => sql`select begin_date as instant from report where account_seq = ${seqOf(id)}`,
+    (id) => sql`with listed as (select * from report where account_seq = ${seqOf(id)})
+    select begin_date as instant, 0 as part from listed
+    union all select begin_date, reporter from listed where reporter is not null
+    union all select begin_date, reporter_host from listed where reporter_host is not null`,
   ),
-  daysOf('alerts', (id) => sql`select fired_at as instant from alert where account_id = ${id}`),
+  daysOf(
+    'alerts',
+    (id) => sql`select fired_at as instant, 0 as part from alert where account_id = ${id}`,
+  ),
 ];

@@ -49,12 +49,15 @@ async function mendHead(
 
 async function mendListDay(tx: Tx, { id }: Owner, { table, at, right }: Difference): Promise<void> {
   const list_id = toLists(id)[table.endsWith('alerts') ? 'alerts' : 'reports'];
-  const day = at ?? '';
-  await tx.deleteFrom('list_day').where('list_id', '=', list_id).where('day', '=', day).execute();
+  const [day = '', text = '0'] = (at ?? '').split(' ');
+  const place = { list_id, part: Number(text), day };
+  const row = tx.deleteFrom('list_day').where(({ and }) => and(place));
+  const [deleted] = await row.returning('newest').execute();
   if (right === null) return;
+  const newest = deleted?.newest ?? 0;
   await tx
     .insertInto('list_day')
-    .values({ list_id, day, items: Number(right) })
+    .values({ ...place, items: Number(right), newest })
     .execute();
 }
 
@@ -72,5 +75,5 @@ export async function touchOwner(tx: Tx, { table, id }: Owner): Promise<void> {
     .where('id', '=', id)
     .returning(['account_id', 'status'])
     .executeTakeFirstOrThrow();
-  if (account_id !== null && status === 'active') await touchDomainList(tx, account_id);
+  if (account_id !== null) await touchDomainList(tx, account_id, { isPaused: status === 'paused' });
 }

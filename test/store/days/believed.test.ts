@@ -141,7 +141,7 @@ async function readApi({ store, scope }: World, today: Day) {
   } as unknown as Given;
   const query = { from: RANGE.from, until: RANGE.to, order: 'failed', limit: 50, offset: 0 };
   const call = { accountId: scope.accountId, path: { domain_id: scope.domainId }, query };
-  const { body } = await listSourcesOfApi(call as never, given).read();
+  const { body } = await listSourcesOfApi(call as never, given).read(reader);
   return [body.data, body.total, body.unlisted_messages];
 }
 

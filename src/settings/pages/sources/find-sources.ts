@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import { loadOrganizationalDomains } from '../../../domain/dns/organizational-domain.ts';
-import { createNetworks } from '../../../domain/network-address.ts';
+import { parseNetwork } from '../../../domain/network-address.ts';
 import { type MailOfStanding, type Standing, sumByStanding } from '../../../domain/own-mail.ts';
 import { remember } from '../../../domain/remember.ts';
 import { type Sort, sortFirst } from '../../../domain/sort.ts';
@@ -114,7 +113,7 @@ function choose(
  */
 function toMeant(search: string, results: JudgedRange['results']) {
   if (search === '') return () => true;
-  const isInNetwork = parseNetwork(search);
+  const isInNetwork = search.includes('/') ? parseNetwork(search) : undefined;
   if (isInNetwork !== undefined) return ({ address }: JudgedSource) => isInNetwork(address);
   const wanted = search.toLowerCase();
   const hasMeant = remember(({ spf, dkim }: SeenMail) =>
@@ -124,12 +123,6 @@ function toMeant(search: string, results: JudgedRange['results']) {
     [address, name, toNetworkName(network).title, sender.title].some((text) =>
       text?.toLowerCase().includes(wanted),
     ) || !!results.get(address)?.some(({ seen }) => hasMeant(seen));
-}
-
-function parseNetwork(text: string): ((address: string) => boolean) | undefined {
-  const [address = '', bits = ''] = text.split('/');
-  const max = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= max ? createNetworks([text]) : undefined;
 }
 
 async function loadGroupNamer(group: Grouping): Promise<(source: JudgedSource) => GroupName> {
