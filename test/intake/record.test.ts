@@ -105,6 +105,9 @@ describe('source_ip', () => {
     const { report, records, warnings } = await read(input);
     expect(records[0]?.sourceIp).toBeNull();
     expect(report.tally).toEqual({ recordCount: 2, totalMessages: 10, alignedMessages: 7 });
+    expect(report.evaluated).toEqual({
+      ...{ dkimAligned: 7, spfAligned: 0, quarantined: 3, rejected: 0, otherwise: 0 },
+    });
     expect(warnings).toEqual([warning]);
   });
 });
