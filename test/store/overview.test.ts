@@ -37,6 +37,8 @@ test.skipIf(IS_POSTGRES)(
     const scope = { accountId: 'a', domainId: 'd' };
     const queries = [
       ...(await findQueries((asked) => readWorklist(asked, WANTED))),
+      ...(await findQueries((asked) => readWorklist(asked, { ...WANTED, domainId: 'd' }))),
+
       ...(await findQueries((asked) =>
         readDaysOf(asked, [{ id: 'd', reporters: 'all' }], () => RANGE),
       )),

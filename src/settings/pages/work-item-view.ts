@@ -3,6 +3,7 @@ import { addUp } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import type { DomainFacts } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
+import type { ShownItem, WorkItem } from '../../store/domains/work.ts';
 import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
 import { renderBar } from '../frame/charts/volume.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import { renderAside } from './aside-view.ts';
 import { renderNextStep } from './next-step-texts.ts';
 import { toPolicyText } from './readiness-view.ts';
-import { type ShownItem, toChange, type WorkItem } from './worklist.ts';
+import { toChange } from './worklist.ts';
 
 export interface WorkItemView {
   readonly item: ShownItem;

@@ -15,9 +15,8 @@ import {
   toRest,
 } from '../../../store/days/judged.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
-import type { SettingsDeps } from '../../deps.ts';
+import { type SettingsDeps, toJudgeDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
-import { toJudgeDeps } from '../own-mail.ts';
 import { groupSources, type SourceGroup } from './source-groups.ts';
 
 /** What sources are grouped by: who sent, their network, or the organizational domain of their name. */

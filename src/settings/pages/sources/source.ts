@@ -14,7 +14,7 @@ import { type JudgedSource, readJudged } from '../../../store/days/judged.ts';
 import type { SourceDay, SourceOfRange } from '../../../store/days/source.ts';
 import type { DomainRow } from '../../../store/domains/domains.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
-import type { PageHandler, SettingsDeps } from '../../deps.ts';
+import { type PageHandler, type SettingsDeps, toJudgeDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
 import { renderVolume } from '../../frame/charts/volume.ts';
 import { renderTrail } from '../../frame/elements.ts';
@@ -28,7 +28,6 @@ import {
 } from '../../frame/range.ts';
 import { formatPeriod, type Html, renderPassed } from '../../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../../visitor.ts';
-import { toJudgeDeps } from '../own-mail.ts';
 import { renderWords } from '../words.ts';
 import { renderMarks } from './marks.ts';
 import { renderReporters, renderResults } from './results-view.ts';
