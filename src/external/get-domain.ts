@@ -9,32 +9,54 @@ import {
   type NewestReport,
   planNewestReport,
 } from '../store/domains/domain-of-account.ts';
+import { findWorkOf, settleWork } from '../store/domains/work.ts';
 import { ask } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
 import type { Handler } from './operation.ts';
+import { type Settled, toWorkFields } from './work-fields.ts';
 
-export const getDomain = (({ accountId, path: { domain_id: domainId } }, { now }) => {
-  const query = domainOfAccount({ accountId, domainId, ...toLately(toDay(toInstant(now()))) });
+export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) => {
+  const { days, networks } = given;
+  const now = given.now();
+  const scope = { accountId, domainId };
+  const today = toDay(toInstant(now));
+  const query = domainOfAccount({ ...scope, ...toLately(today) });
+  /** The reports' version is another one with each report. */
+  const toVersion = async ({ version, reporters, status, alerts_version }: DomainOfAccountRow) => {
+    const known = [await given.findKnown(), await given.findAddress(accountId)];
+    return hashVersion([version, reporters, status, alerts_version, today, known]);
+  };
   return {
     missing: 'No such domain.',
     findVersion: async (reader) => {
       const [domain] = await reader.readAll(query);
-      return domain && toVersion(domain);
+      return domain && (await toVersion(domain));
     },
-    read: (reader) =>
-      reader.readPlan(function* () {
+    read: async (reader) => {
+      const [domain, report] = await reader.readPlan(function* () {
         const [domain] = yield* ask(query);
-        if (domain === undefined) return undefined;
-        const report = yield* planNewestReport({ domainId, view: domain.reporters });
-        return { version: toVersion(domain), body: { data: toData(domain, report) } };
-      }),
+        return [domain, domain && (yield* planNewestReport({ domainId, view: domain.reporters }))];
+      });
+      const work = await findWorkOf(reader, { ...scope, now });
+      if (domain === undefined || work === undefined) return undefined;
+      const { range, item } = work;
+      const page = { accountId, range, items: [item], isWhole: true };
+      const [settled] = await settleWork({ reader, days, networks }, page);
+      const fields = toWorkFields(settled as Settled, range, await given.findAddress(accountId));
+      const mail = toMail(settled as Settled);
+      const data = { ...toData(domain, report), ...fields, mail };
+      return { version: await toVersion(domain), body: { data } };
+    },
   };
 }) satisfies Handler<'getDomain'>;
 
-/** The reports' version is another one with each report. */
-function toVersion(domain: DomainOfAccountRow): string {
-  const { version, reporters, status, dmarc_state } = domain;
-  return hashVersion([version, reporters, status, toDmarcValue(dmarc_state)]);
+function toMail({ settled: { mail } }: Settled) {
+  return Object.entries(mail?.all.standings ?? {}).map(([standing, one]) => ({
+    standing,
+    total_messages: one.messages,
+    aligned_messages: one.aligned,
+    sources: one.sources,
+  }));
 }
 
 function toData(domain: DomainOfAccountRow, report: NewestReport | undefined) {

@@ -1,63 +1,54 @@
-import { Failure } from '../domain/failure.ts';
-import { addDays, countDays, type DayRange, isDay, toDay, toInstant } from '../domain/instant.ts';
+import { toDay, toInstant } from '../domain/instant.ts';
 import { remember } from '../domain/remember.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
 import { addSafely } from '../domain/safe-sum.ts';
-import type { Sighting } from '../domain/sources/evidence.ts';
 import type { Network } from '../domain/sources/network.ts';
+import { type JudgedSource, keepJudged } from '../store/days/judged.ts';
 import { findSourcesState, type SourcesState } from '../store/days/source-list.ts';
 import type { SourceSum } from '../store/days/summed-range.ts';
 import { hashVersion } from './computed-version.ts';
-import type { Handler, NameService } from './operation.ts';
+import { toRange } from './day-range.ts';
+import type { Handler } from './operation.ts';
+import { REASONS, toVerdict } from './verdicts.ts';
 
 export const listSources = (({ accountId, path, query }, given) => {
-  const { now, networks, services, days } = given;
+  const { now, networks, days, findKnown } = given;
   const { from, until, order, ...page } = query;
   const { domain_id: domainId } = path;
   const scope = { accountId, domainId };
   const today = toDay(toInstant(now()));
-  const range = toRange(from, until ?? today);
-  const toVersion = async ({ version, reporters, marks }: SourcesState) => {
+  const range = toRange(query, today);
+  const toKnown = async ({ version, reporters, marks }: SourcesState) => {
     const marked = [...marks].map(([subject, { mark }]) => [subject, mark]);
-    const names = [await services.findVersion(), networks?.findVersion()];
-    return hashVersion([version, reporters, range, order, marked, names]);
+    return hashVersion([version, reporters, range, marked, await findKnown()]);
   };
+  const toVersion = (known: string) => hashVersion([known, order]);
   return {
     missing: 'No such domain.',
     findVersion: async (reader) => {
       const state = await findSourcesState(reader, scope, today);
-      return state && (await toVersion(state));
+      return state && toVersion(await toKnown(state));
     },
-    read: async () => {
+    read: async (reader) => {
       const found = await days.listSources({ scope, range, order, ...page });
-      const nameService = await services.loadNamer(found.domain);
+      const known = await toKnown(found);
+      const judging = { scope, name: found.domain, range };
+      const judged = await keepJudged({ reader, days, networks }, judging, known);
       const parse = remember(parsePattern);
       const data = found.sources.map((source) => ({
         ...toItem(source),
-        ...toMail(source, { nameService, parse }),
+        dispositions: toDispositions(source, parse),
         mark: found.marks.get(source.address)?.mark ?? null,
         network: networks?.find(source.address) ?? NO_NETWORK,
+        ...toSender(judged.get(source.address)),
       }));
       const { total, unlisted, reporters, aside } = found;
       const shown = { data, total, unlisted_messages: unlisted, reporters };
       const setAside = { set_aside_reports: aside.reports, set_aside_messages: aside.messages };
-      return { version: await toVersion(found), body: { ...shown, ...setAside } };
+      return { version: toVersion(known), body: { ...shown, ...setAside } };
     },
   };
 }) satisfies Handler<'listSources'>;
-
-const DAYS = 30;
-const MAX_DAYS = 366;
-
-function toRange(from: string | undefined, to: string): DayRange {
-  if (!isDay(to)) throw toInvalid('"until" must be a day from 1970-01-01 on.');
-  const range = { from: from ?? addDays(to, 1 - DAYS), to };
-  const days = countDays(range);
-  if (days >= 1 && days <= MAX_DAYS) return range;
-  throw toInvalid(`"from" to "until" must be 1 to ${MAX_DAYS} days, both included.`);
-}
-
-const toInvalid = (message: string) => new Failure('validation_error', message);
 
 function toItem(source: SourceSum) {
   const { address, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay } = source;
@@ -72,29 +63,23 @@ function toItem(source: SourceSum) {
   };
 }
 
-/** What reporters said of a source's mail. Names in DNS are left out: no change of the list's version would tell of theirs. */
-function toMail(
-  { messages, patterns }: SourceSum,
-  { nameService, parse }: { nameService: NameService; parse: typeof parsePattern },
-) {
-  const results = [...patterns].map(([text, messages]) => ({ seen: parse(text), messages }));
-  const { name, kind, by, domain } = nameService({ results, name: undefined }) ?? NO_SERVICE;
+/** undefined: not judged. */
+function toSender(judged: JudgedSource | undefined) {
+  const { name = null, kind = null, by = null, domain = null } = judged?.sender.service ?? {};
   return {
     service: { name, kind, evidence: by, domain },
-    dispositions: toDispositions(messages, results),
+    sender: judged?.sender.title ?? null,
+    verdict: judged === undefined ? null : toVerdict(judged.sender.verdict),
+    reasons: judged?.sender.reasons.map((code) => REASONS[code]) ?? [],
+    standing: judged?.standing ?? null,
   };
 }
 
-const NO_SERVICE = { name: null, kind: null, by: null, domain: null };
-
 /** Messages by what receivers did with them; `other` are those of which it is not known as well. */
-function toDispositions(
-  messages: number,
-  results: readonly Sighting<{ readonly disposition: string | null }>[],
-) {
+function toDispositions({ messages, patterns }: SourceSum, parse: typeof parsePattern) {
   const sums = { none: 0, quarantine: 0, reject: 0 };
-  for (const { seen, messages } of results) {
-    const disposition = seen.disposition as 'none' | null;
+  for (const [text, messages] of patterns) {
+    const disposition = parse(text).disposition as 'none' | null;
     if (disposition !== null && Object.hasOwn(sums, disposition))
       sums[disposition] = addSafely(sums[disposition], messages);
   }

@@ -31,18 +31,23 @@ interface ReadBody {
   readonly cursor?: string | undefined;
 }
 
+interface Caller {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
 /** Opens what a request asks for. Throws `not_found` when it does not exist for the caller. */
 export async function openAnswer(
   reader: Reader,
   { operation, parameters }: ValidRequest,
-  { accountId, given }: { readonly accountId: string; readonly given: Given },
+  { given, ...caller }: Caller & { readonly given: Given },
 ): Promise<OpenAnswer> {
   // The schemas that have validated the parameters are those that the handler's types were generated from.
   const handle = handlers[operation.operationId] as (
     call: object,
     given: Given,
   ) => PageRequest<unknown> | FeedRequest<unknown> | Computed<unknown>;
-  const request = handle({ accountId, ...parameters }, given);
+  const request = handle({ ...caller, ...parameters }, given);
   if ('feed' in request) return await openFeed(reader, request, operation);
   if ('read' in request) return await openComputed(reader, request, !parameters.query['offset']);
   const { list, page } = request;

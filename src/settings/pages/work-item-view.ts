@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { addUp } from '../../domain/alerts/rate.ts';
+import { addUp, toChange } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import type { DomainFacts } from '../../domain/readiness.ts';
+import { type DomainFacts, LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
 import type { ShownItem, WorkItem } from '../../store/domains/work.ts';
 import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
@@ -16,7 +16,6 @@ import {
 import { renderAside } from './aside-view.ts';
 import { renderNextStep } from './next-step-texts.ts';
 import { toPolicyText } from './readiness-view.ts';
-import { toChange } from './worklist.ts';
 
 export interface WorkItemView {
   readonly item: ShownItem;
@@ -38,9 +37,6 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
     <td role="cell" class="step">${renderNextStep(step, { id, name, address, record: facts.record })}</td>
   </tr>`;
 }
-
-/** Most reports are received within so many days of their own. */
-const LAG_DAYS = 7;
 
 function renderLastReport({ lastReportAt, facts: { newest } }: WorkItem, now: Date): Html {
   if (lastReportAt === null) return html`No report yet`;

@@ -1,6 +1,5 @@
-import { toDrop, toPassRate } from '../../domain/alerts/rate.ts';
+import { toChange, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
-import type { DomainFacts } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
 import { byName, type WorkItem } from '../../store/domains/work.ts';
@@ -20,12 +19,6 @@ const VALUES: Readonly<
   policy: ({ facts: { record } }) =>
     record === undefined ? undefined : POLICIES.indexOf(toPolicies(record).p),
 };
-
-/** The points that the pass rate rose by; undefined without messages before or now. */
-export function toChange({ counts, before }: Pick<DomainFacts, 'counts' | 'before'>) {
-  if (counts.messages === 0 || before.messages === 0) return undefined;
-  return toDrop(counts, before);
-}
 
 export function sortWork(items: readonly WorkItem[], { column, order }: Sort<WorkColumn>) {
   const sign = order === 'asc' ? 1 : -1;

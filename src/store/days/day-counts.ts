@@ -25,13 +25,15 @@ export const DAY_COUNTS = {
   otherwise: 'otherwise',
 } as const;
 
-type DayCount = keyof typeof DAY_COUNTS;
+export type DayCount = keyof typeof DAY_COUNTS;
 
 const NAMES = Object.keys(DAY_COUNTS) as DayCount[];
 
-/** What `toCount` finds for the column of each count. */
-export function countEach<Value>(toCount: (column: (typeof DAY_COUNTS)[DayCount]) => Value) {
-  const counts = NAMES.map((name) => [name, toCount(DAY_COUNTS[name])]);
+/** What `toCount` finds for each count. */
+export function countEach<Value>(
+  toCount: (column: (typeof DAY_COUNTS)[DayCount], name: DayCount) => Value,
+) {
+  const counts = NAMES.map((name) => [name, toCount(DAY_COUNTS[name], name)]);
   return Object.fromEntries(counts) as Record<DayCount, Value>;
 }
 

@@ -17,7 +17,8 @@ export const domainOfAccount = prepareQuery((db, param: Param<DomainOfAccount & 
     .leftJoin('dns_record', (join) =>
       join.onRef('dns_record.domain_id', '=', 'domain.id').on('record_type', '=', 'dmarc'),
     )
-    .select(['id', 'name', 'status', 'last_report_at', DAYS_VERSION.as('version')])
+    .select(['id', 'name', 'status', 'last_report_at', 'alerts_version'])
+    .select(DAYS_VERSION.as('version'))
     .select('dns_record.state as dmarc_state')
     .select(viewOf(db, param('domainId'), param).as('reporters'))
     .where('id', '=', param('domainId'))

@@ -57,28 +57,28 @@ const MAX_KEPT = 100_000;
 const keptWork = new WeakMap<Reader, LRUCache<string, Kept>>();
 
 /** The work of all active domains of an account. It is kept while the account has the same version. */
-export async function findWork(reader: Reader, { accountId, now }: WorkQuery): Promise<Work> {
+export async function findWork(
+  reader: Reader,
+  { accountId, now }: WorkQuery,
+): Promise<Work & { readonly version: string }> {
   const [account] = await reader.readAll(accountVersion({ accountId }));
   const today = toDay(toInstant(now));
-  const version = `${account?.version} ${today}`;
+  const own = account?.version ?? '';
+  const version = `${own} ${today}`;
   const kept = keptWork.get(reader) ?? new LRUCache<string, Kept>({ maxSize: MAX_KEPT });
   keptWork.set(reader, kept);
   const former = kept.get(accountId);
-  if (former?.version === version) return await former.work;
+  if (former?.version === version) return { ...(await former.work), version: own };
   const domains = former?.domains ?? new Map();
   const read = readWorklist(reader, { accountId, today, days: WINDOW_DAYS }, domains);
   const work = read.then((found) => toWork(found, today));
   kept.set(accountId, { version, domains, work }, { size: 1 + (account?.domains ?? 0) });
   work.catch(() => kept.delete(accountId));
-  return await work;
+  return { ...(await work), version: own };
 }
 
-/** Another one whenever something changes of what an account's work is found by, but the day. */
-export async function findWorkVersion(reader: Reader, accountId: string): Promise<string> {
-  return (await reader.readAll(accountVersion({ accountId })))[0]?.version ?? '';
-}
-
-const accountVersion = prepareQuery((db, param: Param<{ accountId: string }>) =>
+/** Another version whenever something changes of what an account's work is found by, but the day. */
+export const accountVersion = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
     .selectFrom('account')
     .select('domains_total as domains')
