@@ -2966,6 +2966,7 @@ export interface operations {
             readonly 304: components["responses"]["NotModified"];
             readonly 401: components["responses"]["Unauthorized"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["Unavailable"];

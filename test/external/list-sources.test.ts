@@ -83,6 +83,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
           service: { name: null, kind: null, evidence: null, domain: null },
           mark: null,
           network: { asn: null, organisation: null, country: null },
+          ...{ sender: 'mailer.example', verdict: 'not_recognised', standing: 'stranger' },
+          reasons: ['unlisted_domain'],
         },
         {
           source_ip: OWN,
@@ -96,6 +98,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
           service: { name: null, kind: null, evidence: null, domain: null },
           mark: 'legitimate',
           network: { asn: 64500, organisation: 'Example Networks', country: 'CH' },
+          ...{ sender: OWN, verdict: 'yours', standing: 'passing' },
+          reasons: ['marked', 'passes'],
         },
       ],
       total: 2,
@@ -126,7 +130,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
       dispositions: { none: 1, quarantine: 5, reject: 3, other: 2 },
       service: { ...sendgrid, evidence: 'dkim' },
     });
-    expect(found['192.0.2.11'].service).toEqual({ ...sendgrid, evidence: 'spf' });
+    // They are one sender, which has the strongest evidence of its addresses.
+    expect(found['192.0.2.11'].service).toEqual({ ...sendgrid, evidence: 'dkim' });
     expect(found[FORGER].service.name).toBeNull();
   });
 
