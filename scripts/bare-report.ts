@@ -1,10 +1,5 @@
 import type { AggregateReport, ReportRecord } from '../src/domain/reports/aggregate-report.ts';
-import {
-  addEvaluated,
-  addToTally,
-  EMPTY_TALLY,
-  NONE_EVALUATED,
-} from '../src/domain/reports/alignment.ts';
+import { addToTally, EMPTY_TALLY } from '../src/domain/reports/alignment.ts';
 import { LargestRecords } from '../src/domain/reports/largest-records.ts';
 import { toContent } from '../src/domain/reports/report-content.ts';
 
@@ -34,17 +29,15 @@ export const BARE_POLICY = {
   discoveryMethod: null,
 } satisfies Partial<AggregateReport['policyPublished']>;
 
-type Parts = Omit<AggregateReport, 'tally' | 'evaluated' | 'content'>;
+type Parts = Omit<AggregateReport, 'tally' | 'content'>;
 
 /** A report whose totals and content are those of its records. */
 export function withRecords(parts: Parts, records: readonly ReportRecord[]): AggregateReport {
   const tally = records.reduce(addToTally, EMPTY_TALLY);
-  const evaluated = { ...NONE_EVALUATED };
-  for (const record of records) addEvaluated(evaluated, record);
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
   const content = toContent({ ...parts, tally }, largest.end());
-  return { ...parts, tally, evaluated, content };
+  return { ...parts, tally, content };
 }
 
 /** What a made-up record says, which passes nothing unless it says so. */

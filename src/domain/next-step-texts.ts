@@ -1,8 +1,11 @@
+import { toAlertDays } from './alerts/alert-days.ts';
 import { findAlertText } from './alerts/alert-texts.ts';
 import { type Counts, failedOf } from './alerts/rate.ts';
+import type { AlertType } from './alerts/registry.ts';
 import type { PolicyTag } from './dns/dns-record.ts';
 import { toFirstRecord, toRejectRecord } from './dns/records-to-publish.ts';
 import type { AlertStep, NextStep, Strangers } from './next-step.ts';
+import type { Standing } from './own-mail.ts';
 import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from './readiness.ts';
 import { formatCount, formatDay, formatPassRate, pluralize, toSafeText } from './text.ts';
 
@@ -10,6 +13,8 @@ interface StepText {
   readonly text: string;
   /** Text to publish or to look up, verbatim. */
   readonly code?: string;
+  /** What follows the path of the domain's page, and the text of the link. */
+  readonly link?: readonly [path: string, text: string];
 }
 
 export interface StepDomain {
@@ -21,7 +26,29 @@ export interface StepDomain {
   readonly record?: string | null | undefined;
 }
 
+/** The list of sources over the days of the next step, of one sender or of one standing, and no others. */
+export function toSendersQuery(chosen: { readonly within?: string; readonly standing?: Standing }) {
+  return new URLSearchParams({ days: String(WINDOW_DAYS), failing: '1', ...chosen }).toString();
+}
+
 const GOOD = `More than 99% of your mail passed for ${WINDOW_DAYS} days`;
+const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
+const ROUTE = ['#route', 'What DNS needs'] as const;
+
+/** The days of the link are those of the alert's own links. */
+function toSources({ type, day, today }: AlertStep): NonNullable<StepText['link']> {
+  if (day === undefined) return SOURCES;
+  const { from, to } = toAlertDays({ type, day, end: today });
+  const when = from === to ? `on ${formatDay(day)}` : `from ${formatDay(day)} on`;
+  return [`/sources?failing=1&from=${from}&to=${to}`, `See who failed ${when}`];
+}
+
+/** An alert of another type is looked into where it is shown. */
+const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
+  'alert.new_failing_source': SOURCES,
+  'alert.alignment_regression': SOURCES,
+  'alert.reports_missing': ROUTE,
+} satisfies Partial<Record<AlertType, StepText['link']>>;
 
 export function describeStep(step: NextStep, domain: StepDomain): StepText {
   const { name, address } = domain;
@@ -35,24 +62,28 @@ export function describeStep(step: NextStep, domain: StepDomain): StepText {
     case 'one_record':
       return {
         text: `DNS has several DMARC records at _dmarc.${name}, which count as none: publish only one.`,
+        link: ROUTE,
       };
     case 'alert':
       return describeAlert(step);
     case 'silent':
       return {
         text: `No report covers a day after ${formatDay(step.newest)}: make sure that DNS still asks for them.`,
+        link: ROUTE,
       };
     case 'wait':
       return { text: describeWait(step) };
     case 'no_passing_mail':
       return {
         text: `No mail of the domain passed for ${WINDOW_DAYS} days. If it sends no mail, say so: then p=reject is right at once.`,
+        link: ['#sends-no-mail', 'Say it'],
       };
     case 'lock':
       return describeLock(domain);
     case 'sends_after_all':
       return {
         text: `The domain is said to send no mail, and ${pluralize(step.messages, 'message')} passed in ${WINDOW_DAYS} days: see who sent them, or take the word back.`,
+        link: ['/sources', 'See who sent'],
       };
     case 'failing':
       return describeFailing(step);
@@ -73,14 +104,17 @@ export function describeStep(step: NextStep, domain: StepDomain): StepText {
 }
 
 function describeAlert(step: AlertStep): StepText {
-  return { text: step.cause ?? findAlertText(step.type).advice };
+  const { type, cause } = step;
+  const link = ALERT_LINKS[type] ?? (['#alerts', 'See it'] as const);
+  const text = cause ?? findAlertText(type).advice;
+  return { text, link: link === SOURCES ? toSources(step) : link };
 }
 
 function describeFirstReports(address: string | undefined, name: string): StepText {
   if (address === undefined)
     return { text: 'No report has come in yet: ask the operator where reports are to be sent.' };
   const text = `No report has come in yet. Publish a TXT record at _dmarc.${name}:`;
-  return { text, code: toFirstRecord(address) };
+  return { text, code: toFirstRecord(address), link: ROUTE };
 }
 
 function describeMissingRecord(address: string | undefined, name: string): StepText {
@@ -118,9 +152,10 @@ function describeFailing({
   const all = `${failed} of ${pluralize(counts.messages, 'message')} that may be yours failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed)`;
   const why = since === undefined ? '' : ` It was so ${SINCE[since]}, and alerts tell of changes.`;
   const what = isRejected ? ' The policy has them rejected.' : '';
-  if (sender === undefined) return { text: `${all}: find out who sent them.${why}` };
+  if (sender === undefined) return { text: `${all}: find out who sent them.${why}`, link: SOURCES };
   return {
     text: `${describeSender(sender)}${what} In all, ${all}.${why}`,
+    link: [`/sources?${toSendersQuery({ within: sender.key })}`, 'See them'],
   };
 }
 
@@ -155,6 +190,7 @@ function describeForwarded(senders: readonly FailingSender[]): StepText {
   const more = senders.length > 3 ? ` and ${pluralize(senders.length - 3, 'more sender')}` : '';
   return {
     text: `Much of your mail is passed on by others, and would be stopped: look at ${names.join(', ')}${more} first. Mark as unknown what may be stopped.`,
+    link: [`/sources?${toSendersQuery({ standing: 'forwarded' })}`, 'Look at them'],
   };
 }
 
@@ -190,5 +226,6 @@ function describeIf(strangers: Strangers, text: string, tag: PolicyTag = 'p'): S
   const whose = `${describeMessages(failedOf(strangers), tag)} from ${who}`;
   return {
     text: `${text}, if ${whose} that failed are not yours.`,
+    link: [`/sources?${toSendersQuery({ standing: 'stranger' })}`, 'Look at them'],
   };
 }

@@ -15,7 +15,7 @@ import type { ApiRequest } from './request.ts';
 interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'days'>, ReportAddresses {
   readonly store: Store;
   readonly services: { readonly findVersion: () => Promise<string> };
-  readonly keepReportsDays?: number | undefined;
+  readonly kept?: { readonly reportsDays: number | undefined } | undefined;
   /** Of the service. */
   readonly readVersion: () => string;
   readonly requestsPerIp: number;
@@ -65,6 +65,6 @@ function toGiven(deps: ApiDeps, { info }: ContractDocument): Given {
   return {
     ...{ now, networks, days, findAddress },
     findKnown: async () => [await services.findVersion(), networks?.findVersion()],
-    about: () => ({ limits, retention_days: deps.keepReportsDays ?? null, versions: versions() }),
+    about: () => ({ limits, retention_days: deps.kept?.reportsDays ?? null, versions: versions() }),
   };
 }

@@ -1,70 +1,60 @@
 import type { components } from '../../generated/v1.d.ts';
 import { addDays, type Day, toDay, toInstant } from '../domain/instant.ts';
 import { LAG_DAYS } from '../domain/readiness.ts';
-import { toLately } from '../store/days/believed.ts';
+import { type Lately, stateOf, toLately } from '../store/days/believed.ts';
 import { activeAt, type DailyRow, planDaily } from '../store/days/daily.ts';
-import { domainOfAccount } from '../store/domains/domain-of-account.ts';
 import { accountVersion } from '../store/domains/work.ts';
-import { ask, type Plan } from '../store/engine/reader.ts';
+import { ask } from '../store/engine/reader.ts';
 import type { Page } from '../store/lists/page.ts';
 import { hashVersion } from './computed-version.ts';
 import { toRange } from './day-range.ts';
 import type { Computed, Handler } from './operation.ts';
 
-interface Owner {
-  readonly version: unknown;
-  readonly domains: number;
-  readonly list: Parameters<typeof planDaily>[0]['list'];
-}
-
 /** The days of all active domains. */
-export const listDays = (({ accountId, query }, { now }) => {
-  const lately = toLately(toDay(toInstant(now())));
-  return toDaily(query, now(), {
-    missing: 'No such account.',
-    *find() {
-      const [account] = yield* ask(accountVersion({ accountId }));
-      const list = (page: Page) => ask(activeAt({ accountId, ...lately, ...page }));
-      return account && { ...account, list };
-    },
-  });
-}) satisfies Handler<'listDays'>;
+export const listDays = (({ accountId, query }, { now }) =>
+  toDaily(query, now(), { accountId })) satisfies Handler<'listDays'>;
 
-export const listDomainDays = (({ accountId, path, query }, { now }) => {
-  const scope = { accountId, domainId: path.domain_id };
-  const asked = domainOfAccount({ ...scope, ...toLately(toDay(toInstant(now()))) });
-  return toDaily(query, now(), {
-    missing: 'No such domain.',
-    *find() {
-      const [domain] = yield* ask(asked);
-      if (domain === undefined) return undefined;
-      const version = [domain.version, domain.reporters];
-      return { version, domains: 1, list: () => ask(asked) };
-    },
-  });
-}) satisfies Handler<'listDomainDays'>;
+export const listDomainDays = (({ accountId, path: { domain_id: domainId }, query }, { now }) =>
+  toDaily(query, now(), { accountId, domainId })) satisfies Handler<'listDomainDays'>;
+
+type DaysOwner = { readonly accountId: string; readonly domainId?: string };
+
+/** Whose days are listed: undefined when the account has no such domain. */
+function* planOwner({ accountId, domainId, ...lately }: Lately & DaysOwner) {
+  if (domainId === undefined) {
+    const [account] = yield* ask(accountVersion({ accountId }));
+    const list = (page: Page) => ask(activeAt({ accountId, ...lately, ...page }));
+    return account && { ...account, list };
+  }
+  const query = stateOf({ domainId, ...lately });
+  const [domain] = yield* ask(query);
+  if (domain?.accountId !== accountId) return undefined;
+  const version = `${domain.version} ${domain.reporters}`;
+  return { version, domains: 1, list: () => ask(query) };
+}
 
 function toDaily(
   query: Page & { readonly from?: string; readonly until?: string },
   now: Date,
-  { missing, find }: { readonly missing: string; readonly find: () => Plan<Owner | undefined> },
+  owner: DaysOwner,
 ): Computed<components['schemas']['DayList']> {
   const today = toDay(toInstant(now));
   const range = toRange(query, today);
-  const toVersion = ({ version }: Owner) => hashVersion([version, today, range]);
+  const find = () => planOwner({ ...owner, ...toLately(today) });
+  const toVersion = ({ version }: { version: string }) => hashVersion([version, today, range]);
   return {
-    missing,
+    missing: 'No such domain.',
     findVersion: async (reader) => {
-      const owner = await reader.readPlan(find);
-      return owner && toVersion(owner);
+      const found = await reader.readPlan(find);
+      return found && toVersion(found);
     },
     read: (reader) =>
       reader.readPlan(function* () {
-        const owner = yield* find();
-        if (owner === undefined) return undefined;
-        const { total, rows } = yield* planDaily({ range, page: query, ...owner });
+        const found = yield* find();
+        if (found === undefined) return undefined;
+        const { total, rows } = yield* planDaily({ range, page: query, ...found });
         const data = rows.map((row) => toItem(row, today));
-        return { version: toVersion(owner), body: { data, total } };
+        return { version: toVersion(found), body: { data, total } };
       }),
   };
 }

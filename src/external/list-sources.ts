@@ -9,7 +9,7 @@ import type { SourceSum } from '../store/days/summed-range.ts';
 import { hashVersion } from './computed-version.ts';
 import { toRange } from './day-range.ts';
 import type { Handler } from './operation.ts';
-import { REASONS, toVerdict } from './verdicts.ts';
+import { toVerdict } from './verdicts.ts';
 
 export const listSources = (({ accountId, path, query }, given) => {
   const { now, networks, days, findKnown } = given;
@@ -70,7 +70,7 @@ function toSender(judged: JudgedSource | undefined) {
     service: { name, kind, evidence: by, domain },
     sender: judged?.sender.title ?? null,
     verdict: judged === undefined ? null : toVerdict(judged.sender.verdict),
-    reasons: judged?.sender.reasons.map((code) => REASONS[code]) ?? [],
+    reasons: judged?.sender.reasons ?? [],
     standing: judged?.standing ?? null,
   };
 }

@@ -31,16 +31,11 @@ interface ReadBody {
   readonly cursor?: string | undefined;
 }
 
-interface Caller {
-  readonly accountId: string;
-  readonly keyId: string;
-}
-
 /** Opens what a request asks for. Throws `not_found` when it does not exist for the caller. */
 export async function openAnswer(
   reader: Reader,
   { operation, parameters }: ValidRequest,
-  { given, ...caller }: Caller & { readonly given: Given },
+  { given, ...caller }: { readonly accountId: string; readonly keyId: string; given: Given },
 ): Promise<OpenAnswer> {
   // The schemas that have validated the parameters are those that the handler's types were generated from.
   const handle = handlers[operation.operationId] as (

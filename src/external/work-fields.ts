@@ -2,8 +2,9 @@ import type { components } from '../../generated/v1.d.ts';
 import { type Counts, failedOf, toChange, toPassRate } from '../domain/alerts/rate.ts';
 import { findTag, findTestTags, toPolicies } from '../domain/dns/dns-record.ts';
 import type { DayRange } from '../domain/instant.ts';
-import type { NextStep, Strangers } from '../domain/next-step.ts';
+import type { NextStep } from '../domain/next-step.ts';
 import { describeStep } from '../domain/next-step-texts.ts';
+import type { MailOfStanding } from '../domain/own-mail.ts';
 import {
   assess,
   type DomainFacts,
@@ -11,16 +12,15 @@ import {
   findTarget,
   type Obstacle,
 } from '../domain/readiness.ts';
-import type { settleWork, WorkItem } from '../store/domains/work.ts';
+import type { SettledItem, WorkItem } from '../store/domains/work.ts';
 import { toVerdict } from './verdicts.ts';
 
 /* What the overview and a domain have alike. */
 
 type Schemas = components['schemas'];
-export type Settled = Awaited<ReturnType<typeof settleWork>>[number];
 
 /** `address` is where the record of a domain should ask for reports. */
-export function toWorkFields(item: Settled, range: DayRange, address: string | undefined) {
+export function toWorkFields(item: SettledItem, range: DayRange, address: string | undefined) {
   return {
     figures: toFigures(item, range),
     readiness: toReadiness(item.settled),
@@ -29,7 +29,7 @@ export function toWorkFields(item: Settled, range: DayRange, address: string | u
 }
 
 function toFigures(
-  { facts, reporters, aside }: Settled,
+  { facts, reporters, aside }: SettledItem,
   { from, to }: DayRange,
 ): Schemas['Figures'] {
   const { counts, before } = facts;
@@ -66,76 +66,59 @@ export function toPolicy({ facts, statedOn }: WorkItem): Schemas['KnownPolicy'] 
 
 function toReadiness(facts: DomainFacts): Schemas['Readiness'] {
   const { answer, obstacles, strangers, forwarded } = assess(facts);
-  const stopped: readonly Obstacle[] =
-    answer !== 'yes'
-      ? []
-      : [
-          ...(strangers ? [{ kind: 'stranger' as const, mail: strangers }] : []),
-          ...(forwarded ? [{ kind: 'forwarded' as const, mail: forwarded }] : []),
-        ];
+  const others = [
+    { kind: 'stranger', mail: strangers },
+    { kind: 'forwarded', mail: forwarded },
+  ] as const;
+  const stopped = others.filter(({ mail }) => answer === 'yes' && mail !== undefined) as Obstacle[];
   return { answer, target: findTarget(facts), reasons: [...obstacles, ...stopped].map(toReason) };
 }
 
 function toReason(obstacle: Obstacle): Schemas['ReadinessReason'] {
-  const nothing = { messages: null, sources: null, data_days: null, days_to_go: null };
-  const reason = { ...nothing, code: obstacle.kind };
-  if ('mail' in obstacle)
-    return { ...reason, messages: failedOf(obstacle.mail), sources: obstacle.mail.sources };
-  if (obstacle.kind === 'few_data') {
-    const { messages, dataDays, daysToGo = null } = obstacle;
-    return { ...reason, messages, data_days: dataDays, days_to_go: daysToGo };
-  }
-  return 'messages' in obstacle ? { ...reason, messages: obstacle.messages } : reason;
+  const of: Named & { mail?: MailOfStanding } = obstacle;
+  return {
+    code: obstacle.kind,
+    messages: (of.mail ? failedOf(of.mail) : of.messages) ?? null,
+    sources: of.mail?.sources ?? null,
+    data_days: of.dataDays ?? null,
+    days_to_go: of.daysToGo ?? null,
+  };
 }
 
 const MAX_SENDERS = 10;
 
 function toNextStep(
-  { id, name, facts: { record }, step }: Settled,
+  { id, name, facts: { record }, step }: SettledItem,
   address: string | undefined,
 ): Schemas['NextStep'] {
   const { text, code: publish = null } = describeStep(step, { id, name, address, record });
-  const named = { ...NOTHING_NAMED, ...toNamed(step) };
-  const senders = listSenders(step).slice(0, MAX_SENDERS).map(toSender);
-  return { code: step.kind, text, record: publish, ...named, senders };
+  const of = toNamed(step);
+  return {
+    code: step.kind,
+    text,
+    record: publish,
+    alert_type: of.type ?? null,
+    day: of.day ?? of.newest ?? null,
+    tag: of.tag ?? null,
+    policy: of.to ?? of.policy ?? null,
+    messages: of.messages ?? null,
+    aligned_messages: of.aligned ?? null,
+    data_days: of.dataDays ?? null,
+    days_to_go: of.daysToGo ?? null,
+    senders: (of.senders ?? []).slice(0, MAX_SENDERS).map(toSender),
+  };
 }
 
-const NOTHING_NAMED = {
-  ...{ alert_type: null, day: null, tag: null, policy: null },
-  ...{ messages: null, aligned_messages: null, data_days: null, days_to_go: null },
-};
+/** What a step, or a reason, names. */
+type Named = { readonly kind: string; readonly senders?: readonly FailingSender[] } & Partial<
+  Record<'type' | 'day' | 'newest' | 'tag' | 'to' | 'policy', string | null | undefined> &
+    Record<'messages' | 'aligned' | 'dataDays' | 'daysToGo', number | undefined>
+>;
 
-/** What a step names besides its senders. */
-function toNamed(step: NextStep): Partial<Schemas['NextStep']> {
-  switch (step.kind) {
-    case 'alert':
-      return { alert_type: step.type, day: step.day ?? null };
-    case 'silent':
-      return { day: step.newest };
-    case 'wait': {
-      const { messages, dataDays, daysToGo = null } = step;
-      return { messages, data_days: dataDays, days_to_go: daysToGo };
-    }
-    case 'failing':
-      return { messages: step.counts.messages, aligned_messages: step.counts.aligned };
-    case 'sends_after_all':
-      return { messages: step.messages };
-    case 'enforce':
-      return { policy: step.policy, ...toCounts(step.strangers) };
-    case 'stronger':
-      return { tag: step.tag, policy: step.to, ...toCounts(step.strangers) };
-    default:
-      return {};
-  }
-}
-
-const toCounts = (strangers: Strangers) =>
-  strangers && { messages: strangers.messages, aligned_messages: strangers.aligned };
-
-function listSenders(step: NextStep): readonly FailingSender[] {
-  if (step.kind === 'failing') return step.sender === undefined ? [] : [step.sender];
-  if (step.kind === 'forwarded') return step.senders;
-  return 'strangers' in step ? (step.strangers?.senders ?? []) : [];
+function toNamed(step: NextStep): Named {
+  if (step.kind === 'failing')
+    return { kind: step.kind, ...step.counts, senders: step.sender ? [step.sender] : [] };
+  return 'strangers' in step ? { ...step.strangers, ...step } : step;
 }
 
 const toSender = ({ title, verdict, messages, aligned }: FailingSender) => ({

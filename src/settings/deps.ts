@@ -4,7 +4,6 @@ import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { RouteFacts, RouteFinding } from '../domain/dns/report-route.ts';
 import type { Networks } from '../domain/sources/network.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
-import type { JudgeDeps } from '../store/days/judged.ts';
 import type { DaysReads } from '../store/days/reads.ts';
 import type { Store } from '../store/engine/store.ts';
 
@@ -39,12 +38,4 @@ export interface SettingsDeps extends ReportAddresses {
   /** Networks that webhooks may call though they are not public. */
   readonly webhookAllow?: readonly string[];
   readonly logError: (error: unknown, req: { id: string }) => void;
-}
-
-export function toJudgeDeps({
-  store: { reader },
-  days,
-  networks,
-}: Pick<SettingsDeps, 'store' | 'networks' | 'days'>): JudgeDeps {
-  return { reader, days, networks };
 }

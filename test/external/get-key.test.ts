@@ -9,7 +9,7 @@ test('GET /v1/external/key has the key, its account, its limits, the retention a
   const { db, get } = await serveApi({
     requestsPerKey: 61,
     requestsPerIp: 201,
-    keepReportsDays: 400,
+    kept: { reportsDays: 400, originalsDays: undefined, auditDays: undefined },
   });
   const { id: accountId } = await anAccount(db, { name: 'Example Ltd' });
   const expiresAt = '2199-01-01T00:00:00Z';

@@ -46,7 +46,7 @@ test.skipIf(IS_POSTGRES)(
         asked.readAll(sumsOfDomains({ ...OF_DOMAINS, before: '2026-01-14' })),
       )),
       ...(await findQueries((asked) =>
-        readDomain(asked, scope, { today: WANTED.today, ...RANGE, window: RANGE }),
+        readDomain(asked, scope, { today: WANTED.today, ...RANGE }),
       )),
       ...(await findQueries((asked) => findDataDays(asked, scope, WANTED.today))),
     ];

@@ -9,7 +9,6 @@ export interface AggregateReport {
   readonly metadata: ReportMetadata;
   readonly policyPublished: PolicyPublished;
   readonly tally: Tally;
-  readonly evaluated: EvaluatedCounts;
   /** What it has besides its totals: its records above all (report-content.ts). */
   readonly content: Uint8Array;
   readonly warnings: readonly Warning[];
@@ -93,15 +92,11 @@ export interface Tally {
   readonly recordCount: number;
   readonly totalMessages: number;
   readonly alignedMessages: number;
-}
-
-/** Messages by what their records' `policy_evaluated` says. The others have the disposition `none`. */
-export interface EvaluatedCounts {
   readonly dkimAligned: number;
   readonly spfAligned: number;
+  /** Messages by their disposition; `otherwise`: another one than `none`, or none stated. */
   readonly quarantined: number;
   readonly rejected: number;
-  /** Of another disposition, or of none that is stated. */
   readonly otherwise: number;
 }
 

@@ -3,13 +3,7 @@ import type {
   ReportRecord,
   Tally,
 } from '../../domain/reports/aggregate-report.ts';
-import {
-  addEvaluated,
-  addToTally,
-  EMPTY_TALLY,
-  MAX_REPORT_MESSAGES,
-  NONE_EVALUATED,
-} from '../../domain/reports/alignment.ts';
+import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
 import { LargestRecords, type RecordText } from '../../domain/reports/largest-records.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toContent } from '../../domain/reports/report-content.ts';
@@ -44,25 +38,18 @@ export async function readFeedback(
   { log, nowMs, budget, onRecord }: FeedbackOptions,
 ): Promise<AggregateReport> {
   let tally = EMPTY_TALLY;
-  const evaluated = { ...NONE_EVALUATED };
   const largest = new LargestRecords();
   const tree = new ReportTree(log, (element) => {
     const record = toRecord(element);
     budget.spend('record');
     if (record === undefined) return;
     tally = addSafely(tally, record, element);
-    addEvaluated(evaluated, record);
     largest.add(record);
     onRecord?.(record);
   });
   const parser = new XmlParser(tree, log);
   const size = await readXml(content, parser, { log, budget });
-  const parts = {
-    ...toParts(tree, nowMs),
-    xmlNamespace: toNamespace(parser, log),
-    tally,
-    evaluated,
-  };
+  const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log), tally };
   const held = size > MAX_HELD_BYTES ? copy(parts) : parts;
   const gathered = largest.end();
   const kept = keepRecords(held, gathered, { log, budget });

@@ -16,7 +16,7 @@ import {
   type WorkItem,
 } from '../../store/domains/work.ts';
 import { readInboxOverview } from '../../store/inbox/doors.ts';
-import { type PageHandler, toJudgeDeps } from '../deps.ts';
+import type { PageHandler } from '../deps.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
 import { renderHiddenFields, renderSearch } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
@@ -54,7 +54,7 @@ export const showOverview: PageHandler = async (deps, req, res) => {
   const found = choose(work.items, choice);
   const items = found.slice((choice.page - 1) * DOMAINS_PER_PAGE, choice.page * DOMAINS_PER_PAGE);
   const { range } = work;
-  const settled = await settleWork(toJudgeDeps(deps), { accountId, range, items });
+  const settled = await settleWork({ ...deps, ...store }, { accountId, range, items });
   const shown = choice.sort === undefined ? settled.sort(byRank) : settled;
   const proposals = await store.reader.readAll(openProposals({ accountId }));
   const [address] = await listReportAddresses(store.db, accountId, deps);

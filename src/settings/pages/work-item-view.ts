@@ -1,6 +1,8 @@
 import { html } from 'hono/html';
 import { addUp, toChange } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
+import type { NextStep } from '../../domain/next-step.ts';
+import { describeStep, type StepDomain } from '../../domain/next-step-texts.ts';
 import { type DomainFacts, LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
 import type { ShownItem, WorkItem } from '../../store/domains/work.ts';
@@ -14,7 +16,6 @@ import {
   renderTime,
 } from '../frame/text.ts';
 import { renderAside } from './aside-view.ts';
-import { renderNextStep } from './next-step-texts.ts';
 import { toPolicyText } from './readiness-view.ts';
 
 export interface WorkItemView {
@@ -42,6 +43,15 @@ function renderLastReport({ lastReportAt, facts: { newest } }: WorkItem, now: Da
   if (lastReportAt === null) return html`No report yet`;
   const isOld = newest !== null && newest < addDays(toDay(toInstant(now)), -LAG_DAYS);
   return html`Last report ${renderTime(lastReportAt, now)}${isOld ? `, of ${formatDay(newest)}` : ''}`;
+}
+
+export function renderNextStep(step: NextStep, domain: StepDomain): Html {
+  const { text, code, link } = describeStep(step, domain);
+  return html`${text}${code === undefined ? '' : html` <code>${code}</code>`}${
+    link === undefined
+      ? ''
+      : html` <a href="/settings/domains/${domain.id}${link[0]}">${link[1]}</a>`
+  }`;
 }
 
 /** The change is in points; “new” without messages before. */

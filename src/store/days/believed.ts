@@ -57,14 +57,11 @@ export function* planState(
 /** Another text whenever days of a domain change, in a query of domains. */
 export const DAYS_VERSION = sql<string>`domain.reports_version || coalesce(domain.days_version, '')`;
 
-/** Another text whenever a list of the account, its days, or what is known of them changes, in a query of accounts. */
-export const ACCOUNT_VERSION = sql<string>`changes_nonce || domains_version || reports_version || alerts_version
-  || coalesce(days_version, '')`;
-
 export const stateOf = prepareQuery((db, param: Param<Lately & { domainId: string }>) =>
   db
     .selectFrom('domain')
     .select([DAYS_VERSION.as('version'), 'name as domain', 'account_id as accountId'])
+    .select(['id', 'status', 'alerts_version'])
     .select(viewOf(db, param('domainId'), param).as('reporters'))
     .where('id', '=', param('domainId')),
 );

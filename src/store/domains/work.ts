@@ -1,11 +1,11 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { addUp, type DayCounts, failedOf } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, type NextStep, rankOf } from '../../domain/next-step.ts';
 import { type DomainFacts, WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { View } from '../../domain/reports/authentication.ts';
-import { ACCOUNT_VERSION } from '../days/believed.ts';
 import { type JudgeDeps, readOwnMail } from '../days/judged.ts';
 import type { Aside } from '../days/summed-range.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -35,14 +35,16 @@ export interface ShownItem extends WorkItem {
   readonly days: readonly DayCounts[];
 }
 
-export interface Work extends Pick<Worklist, 'range' | 'alerts'> {
-  /** What needs a person first comes first. */
-  readonly items: readonly WorkItem[];
+/** `settled` are the facts of the step, of the domain's own month. */
+export interface SettledItem extends ShownItem {
+  readonly settled: DomainFacts;
 }
 
-interface WorkQuery {
-  readonly accountId: string;
-  readonly now: Date;
+export interface Work extends Pick<Worklist, 'range' | 'alerts'> {
+  /** The account's. */
+  readonly version: string;
+  /** What needs a person first comes first. */
+  readonly items: readonly WorkItem[];
 }
 
 interface Kept {
@@ -57,79 +59,72 @@ const MAX_KEPT = 100_000;
 const keptWork = new WeakMap<Reader, LRUCache<string, Kept>>();
 
 /** The work of all active domains of an account. It is kept while the account has the same version. */
-export async function findWork(
-  reader: Reader,
-  { accountId, now }: WorkQuery,
-): Promise<Work & { readonly version: string }> {
+export async function findWork(reader: Reader, { accountId, now }: WorkQuery): Promise<Work> {
   const [account] = await reader.readAll(accountVersion({ accountId }));
+  const { version = '', domains: count = 0 } = account ?? {};
   const today = toDay(toInstant(now));
-  const own = account?.version ?? '';
-  const version = `${own} ${today}`;
   const kept = keptWork.get(reader) ?? new LRUCache<string, Kept>({ maxSize: MAX_KEPT });
   keptWork.set(reader, kept);
   const former = kept.get(accountId);
-  if (former?.version === version) return { ...(await former.work), version: own };
+  if (former?.version === `${version} ${today}`) return await former.work;
   const domains = former?.domains ?? new Map();
   const read = readWorklist(reader, { accountId, today, days: WINDOW_DAYS }, domains);
-  const work = read.then((found) => toWork(found, today));
-  kept.set(accountId, { version, domains, work }, { size: 1 + (account?.domains ?? 0) });
+  const work = read.then(async (found) => ({ ...(await toWork(found, today)), version }));
+  kept.set(accountId, { version: `${version} ${today}`, domains, work }, { size: 1 + count });
   work.catch(() => kept.delete(accountId));
-  return { ...(await work), version: own };
+  return await work;
 }
+
+type WorkQuery = { readonly accountId: string; readonly now: Date };
+
+const ACCOUNT_VERSION = sql<string>`changes_nonce || domains_version || reports_version || alerts_version
+  || coalesce(days_version, '')`;
 
 /** Another version whenever something changes of what an account's work is found by, but the day. */
 export const accountVersion = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
     .selectFrom('account')
-    .select('domains_total as domains')
-    .select(ACCOUNT_VERSION.as('version'))
+    .select([ACCOUNT_VERSION.as('version'), 'domains_total as domains'])
     .where('id', '=', param('accountId')),
 );
 
 /** A domain, active or paused; undefined when the account has none with the id. Its range ends with its own newest day. */
-export async function findWorkOf(
-  reader: Reader,
+export async function settleDomain(
+  deps: JudgeDeps,
   { accountId, domainId, now }: DomainOfAccount & { readonly now: Date },
 ) {
   const today = toDay(toInstant(now));
-  const read = await readWorklist(reader, { accountId, today, days: WINDOW_DAYS, domainId });
-  const { items, range } = await toWork(read, today);
-  return items[0] && { item: items[0], range, alerts: read.alerts };
+  const query = { accountId, today, days: WINDOW_DAYS, domainId };
+  const { items, range } = await toWork(await readWorklist(deps.reader, query), today);
+  const [shown] = await showDays(deps.reader, items, range);
+  return shown && { ...(await judge(deps, accountId, shown)), range };
 }
 
 /** Steps that are found before the event loop runs. */
 const STEPS_AT_ONCE = 1_000;
 
-async function toWork(read: Worklist, today: Day): Promise<Work> {
-  const describe = createDescriber(read, today);
-  const items: WorkItem[] = [];
-  for (const state of read.states) {
-    const { id, name, reporters, last_report_at: lastReportAt } = state;
-    const described = describe(state);
-    const step = findNextStep(described.facts);
-    items.push({ id, name, reporters, lastReportAt, ...described, step });
-    if (items.length % STEPS_AT_ONCE === 0) await yieldToOthers();
-  }
-  return { range: read.range, alerts: read.alerts, items: items.sort(byRank) };
-}
-
-function createDescriber({ sums, alerts }: Worklist, today: Day) {
+async function toWork({ range, states, sums, alerts }: Worklist, today: Day) {
   const sumsById = new Map(sums.map((sum) => [sum.domain_id, sum]));
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
-  return (state: Worklist['states'][number]): Pick<WorkItem, 'facts' | 'aside' | 'statedOn'> => {
-    const { id, status, sends_no_mail, oldest, newest } = state;
+  const items: WorkItem[] = [];
+  for (const state of states) {
+    const { id, name, reporters, last_report_at: lastReportAt, status, oldest, newest } = state;
     const sum = sumsById.get(id) ?? NO_SUM;
     const { record, statedOn } = findRecord(state);
     const facts = {
-      ...{ status, sendsNoMail: Boolean(sends_no_mail), today, oldest, newest, record },
+      ...{ status, sendsNoMail: Boolean(state.sends_no_mail), today, oldest, newest, record },
       dataDays: Number(sum.dataDays),
       counts: { messages: sum.messages, aligned: sum.aligned },
       before: { messages: sum.messagesBefore, aligned: sum.alignedBefore },
       openAlerts: toOpenAlerts(open.get(id) ?? []),
     };
     const { asideReports: reports, asideMessages: messages, unproven } = sum;
-    return { facts, aside: { reports, messages, unproven }, statedOn };
-  };
+    const aside = { reports, messages, unproven };
+    const step = findNextStep(facts);
+    items.push({ id, name, reporters, aside, lastReportAt, statedOn, facts, step });
+    if (items.length % STEPS_AT_ONCE === 0) await yieldToOthers();
+  }
+  return { range, alerts, items: items.sort(byRank) };
 }
 
 const NO_SUM = {
@@ -153,17 +148,23 @@ interface WorkOfPage {
   readonly isWhole?: boolean;
 }
 
-/** Gives each domain that is shown the next step that its own page tells. */
-export async function settleWork(deps: JudgeDeps, { items, ...of }: WorkOfPage) {
-  const days = await readDaysOf(deps.reader, items, (item) => toShownDays(of.range, item));
-  const settled: (ShownItem & { readonly settled: DomainFacts })[] = [];
-  for (const item of items) {
-    const shown = { ...item, days: days.get(item.id) ?? [] };
-    const facts = await settleFacts(deps, of, shown);
-    settled.push({ ...shown, settled: facts, step: findNextStep(facts) });
+/** Gives each domain that is shown the next step that its own page tells. Whose mail it is, is asked where the answer depends on it. */
+export async function settleWork(deps: JudgeDeps, work: WorkOfPage): Promise<SettledItem[]> {
+  const { accountId, range, items, isWhole = false } = work;
+  const settled: SettledItem[] = [];
+  for (const item of await showDays(deps.reader, items, range)) {
+    const facts = countOwn(item);
+    const isKnown = !isWhole && !dependsOnSenders(facts);
+    const known = { ...item, settled: facts, step: findNextStep(facts) };
+    settled.push(isKnown ? known : await judge(deps, accountId, item));
     await yieldToOthers();
   }
   return settled;
+}
+
+async function showDays(reader: Reader, items: readonly WorkItem[], range: DayRange) {
+  const days = await readDaysOf(reader, items, (item) => toShownDays(range, item));
+  return items.map((item): ShownItem => ({ ...item, days: days.get(item.id) ?? [] }));
 }
 
 /** Days of the range, and those that the step depends on: the domain's own last months, however long ago. */
@@ -173,21 +174,18 @@ function toShownDays({ from, to }: DayRange, { facts: { newest } }: WorkItem): D
   return { from: first < from ? first : from, to: last > to ? last : to };
 }
 
-/** Whose mail it is, is asked only where the answer depends on it. */
-async function settleFacts(
-  deps: JudgeDeps,
-  { accountId, isWhole = false }: Omit<WorkOfPage, 'items'>,
-  { id, name, days, facts: known }: ShownItem,
-): Promise<DomainFacts> {
-  const { newest, oldest } = known;
-  if (newest === null || oldest === null) return known;
-  const range = toStepWindow(newest);
-  const facts = { ...known, ...countWindow(days, range) };
-  if (!isWhole && !dependsOnSenders(facts)) return facts;
+async function judge(deps: JudgeDeps, accountId: string, item: ShownItem) {
+  const { id, name } = item;
+  const facts = countOwn(item);
   const scope = { accountId, domainId: id };
-  const query = { scope, name, range, oldest, all: facts.counts };
-  const { mail } = await readOwnMail(deps, query);
-  return { ...facts, mail };
+  const of = {
+    range: toStepWindow(facts.newest ?? facts.today),
+    oldest: facts.oldest ?? facts.today,
+    all: facts.counts,
+  };
+  const judged = await readOwnMail(deps, { scope, name, ...of });
+  const settled = { ...facts, mail: judged.mail };
+  return { ...item, settled, judged, step: findNextStep(settled) };
 }
 
 /** Steps that are told whoever sent. */
@@ -202,17 +200,21 @@ function dependsOnSenders(facts: DomainFacts): boolean {
 }
 
 /** The days that the next step depends on: a month that ends with the newest day that has data. */
-export function toStepWindow(newest: Day): DayRange {
+function toStepWindow(newest: Day): DayRange {
   return { from: addDays(newest, 1 - WINDOW_DAYS), to: newest };
 }
 
-/** All messages of these days, and of as many before. */
-export function countWindow(days: readonly DayCounts[], { from, to }: DayRange) {
-  const listDays = (first: Day, last: Day) => days.filter(({ day }) => day >= first && day <= last);
-  const latest = listDays(from, to);
+/** All messages of the own month, and of as many days before. */
+function countOwn({ facts, days }: ShownItem): DomainFacts {
+  const { from, to } = toStepWindow(facts.newest ?? facts.today);
+  const latest = days.filter(({ day }) => day >= from && day <= to);
+  const first = addDays(from, -WINDOW_DAYS);
+  const counts = addUp(latest);
+  const before = addUp(days.filter(({ day }) => day >= first && day < from));
   return {
-    counts: addUp(latest),
-    before: addUp(listDays(addDays(from, -WINDOW_DAYS), addDays(from, -1))),
+    ...facts,
+    counts,
+    before,
     dataDays: latest.filter(({ messages }) => messages > 0).length,
   };
 }

@@ -8,7 +8,7 @@ import type { Tables } from '../tables.ts';
 /** The columns of a report that come from its document. */
 export type ParsedRow = ReturnType<typeof toParsedRow>;
 
-export function toParsedRow({ metadata, tally, evaluated, warnings, content }: AggregateReport) {
+export function toParsedRow({ metadata, tally, warnings, content }: AggregateReport) {
   return {
     reporter_org: metadata.orgName,
     reporter_email: metadata.email,
@@ -18,11 +18,11 @@ export function toParsedRow({ metadata, tally, evaluated, warnings, content }: A
     record_count: tally.recordCount,
     total_messages: tally.totalMessages,
     aligned_messages: tally.alignedMessages,
-    dkim_aligned: evaluated.dkimAligned,
-    spf_aligned: evaluated.spfAligned,
-    quarantined: evaluated.quarantined,
-    rejected: evaluated.rejected,
-    otherwise: evaluated.otherwise,
+    dkim_aligned: tally.dkimAligned,
+    spf_aligned: tally.spfAligned,
+    quarantined: tally.quarantined,
+    rejected: tally.rejected,
+    otherwise: tally.otherwise,
     warnings: JSON.stringify(warnings),
     content,
   };

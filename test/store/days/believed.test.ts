@@ -97,8 +97,7 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
     ...page,
   });
   const { version: ___, aside: ____, ...evidence } = await readEvidence(reader, asked);
-  const window = { from: addDays(RANGE.from, -30), to: TODAY };
-  const domain = await readDomain(reader, scope, { today, ...RANGE, window });
+  const domain = await readDomain(reader, scope, { today, ...RANGE });
   expect(domain).toMatchObject({ reporters, aside });
   const { states, sums, range } = await readWorklist(reader, { accountId, today, days: 30 });
   // A domain whose rows are all set aside has sums of nothing.
@@ -118,7 +117,7 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
   const answers = {
     list,
     evidence,
-    days: [domain.days, domain.latest, domain.record, domain.statedOn],
+    days: domain.days,
     worklist: [states.map(({ last_report_at, ...state }) => state), addedUp, range],
     ofDomains: [...(await readDaysOf(reader, states, () => RANGE)).values()],
     sources,

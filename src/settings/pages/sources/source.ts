@@ -14,7 +14,7 @@ import { type JudgedSource, readJudged } from '../../../store/days/judged.ts';
 import type { SourceDay, SourceOfRange } from '../../../store/days/source.ts';
 import type { DomainRow } from '../../../store/domains/domains.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
-import { type PageHandler, type SettingsDeps, toJudgeDeps } from '../../deps.ts';
+import type { PageHandler, SettingsDeps } from '../../deps.ts';
 import { toColumns } from '../../frame/charts/columns.ts';
 import { renderVolume } from '../../frame/charts/volume.ts';
 import { renderTrail } from '../../frame/elements.ts';
@@ -81,7 +81,10 @@ interface SourceQuery {
 async function readJudgedSource(deps: SettingsDeps, { address, ...query }: SourceQuery) {
   const { scope, domain, range } = query;
   const read = async (of: DayRange) => {
-    const judged = await readJudged(toJudgeDeps(deps), { scope, name: domain.name, range: of });
+    const judged = await readJudged(
+      { ...deps, ...deps.store },
+      { scope, name: domain.name, range: of },
+    );
     return { ...judged, source: judged.sources.find((one) => one.address === address) };
   };
   const shown = await read(range);
