@@ -50,7 +50,7 @@ test.skipIf(IS_POSTGRES)(
       )),
       ...(await findQueries((asked) => findDataDays(asked, scope, WANTED.today))),
     ];
-    expect(queries).toHaveLength(19);
+    expect(queries).toHaveLength(16);
     for (const query of queries) {
       const explained: BoundQuery<{ detail: string }> = (db) => {
         const { sql, parameters } = query(db);

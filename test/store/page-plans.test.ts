@@ -205,6 +205,7 @@ function toReport({ domainId: domain_id, seq: account_seq }: Owner, i: number) {
     ...{ reporter_org: 'Mailbox Provider', reporter_email: null, report_id: `report-${i}` },
     ...{ account_seq, number: i },
     ...{ record_count: 1, total_messages: 1, aligned_messages: 1, warnings: '[]' },
+    ...{ dkim_aligned: 1, spf_aligned: 0, quarantined: 0, rejected: 0, otherwise: 0 },
     ...{ payload_sha256: randomBytes(32), content: randomBytes(400) },
   };
 }
