@@ -4,6 +4,56 @@
  */
 
 export interface paths {
+    readonly "/v1/external/overview": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List domains with their figures
+         * @description Each active domain once, with its policy, the messages of thirty days and of the thirty before, whether it is ready
+         *     for a stronger policy, what to do next, and its open alerts: what the overview of the settings shows. The thirty days
+         *     end with the newest day that has reports of any domain; readiness and next step are of the thirty days up to the
+         *     domain's own newest day.
+         *
+         *     `order=urgency` puts first what needs a person first: by the next step, then by failed messages. The order of a page
+         *     is exact; which page a domain is on is decided before it is asked who sent. The `ETag` changes with every report,
+         *     alert or domain of the account, each day, and with what people and DNS say of a domain.
+         */
+        readonly get: operations["listOverview"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/external/days": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the days of all domains
+         * @description One row for each day and active domain, newest day first, then domains by name. Messages by the UTC day on which the windows of their reports begin. `from` and `until` are both included, and without
+         *     them the range is the last thirty days. A day without reports has zeros, so `total` is the number of days times that of active domains.
+         *     Only reports that are believed count, as in the list of sources: `reporters` of a row says whose. What is set aside is
+         *     in fields of its own. The `ETag` changes with every report of the account, and each day.
+         */
+        readonly get: operations["listDays"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/external/domains": {
         readonly parameters: {
             readonly query?: never;
@@ -35,10 +85,34 @@ export interface paths {
         };
         /**
          * Read a domain
-         * @description One domain, active or paused, with the policy that its newest report that counts found published, and the DMARC
-         *     record that was last seen in DNS.
+         * @description One domain, active or paused, with the policy that its newest report that counts found published, the DMARC record
+         *     that was last seen in DNS, its figures of the thirty days up to its newest day, whether it is ready for a stronger
+         *     policy, and what to do next: what its page in the settings shows.
          */
         readonly get: operations["getDomain"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/external/domains/{domain_id}/days": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List a domain's days
+         * @description One row for each day of a domain, active or paused, newest first. Messages by the UTC day on which the windows of their reports begin. `from` and `until` are both included, and without
+         *     them the range is the last thirty days. A day without reports has zeros, so `total` is the number of days.
+         *     Only reports that are believed count, as in the list of sources: `reporters` of a row says whose. What is set aside is
+         *     in fields of its own. The `ETag` changes with every report of the domain, and each day.
+         */
+        readonly get: operations["listDomainDays"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -59,7 +133,8 @@ export interface paths {
          * @description Who sent mail in the domain's name in a range of days, as its reports say: each source address with its messages,
          *     added up over all reporters. A report counts for the UTC day that its window begins on. Of a day the 1,000
          *     addresses with the most messages are kept, and of a range 100,000; `unlisted_messages` has the messages of all
-         *     others. The `ETag` changes with every report of the domain, and with `reporters`.
+         *     others. The `ETag` changes with every report of the domain, with `reporters`, and with what people and DNS say of
+         *     its senders.
          *
          *     Only reports that are believed count: `reporters` says whose. Anybody can send mail that looks like a report, so
          *     a domain that has reports of established reporters in the last 30 days, or files of the operator, counts no
@@ -152,6 +227,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/external/key": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the key
+         * @description The API key of the request, its account, the limits that apply to it, how long reports are kept, and the versions of
+         *     the service and of this contract.
+         */
+        readonly get: operations["getKey"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/external/changes": {
         readonly parameters: {
             readonly query?: never;
@@ -235,7 +331,7 @@ export interface components {
              */
             readonly last_report_at: string | null;
         };
-        /** @description A domain with its policy. */
+        /** @description A domain with its policy and figures. */
         readonly DomainDetails: {
             /**
              * Format: uuid
@@ -257,6 +353,511 @@ export interface components {
             readonly last_report_at: string | null;
             readonly published_policy: components["schemas"]["PublishedPolicy"];
             readonly dmarc_record: components["schemas"]["DmarcRecord"];
+            readonly figures: components["schemas"]["Figures"];
+            readonly readiness: components["schemas"]["Readiness"];
+            readonly next_step: components["schemas"]["NextStep"];
+            /** @description The messages of the thirty days by whose they are, each standing once. Empty before the first report. */
+            readonly mail: readonly components["schemas"]["MailOfStanding"][];
+        };
+        /** @description An active domain with its figures. */
+        readonly DomainOverview: {
+            /**
+             * Format: uuid
+             * @description Domain identifier; used in other paths.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly id: string;
+            /**
+             * @description The domain name, in lower case; internationalised names as A-labels.
+             * @example example.com
+             */
+            readonly domain: string;
+            readonly status: components["schemas"]["DomainStatus"];
+            /**
+             * Format: date-time
+             * @description When the most recent report was received (not what it covers); null before the first.
+             * @example 2026-03-15T04:12:09Z
+             */
+            readonly last_report_at: string | null;
+            readonly policy: components["schemas"]["KnownPolicy"];
+            readonly figures: components["schemas"]["Figures"];
+            readonly readiness: components["schemas"]["Readiness"];
+            readonly next_step: components["schemas"]["NextStep"];
+            /**
+             * Format: int64
+             * @description Its alerts that are open, without those that only reporters who are not established tell of.
+             * @example 1
+             */
+            readonly open_alerts: number;
+        };
+        /**
+         * @description The policy of a domain, by its DMARC record where DNS is checked, else by what reports state. `sp` and `np` are what
+         *     applies: where the record has none, that of `p`.
+         */
+        readonly KnownPolicy: {
+            /**
+             * @description The policy for the domain: `none`, `quarantine` or `reject`; null when there is no record, or several, or nothing
+             *     is known.
+             * @example quarantine
+             */
+            readonly p: string | null;
+            /**
+             * @description The policy for subdomains.
+             * @example quarantine
+             */
+            readonly sp: string | null;
+            /**
+             * @description The policy for subdomains that do not exist.
+             * @example quarantine
+             */
+            readonly np: string | null;
+            /**
+             * @description The percentage of messages that it is asked for, where that is less than 100.
+             * @example null
+             */
+            readonly pct: number | null;
+            /**
+             * @description Whether the policy is only tested (`t=y`).
+             * @example false
+             */
+            readonly testing: boolean;
+            /**
+             * @description `dns` (a check of DNS has confirmed it) or `reports`; null when it is not known. More values may be added.
+             * @example dns
+             */
+            readonly known_from: string | null;
+            /**
+             * Format: date
+             * @description The day of the reports that state it; null when it is of DNS.
+             * @example null
+             */
+            readonly day: string | null;
+        };
+        /** @description The messages of thirty days, and of the thirty days before. */
+        readonly Figures: {
+            /**
+             * Format: date
+             * @description The first of the thirty days.
+             * @example 2026-02-14
+             */
+            readonly from: string;
+            /**
+             * Format: date
+             * @description The last one.
+             * @example 2026-03-15
+             */
+            readonly until: string;
+            /**
+             * Format: int64
+             * @description Messages.
+             * @example 1659000
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Messages that passed DMARC, because DKIM or SPF passed and was aligned. The others failed.
+             * @example 1533900
+             */
+            readonly aligned_messages: number;
+            /**
+             * Format: double
+             * @description How many of a hundred passed, with at most two decimals: 100 only when all did, 0 only when none did. null
+             *     without messages.
+             * @example 92.46
+             */
+            readonly pass_rate: number | null;
+            /**
+             * Format: int64
+             * @description Messages of the thirty days before.
+             * @example 1600000
+             */
+            readonly total_messages_before: number;
+            /**
+             * Format: int64
+             * @description Those of them that passed DMARC.
+             * @example 1584000
+             */
+            readonly aligned_messages_before: number;
+            /**
+             * Format: double
+             * @description The pass rate of the thirty days before.
+             * @example 99
+             */
+            readonly pass_rate_before: number | null;
+            /**
+             * Format: double
+             * @description The points that the pass rate rose by, rounded once; null without messages before or now.
+             * @example -6.54
+             */
+            readonly change: number | null;
+            readonly reporters: components["schemas"]["CountedReporters"];
+            /**
+             * Format: int64
+             * @description Reports of the thirty days that do not count.
+             * @example 1
+             */
+            readonly set_aside_reports: number;
+            /**
+             * Format: int64
+             * @description Their messages.
+             * @example 12
+             */
+            readonly set_aside_messages: number;
+        };
+        /**
+         * @description Whose reports count, `established` or `all`: see the list of sources. More values may be added.
+         * @example established
+         */
+        readonly CountedReporters: string;
+        /** @description Whether the domain is ready for a stronger policy. Only mail of its owner can keep it from one. */
+        readonly Readiness: {
+            /**
+             * @description `reached`: mail that fails is rejected already. `yes`: nothing keeps it from `target`. `not_yet`: something does.
+             *     `wait`: nothing is wrong, and more reports are needed to say so. More values may be added.
+             * @example not_yet
+             */
+            readonly answer: string;
+            /**
+             * @description The policy that comes next: `none` where there is no record, then `quarantine`, then `reject`.
+             * @example reject
+             */
+            readonly target: string;
+            /** @description What keeps it from the policy, the most important first; with `yes`, what would be stopped that is not the owner's. */
+            readonly reasons: readonly components["schemas"]["ReadinessReason"][];
+        };
+        /** @description Why a domain is not ready, or what to look at before. */
+        readonly ReadinessReason: {
+            /**
+             * @description `silent`: no report covers the last days. `own`: mail of the owner's fails. `undecided`: mail fails, and nobody
+             *     has said whose it is. `forwarded`: mail that others pass on would be stopped. `stranger`: mail of scattered
+             *     addresses, probably not the owner's, would be stopped. `no_passing_mail`: nothing passed in thirty days.
+             *     `sends_after_all`: the domain is said to send no mail, and some passed. `few_data`: there are too few reports or
+             *     messages. More codes may be added.
+             * @example undecided
+             */
+            readonly code: string;
+            /**
+             * Format: int64
+             * @description The messages that fail, or of `sends_after_all` those that passed, or of `few_data` all; null for others.
+             * @example 125100
+             */
+            readonly messages: number | null;
+            /**
+             * Format: int64
+             * @description The addresses that sent them; null where they are not counted.
+             * @example 3
+             */
+            readonly sources: number | null;
+            /**
+             * Format: int32
+             * @description Of `few_data`, how many of the thirty days have messages.
+             * @example null
+             */
+            readonly data_days: number | null;
+            /**
+             * Format: int32
+             * @description Of `few_data`, how many days a domain with so little mail still needs, where only time is missing.
+             * @example null
+             */
+            readonly days_to_go: number | null;
+        };
+        /** @description What to do next for a domain, in words and as values. null stands for what the step does not name. */
+        readonly NextStep: {
+            /**
+             * @description `resume`: the domain is paused. `first_reports`: none has come; publish `record`. `one_record`: DNS has several
+             *     DMARC records. `publish_record`: DNS has none; publish `record`. `alert`: look into an alert of `alert_type`.
+             *     `silent`: no report covers a day after `day`. `failing`: mail that may be the owner's fails; `senders` has the
+             *     first to look at. `forwarded`: much mail is passed on, by `senders`. `no_passing_mail`: say whether the domain
+             *     sends mail. `lock`: it sends none; publish `record`. `sends_after_all`: it is said to send none, and `messages`
+             *     passed. `wait`: for more reports. `enforce`: remove the tags that keep `policy` from some mail. `stronger`:
+             *     publish `policy` in `tag`. `policy_unknown`: look the policy up in DNS. `nothing`: mail that fails is rejected.
+             *     More codes may be added.
+             * @example failing
+             */
+            readonly code: string;
+            /**
+             * @description A sentence for people. It may change; do not parse it.
+             * @example Do you know mail.example.net? 125,100 of its 125,100 messages fail. Say whose they are.
+             */
+            readonly text: string;
+            /**
+             * @description The record to publish, verbatim.
+             * @example null
+             */
+            readonly record: string | null;
+            /**
+             * @description The type of the alert.
+             * @example null
+             */
+            readonly alert_type: string | null;
+            /**
+             * Format: date
+             * @description The day that the alert is about, or the newest day that has reports.
+             * @example null
+             */
+            readonly day: string | null;
+            /**
+             * @description The tag of the record to change, `p`, `sp` or `np`.
+             * @example null
+             */
+            readonly tag: string | null;
+            /**
+             * @description The policy to publish, or to enforce.
+             * @example null
+             */
+            readonly policy: string | null;
+            /**
+             * Format: int64
+             * @description The messages that the step is about.
+             * @example 1659000
+             */
+            readonly messages: number | null;
+            /**
+             * Format: int64
+             * @description Those of them that passed DMARC.
+             * @example 1533900
+             */
+            readonly aligned_messages: number | null;
+            /**
+             * Format: int32
+             * @description Of `wait`, how many of the thirty days have messages.
+             * @example null
+             */
+            readonly data_days: number | null;
+            /**
+             * Format: int32
+             * @description Of `wait`, how many days a domain with so little mail still needs, where only time is missing.
+             * @example null
+             */
+            readonly days_to_go: number | null;
+            /** @description The senders to look at, at most ten. */
+            readonly senders: readonly components["schemas"]["StepSender"][];
+        };
+        /** @description A sender that a next step names. */
+        readonly StepSender: {
+            /**
+             * @description Its name, as sources have it in `sender`.
+             * @example mail.example.net
+             */
+            readonly sender: string;
+            readonly verdict: components["schemas"]["Verdict"];
+            /**
+             * Format: int64
+             * @description Its messages of the thirty days.
+             * @example 125100
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Those of them that passed DMARC.
+             * @example 0
+             */
+            readonly aligned_messages: number;
+        };
+        /** @description The messages of thirty days that have one standing. */
+        readonly MailOfStanding: {
+            readonly standing: components["schemas"]["Standing"];
+            /**
+             * Format: int64
+             * @description Messages.
+             * @example 125100
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Those of them that passed DMARC.
+             * @example 0
+             */
+            readonly aligned_messages: number;
+            /**
+             * Format: int64
+             * @description Addresses that sent them.
+             * @example 3
+             */
+            readonly sources: number;
+        };
+        /**
+         * @description Whose mail a sender sends. `yours`: the owner's, and it passes. `needs_setup`: the owner's, or sent for the owner, and
+         *     it does not all pass yet. `passed_on`: somebody forwards mail of the owner's. `not_recognised`: nothing shows whose it
+         *     is. `forged`: people marked it as unknown, or addresses of many networks sent what SPF refuses. More values may be
+         *     added.
+         * @example not_recognised
+         */
+        readonly Verdict: string;
+        /**
+         * @description What a stronger policy would do to the messages. `passing`: nothing, none fails. `own`: it would stop mail of the
+         *     owner's. `undecided`: it would stop mail of which nobody has said whose it is. `forwarded`: mail that others pass
+         *     on. `stranger`: mail of scattered addresses, probably not the owner's. `foreign`: mail that people marked as unknown.
+         *     More values may be added.
+         * @example undecided
+         */
+        readonly Standing: string;
+        /** @description A day of a domain. All figures are 0 on a day without reports. */
+        readonly Day: {
+            /**
+             * Format: uuid
+             * @description The domain.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly domain_id: string;
+            /**
+             * Format: date
+             * @description The UTC day.
+             * @example 2026-03-15
+             */
+            readonly day: string;
+            /**
+             * @description Whether its reports are still coming, as nearly all do within seven days. An older day changes only by a late
+             *     report, a correction or a removal, or when other reporters come to count.
+             * @example true
+             */
+            readonly may_change: boolean;
+            readonly reporters: components["schemas"]["CountedReporters"];
+            /**
+             * Format: int64
+             * @description Reports that count.
+             * @example 4
+             */
+            readonly reports: number;
+            /**
+             * Format: int64
+             * @description Their messages.
+             * @example 55300
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Messages that passed DMARC, because DKIM or SPF passed and was aligned.
+             * @example 51130
+             */
+            readonly aligned_messages: number;
+            /**
+             * Format: int64
+             * @description Messages for which DKIM passed and was aligned.
+             * @example 51130
+             */
+            readonly dkim_aligned_messages: number;
+            /**
+             * Format: int64
+             * @description Messages for which SPF passed and was aligned.
+             * @example 48007
+             */
+            readonly spf_aligned_messages: number;
+            readonly dispositions: components["schemas"]["DayDispositions"];
+            /**
+             * Format: int64
+             * @description Reports of the day that do not count.
+             * @example 1
+             */
+            readonly set_aside_reports: number;
+            /**
+             * Format: int64
+             * @description Their messages.
+             * @example 12
+             */
+            readonly set_aside_messages: number;
+        };
+        /** @description Messages of the day by what receivers did with them. Together they are its `total_messages`. */
+        readonly DayDispositions: {
+            /**
+             * Format: int64
+             * @description Messages that were treated as any other.
+             * @example 51200
+             */
+            readonly none: number;
+            /**
+             * Format: int64
+             * @description Messages that were put into quarantine.
+             * @example 0
+             */
+            readonly quarantine: number;
+            /**
+             * Format: int64
+             * @description Messages that were rejected.
+             * @example 4100
+             */
+            readonly reject: number;
+            /**
+             * Format: int64
+             * @description Messages of which reports say something else or nothing.
+             * @example 0
+             */
+            readonly other: number;
+        };
+        /** @description The API key of the request. */
+        readonly Key: {
+            /**
+             * @description The name that its creator gave it.
+             * @example Dashboard
+             */
+            readonly name: string;
+            /**
+             * @description Its first characters, as the settings show them.
+             * @example plb_live_aB3d
+             */
+            readonly prefix: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-01-12T09:30:00Z
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description From when on it is not accepted; null when it does not expire.
+             * @example null
+             */
+            readonly expires_at: string | null;
+            readonly account: components["schemas"]["KeyAccount"];
+            readonly limits: components["schemas"]["KeyLimits"];
+            /**
+             * Format: int32
+             * @description How many days reports are kept; null when they are kept for ever.
+             * @example null
+             */
+            readonly retention_days: number | null;
+            readonly versions: components["schemas"]["Versions"];
+        };
+        /** @description The account that the key reads. */
+        readonly KeyAccount: {
+            /**
+             * @description Its name.
+             * @example Example Ltd
+             */
+            readonly name: string;
+            /**
+             * @description Its plan, `pro`. More values may be added.
+             * @example pro
+             */
+            readonly plan: string;
+        };
+        /** @description How many requests a minute are answered. */
+        readonly KeyLimits: {
+            /**
+             * Format: int64
+             * @description With the key, from all addresses.
+             * @example 60
+             */
+            readonly key_per_minute: number;
+            /**
+             * Format: int64
+             * @description From an address, with all keys.
+             * @example 200
+             */
+            readonly ip_per_minute: number;
+        };
+        /** @description What answers. */
+        readonly Versions: {
+            /**
+             * @description The version of Plumbline.
+             * @example 1.2.0
+             */
+            readonly service: string;
+            /**
+             * @description The version of this contract.
+             * @example 1.2.0
+             */
+            readonly contract: string;
         };
         /**
          * @description The policy that the newest report found published, of those that count (`reporters` of the list of sources), in
@@ -392,6 +993,38 @@ export interface components {
              */
             readonly mark: string | null;
             readonly network: components["schemas"]["SourceNetwork"];
+            /**
+             * @description Who sends by this address, and perhaps by others: a service, a domain, a network, or the address itself. Sources
+             *     with one `sender` have one verdict. null, as the three that follow, for addresses that are not judged: beyond
+             *     the 20,000 with most failed messages.
+             * @example Example Networks
+             */
+            readonly sender: string | null;
+            /**
+             * @description Whose mail its sender sends, by what reports say of the thirty days up to the last one of the range: `yours`,
+             *     `needs_setup`, `passed_on`, `not_recognised` or `forged`, as the schema `Verdict` says. More values may be added.
+             * @example yours
+             */
+            readonly verdict: string | null;
+            /**
+             * @description Why, the most important first. `marked`: people said so. `scattered`: addresses of many networks sent a few
+             *     messages each, which nothing authenticates. `signature_broken`: a signature of the owner's does not verify.
+             *     `listed_forwarder`: its service forwards mail. `receiver_says_forwarded`: receivers say that it was forwarded.
+             *     `signature_carried`: another sender signed it as the domain. `alignment_strict`: it passes for another name of the
+             *     organisation, and alignment is strict. `partly_fails`: some of it passes for the domain, and the rest fails.
+             *     `pass_not_counted`: it passes for the domain, and receivers did not count it. `passes`: it passes for the domain.
+             *     `name_is_own`: its name in DNS is the owner's. `service_as_itself`: a service authenticates it as itself, not as
+             *     the domain. `private_address`: its address is private. `own_network`: it is beside a server of the owner's.
+             *     `unlisted_domain`: it is authenticated as another domain. `spf_refuses`: SPF forbids it, and no signature passes.
+             *     `nothing_authenticates`: nothing does. More codes may be added.
+             */
+            readonly reasons: readonly string[];
+            /**
+             * @description What a stronger policy would do to its messages: `passing`, `own`, `undecided`, `forwarded`, `stranger` or
+             *     `foreign`, as the schema `Standing` says. More values may be added.
+             * @example passing
+             */
+            readonly standing: string | null;
         };
         /**
          * @description Messages of the source by what receivers did with them, as their reports say it. Together they are its
@@ -424,8 +1057,8 @@ export interface components {
             readonly other: number;
         };
         /**
-         * @description The service that sends, by what reports say of its mail; null where nothing names one. A newer version of
-         *     Plumbline may know more services, and its pages name some by the name of the address in DNS, which is left out here.
+         * @description The service of the source's sender, by what reports say of its mail, or by names in DNS; null where nothing names
+         *     one. A newer version of Plumbline may know more services.
          */
         readonly SourceService: {
             /**
@@ -440,12 +1073,13 @@ export interface components {
              */
             readonly kind: string | null;
             /**
-             * @description What names it, `dkim` (a signature that passed) or `spf` (SPF that passed). More values may be added.
+             * @description What names it: `dkim` (a signature that passed), `spf` (SPF that passed) or `dns` (the name of an address in DNS).
+             *     More values may be added.
              * @example dkim
              */
             readonly evidence: string | null;
             /**
-             * @description The domain of the signature, or that SPF passed for.
+             * @description The domain of the signature, that SPF passed for, or of the name.
              * @example newsletter.example
              */
             readonly domain: string | null;
@@ -1385,6 +2019,32 @@ export interface components {
         readonly DomainDetailsBody: {
             readonly data: components["schemas"]["DomainDetails"];
         };
+        /** @description One key. */
+        readonly KeyBody: {
+            readonly data: components["schemas"]["Key"];
+        };
+        /** @description A page of domains with their figures. */
+        readonly OverviewList: {
+            /** @description The domains of this page, in the order that was asked for. */
+            readonly data: readonly components["schemas"]["DomainOverview"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+        };
+        /** @description A page of days. */
+        readonly DayList: {
+            /** @description The days of this page, newest first. */
+            readonly data: readonly components["schemas"]["Day"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+        };
         /** @description A page of domains. */
         readonly DomainList: {
             /** @description The domains of this page, by name. */
@@ -1795,6 +2455,11 @@ export interface components {
          */
         readonly SourceOrder: "failed" | "messages";
         /**
+         * @description `urgency`: what needs a person first comes first. `name`: by name.
+         * @example urgency
+         */
+        readonly OverviewOrder: "urgency" | "name";
+        /**
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
          *     last report, so ask again with it until `data` is empty. A list with other filters has cursors of its own. A
@@ -1903,6 +2568,129 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    readonly listOverview: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description `urgency`: what needs a person first comes first. `name`: by name.
+                 * @example urgency
+                 */
+                readonly order?: components["parameters"]["OverviewOrder"];
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of the account's active domains. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OverviewList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
+    readonly listDays: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The first day, UTC. Without it, the range has 30 days; with it, at most 366. */
+                readonly from?: components["parameters"]["From"];
+                /** @description The last day, UTC, which is included; 1970-01-01 or later. Without it, today. */
+                readonly until?: components["parameters"]["Until"];
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of days, newest first. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DayList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
     readonly listDomains: {
         readonly parameters: {
             readonly query?: {
@@ -2008,6 +2796,74 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["DomainDetailsBody"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
+    readonly listDomainDays: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The first day, UTC. Without it, the range has 30 days; with it, at most 366. */
+                readonly from?: components["parameters"]["From"];
+                /** @description The last day, UTC, which is included; 1970-01-01 or later. Without it, today. */
+                readonly until?: components["parameters"]["Until"];
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /**
+                 * @description A domain's `id`, taken from the domain list. Upper and lower case are the same.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: components["parameters"]["DomainIdInPath"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of days, newest first. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DayList"];
                 };
             };
             readonly 304: components["responses"]["NotModified"];
@@ -2329,6 +3185,50 @@ export interface operations {
             readonly 304: components["responses"]["NotModified"];
             readonly 401: components["responses"]["Unauthorized"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
+    readonly getKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The key. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["KeyBody"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 422: components["responses"]["ValidationError"];
             readonly 429: components["responses"]["RateLimited"];

@@ -50,7 +50,7 @@ async function race(bench: Bench, scenario: Scenario, title: string): Promise<vo
 
 async function* startAll(bench: Bench, scenario: Scenario): AsyncGenerator<Asking> {
   for (const checkout of bench.checkouts) {
-    const filled = await bench.databases.open(checkout, 'domain');
+    const filled = await bench.databases.open(checkout, scenario.shape ?? 'domain');
     const server = await serve(checkout, filled.database, scenario.pageCacheMb);
     const asked: Asked = { ...filled, url: server.url };
     const asking = { name: checkout.name, server, load: await scenario.toLoad(asked) };

@@ -24,12 +24,13 @@ const OF_DAY = Math.max(183, Math.ceil(REPORTS / 1_095));
 const YEAR = 366;
 
 /**
- * *usual* and *heavy* are a year of a domain for pages of sources: of some 20 addresses a day, and of more than the 1,000 of a day
+ * *overview* is two months of 500 domains, for pages of their figures. *usual* and *heavy* are a year of a domain for pages of sources: of some 20 addresses a day, and of more than the 1,000 of a day
  * that are kept one by one.
  */
 export const SHAPES = {
   domain: { domains: 1, reporters: OF_DAY, records: 10, addresses: 15, reports: REPORTS },
   account: { domains: 5_000, reporters: 4, records: 10, addresses: 15, reports: REPORTS },
+  overview: { domains: 500, reporters: 1, records: 10, addresses: 15, reports: 500 * 60 },
   usual: { domains: 1, reporters: 4, records: 10, addresses: 15, reports: 4 * YEAR },
   heavy: { domains: 1, reporters: 1, records: 1_200, addresses: 50_000, reports: YEAR },
 } as const satisfies Readonly<Record<string, Shape & { readonly reports: number }>>;

@@ -1,4 +1,5 @@
-import type { Filled } from './databases.ts';
+import { addDays } from '../../src/domain/instant.ts';
+import type { Filled, ShapeName } from './databases.ts';
 import type { Load } from './load.ts';
 
 /** One kind of request, and how many times the cost of bare node:http it may have. */
@@ -8,6 +9,8 @@ export interface Scenario {
   /** Plumbline's memory for pages; with 0 it reads each page for each request. */
   readonly pageCacheMb: 0 | 32;
   readonly toLoad: ToLoad;
+  /** The database; of one domain when none is given. */
+  readonly shape?: ShapeName;
   /** The peer has pages of one domain's reports, and no cursors. */
   readonly hasPeer?: true;
 }
@@ -24,6 +27,7 @@ const [PAGE, LARGE_PAGE, OFFSETS] = [50, 200, 2_000];
 const AFRESH = { pageCacheMb: 0 } as const;
 const KEPT = { pageCacheMb: 32 } as const;
 const PEER = { hasPeer: true } as const;
+const OF_500 = { shape: 'overview' } as const;
 
 const toDomain: ToPath = ({ domainId }) => `/v1/external/domains/${domainId}`;
 const toReports: ToPath = (asked) => `${toDomain(asked)}/reports`;
@@ -31,6 +35,10 @@ const toReports: ToPath = (asked) => `${toDomain(asked)}/reports`;
 const toAllReports: ToPath = () => '/v1/external/reports';
 const toSources: ToPath = (asked) =>
   `${toDomain(asked)}/sources?from=${asked.from}&until=${asked.until}`;
+const toYear: ToPath = (asked) =>
+  `${toDomain(asked)}/days?from=${addDays(asked.until, -365)}&until=${asked.until}&limit=200`;
+const toAllDays: ToPath = () => '/v1/external/days?limit=200';
+const toOverview: ToPath = () => '/v1/external/overview?limit=200';
 const toRecords: ToPath = async (asked) => {
   const { paths, headers } = await same(toReports)(asked);
   const answer = await fetch(`${asked.url}${paths[0]}?limit=1`, { headers });
@@ -67,6 +75,11 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'records of a report', toLoad: same(toRecords), ...AFRESH },
   { name: 'a domain, 304', toLoad: known(same(toDomain)), ...KEPT },
   { name: 'a domain', toLoad: same(toDomain), ...AFRESH },
+  { name: 'a year of days, 304', toLoad: known(same(toYear)), ...KEPT },
+  { name: 'a year of days', goal: 8, toLoad: same(toYear), ...AFRESH },
+  { name: 'days of 500 domains', toLoad: same(toAllDays), ...AFRESH, ...OF_500 },
+  { name: 'overview of 500 domains, 304', toLoad: known(same(toOverview)), ...KEPT, ...OF_500 },
+  { name: 'overview of 500 domains', goal: 10, toLoad: same(toOverview), ...KEPT, ...OF_500 },
 ];
 
 function same(toPath: ToPath): ToLoad {

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { findCommit } from '../../src/commands/version.ts';
+import { findCommit } from '../../src/config/version.ts';
 import { INSTALLED } from './libraries.ts';
 import type { PackageJson } from './packages.ts';
 

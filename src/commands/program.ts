@@ -113,7 +113,7 @@ async function findSaid(argv: readonly string[]): Promise<string | undefined> {
   const command = argv.findIndex((arg) => !arg.startsWith('-'));
   const options = command === -1 ? argv : argv.slice(0, command);
   if (options.includes('-V') || options.includes('--version'))
-    return `${(await import('./version.ts')).readVersion()}\n`;
+    return `${(await import('../config/version.ts')).readVersion()}\n`;
   const [word] = words;
   const isTopic =
     first === 'help' &&

@@ -28,8 +28,8 @@ export const MIN_DATA_DAYS = 20;
 export const MANY_MESSAGES = 1_000;
 /** A domain with less mail needs so many days without mail of its own that fails. */
 export const QUIET_DAYS = 90;
-/** Days without reports after which they count as missing. Reporters lag by days. */
-const SILENT_DAYS = 7;
+/** Nearly all reports are received within so many days of their own. */
+export const LAG_DAYS = 7;
 
 /** What the next step and the readiness of a domain depend on. Only reports that are believed count. */
 export interface DomainFacts {
@@ -92,7 +92,7 @@ export interface OpenAlert {
 
 export type Obstacle =
   | { readonly kind: 'silent'; readonly newest: Day }
-  | { readonly kind: 'own' | 'undecided' | 'forwarded'; readonly mail: MailOfStanding }
+  | { readonly kind: 'own' | 'undecided' | 'forwarded' | 'stranger'; readonly mail: MailOfStanding }
   | { readonly kind: 'no_passing_mail' }
   /** The owner says that the domain sends no mail, and so many messages passed. */
   | { readonly kind: 'sends_after_all'; readonly messages: number }
@@ -138,6 +138,16 @@ function isReached(facts: DomainFacts): boolean {
   if (tag === undefined) return true;
   const below = facts.mail && addUp(Object.values(facts.mail.below.standings));
   return tag !== 'p' && below?.messages === 0;
+}
+
+/** The policy that the answer is about: one step at a time, but for a domain that sends no mail. */
+export function findTarget({ record, sendsNoMail }: DomainFacts): Exclude<Policy, 'absent'> {
+  const { p } = toPolicies(record ?? null);
+  if (sendsNoMail) return 'reject';
+  if (record === undefined) return 'quarantine';
+  if (p === 'absent') return 'none';
+  if (p === 'none') return 'quarantine';
+  return findTestTags(record).length > 0 ? p : 'reject';
 }
 
 /** What keeps a domain from a stronger policy; empty when nothing does. The owner's word that it sends no mail is enough. */
@@ -222,7 +232,7 @@ export function findSilence({
 }: Pick<DomainFacts, 'newest' | 'today' | 'openAlerts'>) {
   if (newest === null) return undefined;
   const isMissing = openAlerts.some(({ type }) => type === 'alert.reports_missing');
-  const isSilent = isMissing || daysBetween(newest, today) > SILENT_DAYS;
+  const isSilent = isMissing || daysBetween(newest, today) > LAG_DAYS;
   return isSilent ? { kind: 'silent' as const, newest } : undefined;
 }
 

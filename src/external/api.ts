@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { once } from '../domain/text.ts';
+import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createAuthentication } from './authenticate.ts';
 import { openContract } from './contract.ts';
-import type { ContractDocument } from './contract-document.ts';
+import { type ContractDocument, readContract } from './contract-document.ts';
 import { answerErrors } from './errors.ts';
 import { type CreateStore, limitPerAddress, limitPerKey } from './limits.ts';
 import { openAnswer } from './lists.ts';
@@ -10,8 +12,12 @@ import type { Given } from './operation.ts';
 import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
-interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'services' | 'days'> {
+interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'days'>, ReportAddresses {
   readonly store: Store;
+  readonly services: { readonly findVersion: () => Promise<string> };
+  readonly kept?: { readonly reportsDays: number | undefined } | undefined;
+  /** Of the service. */
+  readonly readVersion: () => string;
   readonly requestsPerIp: number;
   readonly requestsPerKey: number;
   readonly pageCacheBytes: number;
@@ -27,11 +33,11 @@ export async function createExternalApi(deps: ApiDeps) {
   const limitAddress = limitPerAddress(requestsPerIp, createStore);
   const { authenticate, flush } = createAuthentication(deps);
   const limitKey = limitPerKey(requestsPerKey, createStore);
-  const validate = await openContract(deps.document);
+  const document = deps.document ?? (await readContract());
+  const validate = await openContract(document);
   const { sendList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
-  const { now, networks, services, days } = deps;
-  const given = { now, networks, services, days };
+  const given = toGiven(deps, document);
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
@@ -41,11 +47,24 @@ export async function createExternalApi(deps: ApiDeps) {
       await limitKey(req, keyId);
       const request = validate(req);
       req.operation = request.operation.operationId;
-      const list = await openAnswer(store.reader, request, { accountId, given });
+      const list = await openAnswer(store.reader, request, { accountId, keyId, given });
       await sendList(req, res, { request, list });
     } catch (error) {
       if (!answerError(error, req, res)) res.destroy();
     }
   };
   return { listener, flush, measurePages };
+}
+
+function toGiven(deps: ApiDeps, { info }: ContractDocument): Given {
+  const { now, networks, days, services, store } = deps;
+  const findAddress = async (accountId: string) =>
+    (await listReportAddresses(store.db, accountId, deps))[0];
+  const limits = { key_per_minute: deps.requestsPerKey, ip_per_minute: deps.requestsPerIp };
+  const versions = once(() => ({ service: deps.readVersion(), contract: info.version }));
+  return {
+    ...{ now, networks, days, findAddress },
+    findKnown: async () => [await services.findVersion(), networks?.findVersion()],
+    about: () => ({ limits, retention_days: deps.kept?.reportsDays ?? null, versions: versions() }),
+  };
 }

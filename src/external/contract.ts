@@ -9,7 +9,6 @@ import {
   type ContractDocument,
   type DeclaredOperation,
   hashShape,
-  readContract,
   toDeprecationHeaders,
 } from './contract-document.ts';
 import {
@@ -47,9 +46,9 @@ interface Route {
  * compiles the schemas. Its `handleRequest` would take 66 µs: here the operation of a path is remembered, and compiled
  * schemas are called directly.
  */
-export async function openContract(document?: ContractDocument) {
+export async function openContract(definition: ContractDocument) {
   const api = new OpenAPIBackend({
-    definition: document ?? (await readContract()),
+    definition,
     strict: true,
     // The document is not checked again at each start, which would take half of it: a test does so. The schemas
     // of an operation are compiled for its first request, and those of answers not at all.

@@ -44,9 +44,10 @@ export function toDomainName(text: string): string {
   return `${below}${below ? name.slice(2) : name}`;
 }
 
-/** An address, or a network. */
-export function toNetwork(text: string): string {
-  if (parseNetwork(text) !== undefined) return text;
+/** Whether an address is the one that is written, or in the network. */
+export function toNetwork(text: string): (address: string) => boolean {
+  const isIn = parseNetwork(text);
+  if (isIn !== undefined) return isIn;
   throw toInvalid('address', 'an IP address, or a network like 192.0.2.0/24');
 }
 

@@ -1,8 +1,11 @@
 import { getDomain } from './get-domain.ts';
+import { getKey } from './get-key.ts';
 import { listAccountReports } from './list-account-reports.ts';
 import { listAlerts } from './list-alerts.ts';
 import { listChanges } from './list-changes.ts';
+import { listDays, listDomainDays } from './list-days.ts';
 import { listDomains } from './list-domains.ts';
+import { listOverview } from './list-overview.ts';
 import { listReportRecords } from './list-report-records.ts';
 import { listReports } from './list-reports.ts';
 import { listSources } from './list-sources.ts';
@@ -17,4 +20,8 @@ export const handlers = {
   listAccountReports,
   listChanges,
   listAlerts,
+  listOverview,
+  listDays,
+  listDomainDays,
+  getKey,
 } satisfies Handlers;

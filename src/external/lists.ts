@@ -41,14 +41,14 @@ type Next = Readonly<Record<string, string | number>>;
 export async function openAnswer(
   reader: Reader,
   { operation, parameters }: ValidRequest,
-  { accountId, given }: { readonly accountId: string; readonly given: Given },
+  { given, ...caller }: { readonly accountId: string; readonly keyId: string; given: Given },
 ): Promise<OpenAnswer> {
   // The schemas that have validated the parameters are those that the handler's types were generated from.
   const handle = handlers[operation.operationId] as (
     call: object,
     given: Given,
   ) => PageRequest<unknown> | FeedRequest<unknown> | Computed<object>;
-  const request = handle({ accountId, ...parameters }, given);
+  const request = handle({ ...caller, ...parameters }, given);
   if ('feed' in request) return await openFeed(reader, request, operation);
   if ('read' in request) return await openComputed(reader, request, parameters.query as Page);
   const { list, page } = request;

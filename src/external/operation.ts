@@ -1,6 +1,5 @@
-import type { operations } from '../../generated/v1.d.ts';
+import type { components, operations } from '../../generated/v1.d.ts';
 import type { Cursor, Start } from '../domain/cursor.ts';
-import type { NamedService, NameEvidence } from '../domain/senders/service-name.ts';
 import type { Networks } from '../domain/sources/network.ts';
 import type { DaysReads } from '../store/days/reads.ts';
 import type { JsonText } from '../store/engine/dialect.ts';
@@ -23,22 +22,24 @@ type QueryOf<O extends OperationId> = NonNullable<operations[O]['parameters']['q
 /** A validated request from a caller whose API key was accepted. */
 export interface Call<O extends OperationId> {
   readonly accountId: string;
+  readonly keyId: string;
   readonly path: PathOf<O>;
   readonly query: QueryOf<O>;
 }
-
-export type NameService = (evidence: NameEvidence) => NamedService | undefined;
 
 /** What handlers are given besides the request. */
 export interface Given {
   readonly now: () => Date;
   readonly networks?: Networks | undefined;
-  readonly services: {
-    /** Another one when services are named otherwise. */
-    readonly findVersion: () => Promise<string>;
-    /** Names services that send for a domain. */
-    readonly loadNamer: (domain: string) => Promise<NameService>;
-  };
+  /** Where the records of an account's domains should ask for reports. */
+  readonly findAddress: (accountId: string) => Promise<string | undefined>;
+  /** Other values when services or networks are named otherwise. */
+  readonly findKnown: () => Promise<readonly unknown[]>;
+  /** The service, as a key's answer has it. */
+  readonly about: () => Pick<
+    components['schemas']['Key'],
+    'limits' | 'retention_days' | 'versions'
+  >;
   readonly days: DaysReads;
 }
 

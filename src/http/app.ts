@@ -8,6 +8,7 @@ import express, {
 } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { readVersion } from '../config/version.ts';
 import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { createExternalApi } from '../external/api.ts';
@@ -49,7 +50,6 @@ interface AppDeps {
 const loadServices = () => import('../store/days/known-services.ts');
 const services = {
   findVersion: async () => (await loadServices()).findServicesVersion(),
-  loadNamer: async (domain: string) => (await loadServices()).loadNamer(domain),
 };
 
 /** Whether the last address of `X-Forwarded-For` is to be believed when a request comes from this address. */
@@ -65,7 +65,12 @@ export async function createApp(deps: AppDeps) {
   const networks = await openNetworks({ ...config, shippedNetworks: deps.shippedNetworks }, log);
   const days = createDaysReads(store, { now, logError });
   const common = { ...config, store, now, logError, createStore, networks, days };
-  const external = await createExternalApi({ ...common, services, document: deps.document });
+  const external = await createExternalApi({
+    ...common,
+    services,
+    readVersion,
+    document: deps.document,
+  });
   metrics?.watchPages(external.measurePages);
 
   const app = express();

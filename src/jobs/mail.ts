@@ -52,12 +52,12 @@ export async function listWork(
   limit: number,
 ) {
   const { findAlertText, isUnconfirmed } = await import('../domain/alerts/alert-texts.ts');
-  const { byRank, findWork, settleWork } = await import('../settings/pages/worklist.ts');
-  const { describeStep } = await import('../settings/pages/next-step-texts.ts');
+  const { byRank, findWork, settleWork } = await import('../store/domains/work.ts');
+  const { describeStep } = await import('../domain/next-step-texts.ts');
   const [address] = await listReportAddresses(store.db, accountId, addresses);
   const { items, alerts, range } = await findWork(store.reader, { accountId, now: new Date() });
   const first = { accountId, range, items: items.slice(0, limit) };
-  const settled = await settleWork({ store, days }, first);
+  const settled = await settleWork({ reader: store.reader, days }, first);
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
   const domains = settled.sort(byRank).map(({ id, name, step, facts: { record } }) => {
     const { text, code = '' } = describeStep(step, { id, name, address, record });

@@ -18,7 +18,7 @@ async function contractWith(schema: Parameter['schema'], more: object = {}) {
 }
 
 async function parametersOf(url: string, document?: Parameters<typeof openContract>[0]) {
-  const validate = await openContract(document);
+  const validate = await openContract(document ?? (await readContract()));
   return JSON.stringify(validate({ method: 'GET', url } as never).parameters);
 }
 

@@ -16,7 +16,7 @@ const contexts = Object.entries(
 
 test('the contract has examples', () => {
   expect(examples.length).toBeGreaterThan(10);
-  expect(lists).toHaveLength(6);
+  expect(lists).toHaveLength(8);
   expect(contexts).toHaveLength(5);
 });
 

@@ -7,6 +7,7 @@ import { addDays } from '../../src/domain/instant.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { VERDICTS } from '../../src/external/verdicts.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
+import { updateNames } from '../../src/store/days/names.ts';
 import { listSources } from '../../src/store/days/source-list.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
 import { serveApi, walk } from '../support/api.ts';
@@ -84,6 +85,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
           service: { name: null, kind: null, evidence: null, domain: null },
           mark: null,
           network: { asn: null, organisation: null, country: null },
+          ...{ sender: 'mailer.example', verdict: 'not_recognised', standing: 'stranger' },
+          reasons: ['unlisted_domain'],
         },
         {
           source_ip: OWN,
@@ -97,6 +100,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
           service: { name: null, kind: null, evidence: null, domain: null },
           mark: 'legitimate',
           network: { asn: 64500, organisation: 'Example Networks', country: 'CH' },
+          ...{ sender: OWN, verdict: 'yours', standing: 'passing' },
+          reasons: ['marked', 'passes'],
         },
       ],
       total: 2,
@@ -127,7 +132,8 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
       dispositions: { none: 1, quarantine: 5, reject: 3, other: 2 },
       service: { ...sendgrid, evidence: 'dkim' },
     });
-    expect(found['192.0.2.11'].service).toEqual({ ...sendgrid, evidence: 'spf' });
+    // They are one sender, which has the strongest evidence of its addresses.
+    expect(found['192.0.2.11'].service).toEqual({ ...sendgrid, evidence: 'dkim' });
     expect(found[FORGER].service.name).toBeNull();
   });
 
@@ -350,15 +356,8 @@ describe('filters', () => {
     const { headers } = await read('?verdict=yours');
     const ask = () => read('?verdict=yours', { 'If-None-Match': headers['etag'] });
     expect((await ask()).status).toBe(304);
-    await store.db.write((tx) =>
-      tx
-        .insertInto('source_name')
-        .values({
-          ...{ domain_id: domain.id, address: '2001:db8::66' },
-          ...{ name: `mail.${domain.name}`, expires_at: NOW },
-        })
-        .execute(),
-    );
+    const name = { address: '2001:db8::66', name: `mail.${domain.name}`, expiresAt: NOW };
+    await updateNames(store.db, { domainId: domain.id, now: NOW }, [name]);
     expect((await ask()).status).toBe(200);
   });
 });

@@ -58,7 +58,13 @@ test('a handler gets the parameters that the contract has, with their types', ()
   expectTypeOf<Call<'listDomains'>['query']['domain_id']>().toBeString();
 });
 
-const services = { findVersion: async () => 'x', loadNamer: async () => () => undefined };
+const given = {
+  now: () => new Date(),
+  days: {} as DaysReads,
+  findAddress: async () => undefined,
+  findKnown: async () => [],
+  about: () => expect.unreachable(),
+};
 
 describe('a filter that nobody put into the cache’s key answered with the unfiltered page', () => {
   test('a handler that leaves a parameter in the query does not compile', () => {
@@ -95,7 +101,7 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
         const call = { accountId: 'a', path: {}, query: page };
         const request = handle(
           { ...call, [place]: { ...call[place as 'query'], ...values } },
-          { now: () => new Date(), days: {} as DaysReads, services },
+          given,
         );
         if ('feed' in request) return request.feed.cursor;
         if ('findVersion' in request) return await recordVersion(request.findVersion);

@@ -38,9 +38,9 @@ type Ids = Readonly<Record<string, string>>;
 const fill = (template: string, ids: Ids) =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '');
 const UNKNOWN: Ids = { domain_id: UNKNOWN_ID, report_id: UNKNOWN_ID };
-const OF_ONE = /[0-9a-f]{8}-[0-9a-f-]{27}|d\d+\.example|\b\d+\.\d+\.\d+\.\d+\b/g;
+const OF_ONE = /[0-9a-f]{8}-[0-9a-f-]{27}|d\d+\.example|\b\d+\.\d+\.\d+\.\d+\b|plb_live_\w+/g;
 
-/** Ids, names of domains and addresses. */
+/** Ids, names of domains, addresses and prefixes of keys. */
 const findOwn = (body: unknown): string[] => JSON.stringify(body).match(OF_ONE) ?? [];
 
 describe.each(pathTemplates)('GET %s', (template) => {

@@ -385,15 +385,78 @@ async function checkAnswer({ addresses, senders, page }: All, id: string) {
   expect(page.stopped).toHaveLength(Math.min(8, failing.length));
 }
 
+const getData = async (path: string) => (await api.get(`/v1/external/${path}`, { key })).body.data;
+
+/** The words of pages for the contract's codes. */
+const LABELS: Readonly<Record<string, string>> = {
+  ...{ yours: 'Yours', needs_setup: 'Needs set-up', passed_on: 'Passed on' },
+  ...{ not_recognised: 'Not recognised', forged: 'Forged' },
+};
+const toAnswer = ({ answer, reasons }: { answer: string; reasons: { code: string }[] }) => {
+  if (answer === 'reached') return 'It is there';
+  if (answer !== 'yes') return 'Not yet';
+  return reasons.some(({ code }) => code === 'stranger') ? 'Yes, if' : 'Yes';
+};
+
+const ROW_OF_OVERVIEW =
+  /data-label="Messages">([\d,]+).*?data-label="Change in points">(.*?)<\/td>/s;
+
+/** What the overview and the page of a domain show, by two requests. */
+async function checkFigures({ steps, page }: All, id: string, name: string) {
+  const all = await getData('overview?order=name&limit=200');
+  const one = await getData(`domains/${id}`);
+  const listed = all.find((item: { id: string }) => item.id === id);
+  for (const { next_step, readiness } of [listed, one]) {
+    const { text, record } = next_step;
+    // The link is the page's own.
+    expect(steps.page.startsWith(`${text} ${record ?? ''}`.trim())).toBe(true);
+    expect(toAnswer(readiness)).toBe(page.answer);
+  }
+  expect(listed.next_step).toEqual(one.next_step);
+  expect(listed.readiness).toEqual(one.readiness);
+  const row = await get(`/settings/overview?q=${name}`);
+  const [, messages = '', change = ''] = ROW_OF_OVERVIEW.exec(row) ?? [];
+  const { figures } = listed;
+  expect(toNumber(messages)).toBe(figures.total_messages);
+  const shown = toReadable(change).trim().replace('−', '-');
+  if (figures.change !== null) expect(Number(shown)).toBe(figures.change);
+  else expect(shown).toBe(figures.total_messages === 0 ? '–' : 'new');
+  const mail = one.mail
+    .filter(({ sources }: { sources: number }) => sources > 0)
+    .map((of: { standing: keyof typeof STANDINGS; sources: number; [count: string]: unknown }) => {
+      const [total, passed] = [Number(of['total_messages']), Number(of['aligned_messages'])];
+      return [STANDINGS[of.standing][0], [of.sources, total, total - passed]];
+    });
+  expect(mail.toSorted()).toEqual(page.rows.toSorted());
+  for (const { counts, path } of page.links.filter(({ path }) => path.includes('standing='))) {
+    const code = new URLSearchParams(path.split('?')[1]).get('standing');
+    const reason = one.readiness.reasons.find((of: { code: string }) => of.code === code);
+    if (reason) expect([reason.sources, reason.messages]).toEqual(counts);
+  }
+}
+
+/** The days add up to the figures. */
+async function checkDays({ newest }: All, id: string) {
+  const { figures } = await getData(`domains/${id}`);
+  const days = await getData(`domains/${id}/days?from=${figures.from}&until=${figures.until}`);
+  const total = (field: string) =>
+    days.reduce((all: number, day: Record<string, number>) => all + Number(day[field]), 0);
+  for (const field of ['total_messages', 'aligned_messages', 'set_aside_messages'])
+    expect(total(field)).toBe(figures[field]);
+  if (newest !== undefined) expect(figures.until >= newest).toBe(true);
+}
+
 async function checkApi({ addresses, newest }: All, id: string, messages: readonly number[]) {
   if (newest === undefined) return;
   const range = `from=${addDays(newest, -29)}&until=${newest}`;
   const { body } = await api.get(`/v1/external/domains/${id}/sources?${range}&limit=200`, { key });
   const sources = body.data.map((one: Record<string, unknown>) => [
     ...[one['source_ip'], one['total_messages'], one['aligned_messages'], one['mark']],
+    ...[one['sender'], LABELS[String(one['verdict'])]],
   ]);
   const wanted = addresses.map((row) => [
     ...[row['Address'], Number(row['Messages']), Number(row['Passed']), row['Mark'] || null],
+    ...[row['Sender'], row['Verdict']],
   ]);
   expect(sources.toSorted()).toEqual(wanted.toSorted());
   const aside = messages.reduce((all, count) => all + count, 0);
@@ -459,6 +522,8 @@ test('whoever shows a domain tells the same of it: verdicts, counts, standings a
       expect({ overview, answer }).toEqual({
         ...{ overview, answer: expect.stringMatching(fits ?? /^$/) },
       });
+      await checkFigures(all, id, name);
+      await checkDays(all, id);
       await checkSenders(all, id);
       vi.setSystemTime(Date.now() + 60_000);
       await checkAnswer(all, id);

@@ -24,6 +24,7 @@ async function insertReports(
       ...{ begin_date: at, end_date: at, received_at: at, document_seq: place },
       ...{ reporter_org: null, reporter_email: null, report_id: `${place}` },
       ...{ record_count: 0, total_messages: 0, aligned_messages: 0, warnings: '[]' },
+      ...{ dkim_aligned: 0, spf_aligned: 0, quarantined: 0, rejected: 0, otherwise: 0 },
       ...{ payload_sha256: randomBytes(16), content: Buffer.alloc(0) },
     };
   });

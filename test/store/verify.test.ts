@@ -56,7 +56,7 @@ const IN_DOMAIN: readonly (readonly [string, string, string | null, string])[] =
   [`update domain set alerts_total = 3 ${OF_DOMAIN}`, 'domain', null, 'alerts_total'],
   ['update report set account_seq = null', 'domain', null, 'is_listed'],
   ['update report set account_seq = account_seq + 1', 'domain', null, 'is_listed'],
-  ...(['reports', 'messages', 'aligned'] as const).map(
+  ...(['reports', 'messages', 'aligned', 'dkim_aligned', 'otherwise'] as const).map(
     (figure) =>
       [
         `update domain_day set ${figure} = ${figure} + 1 where day = '2026-03-10'`,

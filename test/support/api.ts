@@ -31,7 +31,10 @@ export interface Answer {
 
 interface Wanted
   extends Partial<
-    Pick<Config, 'uploads' | 'redis' | 'baseUrl' | 'singleSignOn' | 'secretsKeyFile' | 'mailServer'>
+    Pick<
+      Config,
+      'kept' | 'uploads' | 'redis' | 'baseUrl' | 'singleSignOn' | 'secretsKeyFile' | 'mailServer'
+    >
   > {
   readonly store?: Store;
   readonly metrics?: Metrics;

@@ -8,6 +8,7 @@ import type {
   DkimAuthResult,
   ReportRecord,
 } from '../../src/domain/reports/aggregate-report.ts';
+import { EMPTY_TALLY } from '../../src/domain/reports/alignment.ts';
 import { toContent } from '../../src/domain/reports/report-content.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
@@ -151,7 +152,7 @@ export function aReport({
       end: end === undefined ? beginSeconds + DAY_SECONDS - 1 : Date.parse(end) / 1000,
     },
     policyPublished: { ...BARE_POLICY, domain, ...policy },
-    tally: { recordCount, totalMessages, alignedMessages },
+    tally: { ...EMPTY_TALLY, recordCount, totalMessages, alignedMessages },
     payloadSha256: hash('sha256', payload, 'hex'),
   };
   return { ...report, content: toContent(report, []) };

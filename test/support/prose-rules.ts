@@ -44,10 +44,12 @@ function isSorted(data: readonly Item[]): boolean {
   return data.every((item, i) => {
     const before = data[i - 1];
     if (before === undefined) return true;
+    // What needs a person first comes first, which the next steps alone do not tell.
+    if ('readiness' in item) return true;
     if ('domain' in item) return text(before, 'domain') < text(item, 'domain');
     if ('first_day' in item) return failed(before) >= failed(item);
     if ('source_ip' in item) return number(before, 'count') >= number(item, 'count');
-    const key = 'begin_date' in item ? 'begin_date' : 'fired_at';
+    const key = ['begin_date', 'day'].find((name) => name in item) ?? 'fired_at';
     return text(before, key) >= text(item, key);
   });
 }
@@ -83,6 +85,17 @@ const LISTS: readonly (readonly [string, readonly Rule[]])[] = [
           number(item, 'spf_aligned_messages') <= number(item, 'aligned_messages'),
       ],
       ['its days are in order', (item) => text(item, 'first_day') <= text(item, 'last_day')],
+    ],
+  ],
+  [
+    'may_change',
+    [
+      [
+        'dispositions are of all messages',
+        ({ dispositions, total_messages }) =>
+          Object.values(dispositions as object).reduce((sum, count) => sum + count, 0) ===
+          total_messages,
+      ],
     ],
   ],
   [

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
-import { addToTally, passesDmarc } from '../../src/domain/reports/alignment.ts';
+import { addToTally, EMPTY_TALLY, passesDmarc } from '../../src/domain/reports/alignment.ts';
 import { toBelief } from '../../src/domain/reports/authentication.ts';
 import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toPattern } from '../../src/domain/reports/source-pattern.ts';
@@ -16,9 +16,11 @@ export async function holdSources(db: Db): Promise<void> {
   const right: Counts = new Map();
   for (const report of await db.selectFrom('report').selectAll().execute()) {
     const { records, others } = unpackContent(report.content);
-    const totals = records.reduce(addToTally, others);
+    const totals = records.reduce(addToTally, { ...EMPTY_TALLY, ...others });
     const { record_count, total_messages, aligned_messages } = report;
-    expect(Object.values(totals)).toEqual([record_count, total_messages, aligned_messages]);
+    expect(Object.values(totals).slice(0, 3)).toEqual([
+      ...[record_count, total_messages, aligned_messages],
+    ]);
     const belief = toBelief(report.authenticated);
     const day = `${report.domain_id} ${report.begin_date.slice(0, 10)} ${belief}`;
     const reporter = report.reporter_org ?? (report.reporter_email?.replace(/^.*@/, '') || null);

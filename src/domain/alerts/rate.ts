@@ -45,6 +45,12 @@ export function toDrop(before: Counts, after: Counts): number {
   return Number(over < 0n ? -size : size) / 100;
 }
 
+/** The points that the pass rate rose by; undefined without messages before or now. */
+export function toChange({ counts, before }: { readonly counts: Counts; readonly before: Counts }) {
+  if (counts.messages === 0 || before.messages === 0) return undefined;
+  return toDrop(counts, before);
+}
+
 /** Whether the rate fell by at least `points`, in whole numbers: in floating point, ten could become 9.999…. */
 export function isDrop(before: Counts, after: Counts, points: number): boolean {
   const { over, under } = difference(before, after);

@@ -92,6 +92,12 @@ export interface Tally {
   readonly recordCount: number;
   readonly totalMessages: number;
   readonly alignedMessages: number;
+  readonly dkimAligned: number;
+  readonly spfAligned: number;
+  /** Messages by their disposition; `otherwise`: another one than `none`, or none stated. */
+  readonly quarantined: number;
+  readonly rejected: number;
+  readonly otherwise: number;
 }
 
 /** A mistake of the reporter that did not prevent reading the report. */

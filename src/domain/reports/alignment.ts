@@ -11,15 +11,25 @@ export function passesDmarc({ dkim, spf }: Pick<PolicyEvaluated, 'dkim' | 'spf'>
 /** The largest number of messages that one report may count, so that sums over many reports stay exact. */
 export const MAX_REPORT_MESSAGES = 1e12;
 
-export const EMPTY_TALLY: Tally = { recordCount: 0, totalMessages: 0, alignedMessages: 0 };
+export const EMPTY_TALLY: Tally = {
+  ...{ recordCount: 0, totalMessages: 0, alignedMessages: 0, dkimAligned: 0, spfAligned: 0 },
+  ...{ quarantined: 0, rejected: 0, otherwise: 0 },
+};
 
 export function addToTally(
   tally: Tally,
   { count, policyEvaluated }: Pick<ReportRecord, 'count' | 'policyEvaluated'>,
 ): Tally {
+  const { dkim, spf, disposition } = policyEvaluated;
+  const isOther = !['none', 'quarantine', 'reject'].includes(disposition ?? '');
   return {
     recordCount: tally.recordCount + 1,
     totalMessages: tally.totalMessages + count,
     alignedMessages: tally.alignedMessages + (passesDmarc(policyEvaluated) ? count : 0),
+    dkimAligned: tally.dkimAligned + (dkim === 'pass' ? count : 0),
+    spfAligned: tally.spfAligned + (spf === 'pass' ? count : 0),
+    quarantined: tally.quarantined + (disposition === 'quarantine' ? count : 0),
+    rejected: tally.rejected + (disposition === 'reject' ? count : 0),
+    otherwise: tally.otherwise + (isOther ? count : 0),
   };
 }

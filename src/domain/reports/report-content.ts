@@ -18,7 +18,7 @@ export interface ReportContent {
   /** The records with the most messages, in that order: see largest-records.ts. */
   readonly records: readonly KeptRecord[];
   /** What all other records add up to. */
-  readonly others: Tally;
+  readonly others: Pick<Tally, 'recordCount' | 'totalMessages' | 'alignedMessages'>;
 }
 
 /** The form of the bytes that follow. A later form gets another number, and this one can still be read. */

@@ -1,14 +1,10 @@
 import { html } from 'hono/html';
-import { DAYS_SILENT, type View } from '../../domain/reports/authentication.ts';
+import { DAYS_SILENT } from '../../domain/reports/authentication.ts';
 import { pluralize } from '../../domain/text.ts';
-import type { Aside } from '../../store/days/summed-range.ts';
+import type { WorkItem } from '../../store/domains/work.ts';
 import type { Html } from '../frame/text.ts';
 
-/** Whose reports count of a domain, and what does not. */
-export interface Believed {
-  readonly reporters: View;
-  readonly aside: Aside;
-}
+type Believed = Pick<WorkItem, 'reporters' | 'aside'>;
 
 /** Whether reports count for want of an established reporter. Files are the operator's own word. */
 export function isUnproven({ reporters, aside }: Believed): boolean {

@@ -1,17 +1,17 @@
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { addUp, failedOf } from '../../domain/alerts/rate.ts';
-import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import { findNextStep } from '../../domain/next-step.ts';
-import { type DomainFacts, hasNoPassingMail, WINDOW_DAYS } from '../../domain/readiness.ts';
+import { Failure } from '../../domain/failure.ts';
+import { toDay, toInstant } from '../../domain/instant.ts';
+import { type DomainFacts, hasNoPassingMail } from '../../domain/readiness.ts';
 import { toMailResults } from '../../domain/sources/mail-results.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
-import { readOwnMail } from '../../store/days/judged.ts';
 import { findDataDays } from '../../store/domains/domain-reports.ts';
 import type { DomainRow } from '../../store/domains/domains.ts';
 import { findDay, readDomain } from '../../store/domains/overview.ts';
+import { settleDomain } from '../../store/domains/work.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
 import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
 import type { PageHandler } from '../deps.ts';
@@ -33,18 +33,18 @@ import { renderAlert } from './alert-view.ts';
 import { renderBelieved } from './aside-view.ts';
 import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
-import { renderNextStep } from './next-step-texts.ts';
-import { countWindow, toJudgeDeps, toStepWindow } from './own-mail.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
 import { renderSendsNoMail } from './sends-no-mail.ts';
 import { renderStoppedSenders } from './sources/stopped-senders.ts';
 import { renderWords } from './words.ts';
+import { renderNextStep } from './work-item-view.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
 
-type Read = Awaited<ReturnType<typeof readDomain>>;
+type Read = Awaited<ReturnType<typeof readDomain>> &
+  Pick<DomainFacts, 'record'> & { readonly statedOn: string | undefined };
 
 export const showDomain: PageHandler = async (deps, req, res) => {
   const { db, reader } = deps.store;
@@ -53,20 +53,17 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const scope = domainScopeOf(req, res);
   const today = toDay(toInstant(at));
   const range = readRange(req, await findDataDays(reader, scope, today), at);
-  const window = toStepWindow(range.newest ?? today);
-  const compared = { ...window, from: addDays(window.from, -WINDOW_DAYS) };
-  const read = await readDomain(reader, scope, { today, ...range, window: compared });
-  const { domain } = read;
-  const known = toFacts(read, { today, range, window });
-  const query = { scope, name: domain.name, range: window, oldest: range.oldest ?? today };
-  const judged = await readOwnMail(toJudgeDeps(deps), { ...query, all: known.counts });
-  const facts = { ...known, mail: judged.mail };
+  const charted = await readDomain(reader, scope, { today, ...range });
+  const { domain } = charted;
+  const settled = await settleDomain({ ...deps, ...deps.store }, { ...scope, now: at });
+  if (settled === undefined) throw new Failure('not_found', 'No such domain.');
+  const { settled: facts, judged, step, statedOn } = settled;
+  const read = { ...charted, record: facts.record, statedOn };
   const results = toMailResults([...judged.results.values()].flat(), judged.byReporter);
-  const failed = failedOf(known.counts);
+  const failed = failedOf(facts.counts);
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
-  const step = findNextStep(facts);
   const senders = renderStoppedSenders(judged.senders, domain.id);
   const view = { ...read, ...results, facts, failed, senders, mail: judged.mail };
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
@@ -90,16 +87,6 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderWords()}`;
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
-
-function toFacts(
-  { domain, record, openAlerts, latest }: Read,
-  { today, range, window }: { today: Day; range: DomainRange; window: DayRange },
-): DomainFacts {
-  const { status, sends_no_mail } = domain;
-  const { oldest, newest } = range;
-  const known = { status, sendsNoMail: Boolean(sends_no_mail), today, oldest, newest };
-  return { ...known, record, openAlerts, ...countWindow(latest, window) };
-}
 
 function renderHead(read: Read, now: Date): Html {
   const { name, status, last_report_at } = read.domain;

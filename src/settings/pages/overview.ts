@@ -6,6 +6,15 @@ import { WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { formatCount, formatDay, formatPassRate, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
+import { openProposals } from '../../store/domains/proposals.ts';
+import {
+  byRank,
+  findWork,
+  type ShownItem,
+  settleWork,
+  type Work,
+  type WorkItem,
+} from '../../store/domains/work.ts';
 import { readInboxOverview } from '../../store/inbox/doors.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
@@ -19,18 +28,7 @@ import { describeUnproven, isUnproven } from './aside-view.ts';
 import { renderInbox } from './inbox-view.ts';
 import { renderProposals } from './proposals.ts';
 import { renderChange, renderWorkItem, type WorkItemView } from './work-item-view.ts';
-import {
-  byRank,
-  findWork,
-  type ShownItem,
-  searchWork,
-  settleWork,
-  sortWork,
-  WORK_COLUMNS,
-  type Work,
-  type WorkColumn,
-  type WorkItem,
-} from './worklist.ts';
+import { searchWork, sortWork, WORK_COLUMNS, type WorkColumn } from './worklist.ts';
 
 const MAX_ALERTS = 10;
 const DOMAINS_PER_PAGE = 50;
@@ -56,13 +54,14 @@ export const showOverview: PageHandler = async (deps, req, res) => {
   const found = choose(work.items, choice);
   const items = found.slice((choice.page - 1) * DOMAINS_PER_PAGE, choice.page * DOMAINS_PER_PAGE);
   const { range } = work;
-  const settled = await settleWork(deps, { accountId, range, items });
+  const settled = await settleWork({ ...deps, ...store }, { accountId, range, items });
   const shown = choice.sort === undefined ? settled.sort(byRank) : settled;
+  const proposals = await store.reader.readAll(openProposals({ accountId }));
   const [address] = await listReportAddresses(store.db, accountId, deps);
   const toView = (item: ShownItem): WorkItemView => ({ item, range, address, now });
   const isFirst = toPath(choice) === OVERVIEW;
   const main = html`<h1>Overview</h1>
-    ${isFirst ? renderProposals(work.proposals, visitor, now) : ''}
+    ${isFirst ? renderProposals(proposals, visitor, now) : ''}
     ${renderBand(work)}
     ${isFirst && work.items.length > 0 ? renderAlerts(work, now) : ''}
     ${

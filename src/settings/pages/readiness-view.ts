@@ -7,6 +7,7 @@ import {
   toPolicies,
 } from '../../domain/dns/dns-record.ts';
 import type { Day } from '../../domain/instant.ts';
+import { describeMessages, describeWait, toSendersQuery } from '../../domain/next-step-texts.ts';
 import type { MailOfStanding, Standing } from '../../domain/own-mail.ts';
 import {
   assess,
@@ -22,8 +23,7 @@ import { formatCount, formatDay, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';
 import { describeDisposition, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
 import { renderMissing } from './failures-view.ts';
-import { describeMessages, describeWait } from './next-step-texts.ts';
-import { toSendersQuery, toSourcePath } from './sources/source-labels.ts';
+import { toSourcePath } from './sources/source-labels.ts';
 
 interface Known {
   readonly record: string | null | undefined;

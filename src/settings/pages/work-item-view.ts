@@ -1,8 +1,11 @@
 import { html } from 'hono/html';
-import { addUp } from '../../domain/alerts/rate.ts';
+import { addUp, toChange } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import type { DomainFacts } from '../../domain/readiness.ts';
+import type { NextStep } from '../../domain/next-step.ts';
+import { describeStep, type StepDomain } from '../../domain/next-step-texts.ts';
+import { type DomainFacts, LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
+import type { ShownItem, WorkItem } from '../../store/domains/work.ts';
 import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
 import { renderBar } from '../frame/charts/volume.ts';
 import {
@@ -13,9 +16,7 @@ import {
   renderTime,
 } from '../frame/text.ts';
 import { renderAside } from './aside-view.ts';
-import { renderNextStep } from './next-step-texts.ts';
 import { toPolicyText } from './readiness-view.ts';
-import { type ShownItem, toChange, type WorkItem } from './worklist.ts';
 
 export interface WorkItemView {
   readonly item: ShownItem;
@@ -38,13 +39,19 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
   </tr>`;
 }
 
-/** Most reports are received within so many days of their own. */
-const LAG_DAYS = 7;
-
 function renderLastReport({ lastReportAt, facts: { newest } }: WorkItem, now: Date): Html {
   if (lastReportAt === null) return html`No report yet`;
   const isOld = newest !== null && newest < addDays(toDay(toInstant(now)), -LAG_DAYS);
   return html`Last report ${renderTime(lastReportAt, now)}${isOld ? `, of ${formatDay(newest)}` : ''}`;
+}
+
+export function renderNextStep(step: NextStep, domain: StepDomain): Html {
+  const { text, code, link } = describeStep(step, domain);
+  return html`${text}${code === undefined ? '' : html` <code>${code}</code>`}${
+    link === undefined
+      ? ''
+      : html` <a href="/settings/domains/${domain.id}${link[0]}">${link[1]}</a>`
+  }`;
 }
 
 /** The change is in points; “new” without messages before. */

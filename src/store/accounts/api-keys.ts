@@ -122,6 +122,16 @@ export async function findKeyHolder(reader: Reader, sha256: Uint8Array) {
   return (await reader.readAll(keyHolder({ sha256 })))[0];
 }
 
+/** A key, with its account. */
+export const keyOfAccount = prepareQuery((db, param: Param<{ keyId: string }>) =>
+  db
+    .selectFrom('api_key')
+    .innerJoin('account', 'account.id', 'account_id')
+    .select(['api_key.name', 'prefix', 'api_key.created_at', 'expires_at'])
+    .select(['account.name as account', 'plan'])
+    .where('api_key.id', '=', param('keyId')),
+);
+
 /** `last_used_at` is written at most this often for each key. */
 export const USE_EVERY_MS = 60_000;
 

@@ -5,6 +5,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { touchDays } from '../lists/heads.ts';
 import type { Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
@@ -83,8 +84,12 @@ export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Ch
       .where('record_type', '=', type)
       .executeTakeFirst();
     const isStale = known === undefined || known.checked_at < (domain.watched_since ?? '');
-    const state = JSON.stringify(update(isStale ? UNKNOWN_RECORD : JSON.parse(known.state)));
+    const before = isStale ? UNKNOWN_RECORD : JSON.parse(known.state);
+    const after = update(before);
+    const state = JSON.stringify(after);
     await upsertRecord(tx, { domain_id: domainId, record_type: type, checked_at: at, state });
+    if (isStale || before.confirmed?.value !== after.confirmed?.value)
+      await touchDays(tx, domainId);
   });
 }
 

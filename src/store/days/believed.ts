@@ -61,6 +61,7 @@ export const stateOf = prepareQuery((db, param: Param<Lately & { domainId: strin
   db
     .selectFrom('domain')
     .select([DAYS_VERSION.as('version'), 'name as domain', 'account_id as accountId'])
+    .select(['id', 'status', 'alerts_version'])
     .select(viewOf(db, param('domainId'), param).as('reporters'))
     .where('id', '=', param('domainId')),
 );

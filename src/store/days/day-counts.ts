@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { Counts } from '../../domain/alerts/rate.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
@@ -15,7 +14,30 @@ import { toBounds } from './views.ts';
  * Whatever changes a row empties its cache of sources; a reader fills it again (day-sources.ts).
  */
 
-interface AddedDay extends DomainDay, Counts {
+/** The counts of a day, and the column of its reports that each adds up. */
+export const DAY_COUNTS = {
+  messages: 'total_messages',
+  aligned: 'aligned_messages',
+  dkim_aligned: 'dkim_aligned',
+  spf_aligned: 'spf_aligned',
+  quarantined: 'quarantined',
+  rejected: 'rejected',
+  otherwise: 'otherwise',
+} as const;
+
+export type DayCount = keyof typeof DAY_COUNTS;
+
+const NAMES = Object.keys(DAY_COUNTS) as DayCount[];
+
+/** What `toCount` finds for each count. */
+export function countEach<Value>(
+  toCount: (column: (typeof DAY_COUNTS)[DayCount], name: DayCount) => Value,
+) {
+  const counts = NAMES.map((name) => [name, toCount(DAY_COUNTS[name], name)]);
+  return Object.fromEntries(counts) as Record<DayCount, Value>;
+}
+
+interface AddedDay extends DomainDay, Readonly<Record<DayCount, number>> {
   readonly reports: number;
   /** null: the greatest number that a report of the domain has now. */
   readonly newest: number | null;
@@ -30,14 +52,14 @@ export function addToDays(added: readonly AddedDay[]): BoundQuery<unknown>[] {
 
 type DayRow = Omit<AddedDay, 'domainId'> & { readonly domain_id: string };
 
-const sumOfBoth = (column: keyof Counts) => {
+const sumOfBoth = (column: DayCount) => {
   const [stored, added] = [sql.ref(`domain_day.${column}`), sql.ref(`excluded.${column}`)];
   const max = sql.lit(Number.MAX_SAFE_INTEGER);
   return sql<number>`case when ${stored} > ${max} - ${added} then ${max} else ${stored} + ${added} end`;
 };
 
 const dayUpserts = prepareRows(
-  ['domain_id', 'day', 'belief', 'reports', 'newest', 'messages', 'aligned', 'policy'],
+  ['domain_id', 'day', 'belief', 'reports', 'newest', 'policy', ...NAMES],
   (db, rows: readonly RowOf<DayRow>[]) =>
     db
       .insertInto('domain_day')
@@ -52,8 +74,7 @@ const dayUpserts = prepareRows(
         oc.columns(['domain_id', 'day', 'belief']).doUpdateSet((eb) => ({
           reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
           newest: eb.ref('excluded.newest'),
-          messages: sumOfBoth('messages'),
-          aligned: sumOfBoth('aligned'),
+          ...Object.fromEntries(NAMES.map((name) => [name, sumOfBoth(name)])),
           policy: eb.fn.coalesce('excluded.policy', 'domain_day.policy'),
           sources: null,
         })),
@@ -91,7 +112,7 @@ async function countDay(tx: Tx, { domainId, day, belief }: DomainDay) {
   return await tx
     .selectFrom('report')
     .select(({ fn }) => fn.countAll<number>().as('reports'))
-    .select([sumOf('total_messages').as('messages'), sumOf('aligned_messages').as('aligned')])
+    .select(NAMES.map((name) => sumOf(DAY_COUNTS[name]).as(name)))
     .where('domain_id', '=', domainId)
     .where('begin_date', '>=', first)
     .where('begin_date', '<=', last)

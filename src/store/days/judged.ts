@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { addUp, type Counts, failedOf } from '../../domain/alerts/rate.ts';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { addDays, type Day, type DayRange, daysBetween } from '../../domain/instant.ts';
@@ -95,6 +96,26 @@ export async function readJudged(
   };
   const results = new Map(mail.map((one) => [one.address, one.results]));
   return { ...found, sources: sources.map(toJudged), results };
+}
+
+/** Addresses of all ranges whose senders are kept. Each takes some 500 bytes. */
+const MAX_KEPT = 50_000;
+
+type BySource = ReadonlyMap<string, JudgedSource>;
+const keptSenders = new WeakMap<Reader, LRUCache<string, BySource>>();
+
+/** The senders of a range, for who reads its pages. `version` is another one when something changes by which they are judged. */
+export async function keepJudged(deps: JudgeDeps, query: JudgedQuery, version: string) {
+  const sizeCalculation = ({ size }: BySource) => size + 1;
+  const kept = keptSenders.get(deps.reader) ?? new LRUCache({ maxSize: MAX_KEPT, sizeCalculation });
+  keptSenders.set(deps.reader, kept);
+  const key = `${query.scope.domainId} ${version}`;
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const { sources } = await readJudged(deps, query);
+  const judged: BySource = new Map(sources.map((source) => [source.address, source]));
+  kept.set(key, judged);
+  return judged;
 }
 
 /** What a sender sent in a range. */

@@ -6,6 +6,7 @@ import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Reader } from '../engine/reader.ts';
 import { type Actor, insertAudit } from '../events/audit.ts';
+import { touchDays } from '../lists/heads.ts';
 
 /** How many marks a domain can have: more than people set, and few enough to read all of them with each page. */
 const MAX_MARKS = 1_000;
@@ -70,6 +71,7 @@ export async function updateMark(
     const row = { domain_id: domainId, subject, marked_at: by.at, marked_by: by.name };
     const marked = tx.insertInto('source_mark');
     if (mark !== null) await marked.values({ ...row, mark }).execute();
+    await touchDays(tx, domainId);
     await insertAudit(tx, by, {
       accountId: by.accountId,
       action: 'source_marked',

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { addDays, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
 import { ask, type Reader } from '../engine/reader.ts';
+import { lockDomain, touchDays } from '../lists/heads.ts';
 import { planState } from './believed.ts';
 import { type ReadingStore, readStored } from './reads.ts';
 import { sortFailing } from './source-list.ts';
@@ -29,6 +31,7 @@ export const allNames = prepareQuery((db, param: Param<{ domainId: string }>) =>
     .select(['address', 'name'])
     .where('domain_id', '=', param('domainId'))
     .where('name', 'is not', null)
+    .orderBy('address')
     .$narrowType<{ name: string }>(),
 );
 
@@ -92,12 +95,16 @@ export async function updateNames(
 ): Promise<void> {
   const until = `${addDays(toDay(now), -KEPT_DAYS)}${now.slice(10)}`;
   await db.write(async (tx) => {
+    await lockDomain(tx, domainId);
+    const listNames = () => runPrepared(tx, allNames({ domainId }));
+    const before = await listNames();
     const known = tx.deleteFrom('source_name').where('domain_id', '=', domainId);
     await known.where('expires_at', '<', until).execute();
     const isAnswered = ({ name }: SourceName) => name !== undefined;
     const unanswered = names.filter((name) => !isAnswered(name));
     await upsertNames(tx, domainId, names.filter(isAnswered), ['name', 'expires_at']);
     await upsertNames(tx, domainId, unanswered, ['expires_at']);
+    if (!isDeepStrictEqual(before, await listNames())) await touchDays(tx, domainId);
   });
 }
 

@@ -1,33 +1,19 @@
-import { failedOf } from '../../domain/alerts/rate.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Day } from '../../domain/instant.ts';
-import { parseNetwork } from '../../domain/network-address.ts';
-import { remember } from '../../domain/remember.ts';
-import { parsePattern } from '../../domain/reports/source-pattern.ts';
 import { sortFirst } from '../../domain/sort.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
 import { stateOf, toLately } from './believed.ts';
-import { loadNamer } from './known-services.ts';
 import { readMarks } from './marks.ts';
 import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
 export interface SourceQuery extends ScopedQuery {
   /** `failed` when none is given. */
   readonly order?: keyof typeof ORDERS | undefined;
-  readonly filter?: SourceFilter | undefined;
+  /** The addresses that a filter lets through; all when undefined. */
+  readonly among?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
-}
-
-/** Which sources are listed: those that match all that is given. */
-export interface SourceFilter {
-  readonly failing?: boolean | undefined;
-  /** The name of who sent for the domain, in whatever case. */
-  readonly service?: string | undefined;
-  /** An address, or a network. */
-  readonly address?: string | undefined;
-  readonly among?: readonly string[] | undefined;
 }
 
 /** What sources depend on besides their range. */
@@ -37,33 +23,12 @@ export type SourcesState = NonNullable<Awaited<ReturnType<typeof findSourcesStat
 export async function listSources(reader: Reader, { scope, range, today, ...query }: SourceQuery) {
   const state = await readState(reader, scope, today);
   const { summed, counted } = await sumRange(reader, { ...scope, range, today }, state);
-  const { order = 'failed', filter, offset, limit } = query;
+  const { order = 'failed', among, offset, limit } = query;
   const sorted = sortAll(summed, order);
-  const found = filter ? sorted.filter(await toMeant(filter, state.domain)) : sorted;
+  const isAmong = among && new Set(among);
+  const found = isAmong ? sorted.filter(({ address }) => isAmong.has(address)) : sorted;
   const sources = found.slice(offset, offset + limit);
   return { ...state, ...toTotals(summed), sources, total: found.length, counted };
-}
-
-async function toMeant({ failing, service, address, among }: SourceFilter, domain: string) {
-  const isInNetwork = address === undefined ? undefined : parseNetwork(address);
-  const isAmong = among && new Set(among);
-  const findService = service === undefined ? undefined : await loadServiceOf(domain);
-  const name = service?.toLowerCase();
-  return (source: SourceSum): boolean =>
-    (!failing || failedOf(source) > 0) &&
-    (isAmong?.has(source.address) ?? true) &&
-    (isInNetwork?.(source.address) ?? true) &&
-    (findService === undefined || findService(source)?.name.toLowerCase() === name);
-}
-
-/** Who sent for a domain from a source, as reports show it: names in DNS are left out. */
-export async function loadServiceOf(domain: string) {
-  const nameService = await loadNamer(domain);
-  const parse = remember(parsePattern);
-  return ({ patterns }: Pick<SourceSum, 'patterns'>) => {
-    const results = [...patterns].map(([text, messages]) => ({ seen: parse(text), messages }));
-    return nameService({ results, name: undefined });
-  };
 }
 
 /** A range without its sources. */

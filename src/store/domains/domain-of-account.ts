@@ -1,28 +1,9 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
-import { BELIEF, DAYS_VERSION, isInView, type Lately, viewOf } from '../days/believed.ts';
+import { BELIEF, isInView } from '../days/believed.ts';
 import { planNewestDay, toBounds } from '../days/views.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
-
-/* What the API's answer about one domain is made of. */
-
-export type DomainOfAccountRow = RowOfQuery<typeof domainOfAccount>;
-
-/** No row when the account has no such domain. `dmarc_state` is JSON (domain/dns/dns-watch.ts), null where DNS was not checked. */
-export const domainOfAccount = prepareQuery((db, param: Param<DomainOfAccount & Lately>) =>
-  db
-    .selectFrom('domain')
-    .leftJoin('dns_record', (join) =>
-      join.onRef('dns_record.domain_id', '=', 'domain.id').on('record_type', '=', 'dmarc'),
-    )
-    .select(['id', 'name', 'status', 'last_report_at', DAYS_VERSION.as('version')])
-    .select('dns_record.state as dmarc_state')
-    .select(viewOf(db, param('domainId'), param).as('reporters'))
-    .where('id', '=', param('domainId'))
-    .where('account_id', '=', param('accountId')),
-);
 
 export type NewestReport = RowOfQuery<typeof newestReport>;
 

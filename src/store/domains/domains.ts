@@ -10,7 +10,7 @@ import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { tellOfChanges } from '../events/events.ts';
 import { toFilteredId } from '../lists/filtered.ts';
-import { isVersion, touchDomainList } from '../lists/heads.ts';
+import { isVersion, touchDays, touchDomainList } from '../lists/heads.ts';
 import type { ItemsQuery, PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
 import { findOrInsertDomain } from '../reports/reported-domains.ts';
@@ -177,7 +177,9 @@ export async function updateSendsNoMail(
     const changed = said.where('id', '=', domainId).where('sends_no_mail', '<>', value);
     const { numUpdatedRows } = await changed.executeTakeFirst();
     const action = sendsNoMail ? 'domain_sends_no_mail' : 'domain_sends_mail';
-    if (numUpdatedRows > 0n) await insertAudit(tx, by, { accountId, action, subject });
+    if (numUpdatedRows === 0n) return;
+    await touchDays(tx, domainId);
+    await insertAudit(tx, by, { accountId, action, subject });
   });
 }
 

@@ -5,10 +5,7 @@ import { listPolicySteps } from '../../domain/dns/policy-steps.ts';
 import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../domain/instant.ts';
 import type { OpenAlert } from '../../domain/readiness.ts';
-import type { View } from '../../domain/reports/authentication.ts';
-import { listDnsRecords, toDnsFacts } from '../alerts/dns-records.ts';
 import { asideOf, type DaysQuery, planState, selectDays } from '../days/believed.ts';
-import { selectStated } from '../days/stated-policy.ts';
 import type { Aside } from '../days/summed-range.ts';
 import { latestDays } from '../days/views.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -34,10 +31,6 @@ function requireDomain([domain]: readonly DomainRow[]): DomainRow {
   if (domain === undefined) throw new Failure('not_found', 'No such domain.');
   return domain;
 }
-
-const statedPolicy = prepareQuery((db, param: Param<{ domainId: string; view: View }>) =>
-  selectStated(db, param('domainId'), param('view')).select(['day', 'policy']),
-);
 
 /** More days than a gap of reports has: what was published before a range, and whether its last step is one. */
 const MARGIN_DAYS = 30;
@@ -85,15 +78,13 @@ interface DomainQuery {
   /** The days of its charts, both included. */
   readonly from: Day;
   readonly to: Day;
-  /** The days that its next step depends on, with as many before. */
-  readonly window: { readonly from: Day; readonly to: Day };
 }
 
-/** A domain of the account with its days, its alerts around them, and what its next step depends on. */
+/** A domain of the account with its days, and its alerts around them. */
 export async function readDomain(
   reader: Reader,
   scope: DomainOfAccount,
-  { today, from, to, window }: DomainQuery,
+  { today, from, to }: DomainQuery,
 ) {
   const { domainId } = scope;
   const until = addDays(to, MAX_LAG_DAYS);
@@ -104,34 +95,26 @@ export async function readDomain(
     const rows = yield* askAll(
       oneDomain(scope),
       latestDays({ ...counting, from, to }),
-      latestDays({ ...counting, ...window }),
       asideOf({ ...counting, from, to }),
-      statedPolicy(counting),
       statedDays({ ...counting, ...around }),
       alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
       alertsOfRange({ domainId, from: BEGIN_OF_TIME, until: from, limit: MAX_EARLIER }),
       openAlertsOfDomain({ domainId }),
-      listDnsRecords({ domainId }),
     );
     return { reporters, rows };
   });
   const { reporters, rows } = read;
-  const [found, days, latest, [aside], [stated], policies, fired, earlier, open, dns] = rows;
-  const confirmed = toDnsFacts(dns).dmarc?.confirmed ?? undefined;
-  const record = confirmed === undefined ? (stated?.policy ?? undefined) : confirmed.value;
-  const openAlerts = toOpenAlerts(open);
+  const [found, days, [aside], policies, fired, earlier, open] = rows;
   // Earlier alerts that lasted into the range are shown too.
   const lasted = earlier.filter(({ resolved_at }) => resolved_at !== null && resolved_at >= from);
   const past = [...fired, ...lasted, ...open.filter(({ fired_at }) => fired_at < from)];
   // Earlier alerts may exist that were not read.
   const isPastCut = fired.length === MAX_ALERTS || earlier.length === MAX_EARLIER;
-  const statedOn = confirmed === undefined ? stated?.day : undefined;
   const domain = requireDomain(found);
   const known = listPolicySteps(policies, [...fired, ...earlier]);
   const steps = known.filter(({ day }) => day >= from && day <= to);
   const believed = { reporters, aside: aside as Aside };
-  const counted = { ...believed, days: days.toReversed(), latest: latest.toReversed() };
-  return { domain, ...counted, steps, past, isPastCut, open, openAlerts, record, statedOn };
+  return { domain, ...believed, days: days.toReversed(), steps, past, isPastCut, open };
 }
 
 /** The alerts that the next step tells of. What nobody says who is established is none. */

@@ -1,47 +1,72 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { type SqlBool, sql } from 'kysely';
+import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { DayCounts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import { selectAccountAlerts } from '../alerts/alerts.ts';
-import { dataDaysOf, isInView, type Lately, toLately, viewOf } from '../days/believed.ts';
+import {
+  DAYS_VERSION,
+  dataDaysOf,
+  isInView,
+  type Lately,
+  toLately,
+  viewOf,
+} from '../days/believed.ts';
 import { selectStated } from '../days/stated-policy.ts';
 import { latestDays } from '../days/views.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type BoundQuery, type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
-import { openProposals } from './proposals.ts';
+import type { Tables } from '../tables.ts';
 
 /*
  * What the overview ranks all active domains of an account by. Days are added up in the database: of two hundred domains
- * with sixty days each that is 12,000 rows.
+ * with sixty days each that is 12,000 rows. What was read of a domain is good while it has the same version.
  */
 
 type OfAccount = { accountId: string };
 
-/** An account with more has its first ones by name on the overview. */
-const MAX_DOMAINS = 5_000;
-
-/** Active domains by name, and whose reports of each count. */
-const activeOfAccount = prepareQuery((db, param: Param<OfAccount & Lately>) =>
-  db
-    .selectFrom('domain')
-    .select(['id', viewOf(db, sql.ref('domain.id'), param).as('reporters')])
-    .where('account_id', '=', param('accountId'))
-    .where('status', '=', 'active')
-    .orderBy('name')
-    .limit(MAX_DOMAINS),
+/** Domains by name, and whose reports of each count. */
+const activeAfter = prepareQuery(
+  (db, param: Param<OfAccount & Lately & { after: string; limit: number }>) =>
+    selectDomains(db, param)
+      .where('account_id', '=', param('accountId'))
+      .where('status', '=', 'active')
+      .where('name', '>', param('after'))
+      .orderBy('name')
+      .limit(param('limit')),
 );
 
-type ActiveDomain = RowOfQuery<typeof activeOfAccount>;
+const oneDomain = prepareQuery((db, param: Param<OfAccount & Lately & { domainId: string }>) =>
+  selectDomains(db, param)
+    .where('id', '=', param('domainId'))
+    .where('account_id', '=', param('accountId')),
+);
+
+/** `dmarc` is what DNS checks know of the record: JSON of a `DnsRecordState`. */
+function selectDomains<P extends Lately>(db: Kysely<Tables>, param: Param<P>) {
+  return db
+    .selectFrom('domain')
+    .select(['id', 'name', 'status', 'last_report_at', 'sends_no_mail'])
+    .select([DAYS_VERSION.as('version'), viewOf(db, sql.ref('domain.id'), param).as('reporters')])
+    .select(({ selectFrom }) =>
+      selectFrom('dns_record')
+        .select('state')
+        .whereRef('domain_id', '=', 'domain.id')
+        .where('record_type', '=', 'dmarc')
+        .as('dmarc'),
+    );
+}
+
+type Viewed = { readonly id: string; readonly reporters: View };
 
 /** JSON of ids of domains that have one view. */
 type OfView = { ids: string; view: View };
 
 /** Asks for domains, which the caller knows to be the account's, by their views. */
 function* askByView<Row>(
-  domains: readonly ActiveDomain[],
+  domains: readonly Viewed[],
   query: (of: OfView) => BoundQuery<Row>,
 ): Plan<Row[]> {
   const found: Row[] = [];
@@ -50,24 +75,18 @@ function* askByView<Row>(
   return found;
 }
 
-type DomainState = RowOfQuery<typeof statesOf>;
-
-/** Domains with the days that count, and the policy of the newest day whose reports state one. */
-const statesOf = prepareQuery((db, param: Param<OfView>) => {
-  const stated = selectStated(db, sql.ref('domain.id'), param('view')).select('policy');
+/** The days that count, and the policy of the newest day whose reports state one, with its day. */
+const datesOf = prepareQuery((db, param: Param<OfView>) => {
+  const stated = selectStated(db, sql.ref('domain.id'), param('view'));
   return db
     .selectFrom('domain')
-    .select([
-      'id',
-      'name',
-      'status',
-      'last_report_at',
-      'sends_no_mail',
-      sql<View>`${param('view')}`.as('reporters'),
-    ])
-    .select([...dataDaysOf(db, param('view')), stated.as('policy')])
+    .select(['id', ...dataDaysOf(db, param('view'))])
+    .select([stated.select('policy').as('policy'), stated.select('day').as('statedOn')])
     .where(dialectOf(db).isIn(sql.ref('id'), param('ids'), 'uuid'));
 });
+
+type Dates = Omit<RowOfQuery<typeof datesOf>, 'id'>;
+type DomainState = RowOfQuery<typeof activeAfter> & Dates;
 
 /** Adds up the days from `from` on, the days before, and what does not count. */
 export const sumsOfDomains = prepareQuery(
@@ -99,16 +118,7 @@ export const sumsOfDomains = prepareQuery(
   },
 );
 
-/** What DNS checks know of DMARC records: JSON of a `DnsRecordState`. */
-const recordsOfAccount = prepareQuery((db, param: Param<OfAccount>) =>
-  db
-    .selectFrom('domain')
-    .innerJoin('dns_record', 'dns_record.domain_id', 'domain.id')
-    .select(['domain_id', 'state'])
-    .where('account_id', '=', param('accountId'))
-    .where('status', '=', 'active')
-    .where('record_type', '=', 'dmarc'),
-);
+type DomainSum = RowOfQuery<typeof sumsOfDomains>;
 
 /** Many more than an account has domains, so that a flood of them does not fill the memory. */
 const MAX_OPEN = 10_000;
@@ -119,37 +129,91 @@ const openAlerts = prepareQuery((db, param: Param<OfAccount>) =>
     .limit(MAX_OPEN),
 );
 
+const openAlertsOfDomain = prepareQuery((db, param: Param<OfAccount & { domainId: string }>) =>
+  selectAccountAlerts(db, param('accountId'))
+    .where('alert.domain_id', '=', param('domainId'))
+    .where('alert.resolved_at', 'is', null)
+    .limit(MAX_OPEN),
+);
+
 interface WorklistQuery extends OfAccount {
   readonly today: Day;
-  /** How many days, up to the newest of the account. As many before are for comparison. */
+  /** How many days, up to the newest of the domains. As many before are for comparison. */
   readonly days: number;
+  /** One domain of the account, active or paused; without it, all active ones. */
+  readonly domainId?: string | undefined;
 }
 
-/** Domains whose days are added up before the event loop runs: 12,000 days take some milliseconds. */
+/** What was read of domains, by their ids. */
+export type KnownDomains = Map<
+  string,
+  { readonly version: string; readonly dates: Dates; sum?: DomainSum | undefined; to?: Day }
+>;
+
+/** Domains that are read before the event loop runs: it takes some milliseconds. */
 const DOMAINS_AT_ONCE = 200;
 
-/** All active domains of an account by name, with what their next steps depend on. */
-export async function readWorklist(reader: Reader, { accountId, today, days }: WorklistQuery) {
-  const [unordered, [records, alerts, proposals]] = await reader.readPlan(function* () {
-    const active = yield* ask(activeOfAccount({ accountId, ...toLately(today) }));
-    const others = yield* askAll(
-      recordsOfAccount({ accountId }),
-      openAlerts({ accountId }),
-      openProposals({ accountId }),
-    );
-    return [yield* askByView(active, statesOf), others] as const;
-  });
-  const states = unordered.sort((a, b) => (a.name < b.name ? -1 : 1));
+/** Domains of an account by name, with what their next steps depend on. */
+export async function readWorklist(
+  reader: Reader,
+  query: WorklistQuery,
+  known: KnownDomains = new Map(),
+) {
+  const { accountId, today, days, domainId } = query;
+  const states = await readStates(reader, query, known);
+  const alerts = await reader.readAll(
+    domainId === undefined
+      ? openAlerts({ accountId })
+      : openAlertsOfDomain({ accountId, domainId }),
+  );
   const range = toRange(states, today, days);
-  const sums: RowOfQuery<typeof sumsOfDomains>[] = [];
-  for (let i = 0; i < states.length; i += DOMAINS_AT_ONCE) {
-    const some = states.slice(i, i + DOMAINS_AT_ONCE);
-    const wanted = { ...range, before: addDays(range.from, -days) };
-    const ofView = (of: OfView) => sumsOfDomains({ ...of, ...wanted });
-    sums.push(...(await reader.readPlan(() => askByView(some, ofView))));
+  const wanted = { ...range, before: addDays(range.from, -days) };
+  const ofView = (of: OfView) => sumsOfDomains({ ...of, ...wanted });
+  const unsummed = states.filter(({ id }) => known.get(id)?.to !== range.to);
+  for (let i = 0; i < unsummed.length; i += DOMAINS_AT_ONCE) {
+    const some = unsummed.slice(i, i + DOMAINS_AT_ONCE);
+    const found = await reader.readPlan(() => askByView(some, ofView));
+    const byId = new Map(found.map((sum) => [sum.domain_id, sum]));
+    for (const { id } of some)
+      Object.assign(known.get(id) ?? {}, { sum: byId.get(id), to: range.to });
     await yieldToOthers();
   }
-  return { range, states, sums, records, alerts, proposals };
+  const sums = states.flatMap(({ id }) => known.get(id)?.sum ?? []);
+  return { range, states, sums, alerts };
+}
+
+/** Forgets what is known of other domains. */
+async function readStates(reader: Reader, query: WorklistQuery, known: KnownDomains) {
+  const { accountId, today, domainId } = query;
+  const of = { accountId, ...toLately(today) };
+  if (domainId !== undefined)
+    return await reader.readPlan(() => planStates(oneDomain({ ...of, domainId }), known));
+  const states: DomainState[] = [];
+  for (let isLast = false; !isLast; await yieldToOthers()) {
+    const page = { after: states.at(-1)?.name ?? '', limit: DOMAINS_AT_ONCE };
+    const some = await reader.readPlan(() => planStates(activeAfter({ ...of, ...page }), known));
+    states.push(...some);
+    isLast = some.length < DOMAINS_AT_ONCE;
+  }
+  const ids = new Set(states.map(({ id }) => id));
+  for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+  return states;
+}
+
+function* planStates(
+  query: BoundQuery<RowOfQuery<typeof activeAfter>>,
+  known: KnownDomains,
+): Plan<DomainState[]> {
+  const toVersion = ({ version, reporters }: (typeof rows)[number]) => `${version} ${reporters}`;
+  const rows = yield* ask(query);
+  const changed = rows.filter((row) => known.get(row.id)?.version !== toVersion(row));
+  const found = yield* askByView(changed, datesOf);
+  const byId = new Map(found.map(({ id, ...dates }) => [id, dates]));
+  return rows.map((row) => {
+    const dates = byId.get(row.id) ?? (known.get(row.id)?.dates as Dates);
+    if (byId.has(row.id)) known.set(row.id, { version: toVersion(row), dates });
+    return { ...row, ...dates };
+  });
 }
 
 /** Reporters lag by days, so it ends with the newest day of all domains. */
@@ -162,7 +226,7 @@ function toRange(states: readonly DomainState[], today: Day, days: number): DayR
 export type Worklist = Awaited<ReturnType<typeof readWorklist>>;
 
 /** The days of a range that count, of few domains, which the caller knows to be the account's. */
-export async function readDaysOf<Domain extends ActiveDomain>(
+export async function readDaysOf<Domain extends Viewed>(
   reader: Reader,
   domains: readonly Domain[],
   toRange: (domain: Domain) => DayRange,

@@ -61,6 +61,18 @@ export async function touchDomainList(
     .execute();
 }
 
+/**
+ * After stored reports became believed, or another thing is known that a domain's days are judged by: marks, names, its
+ * record in DNS, its owner's word. The domain is locked.
+ */
+export async function touchDays(tx: Tx, domainId: string): Promise<void> {
+  const touched = { days_version: newVersion() };
+  const domain = tx.updateTable('domain').set(touched).where('id', '=', domainId);
+  const owned = await domain.returning('account_id').executeTakeFirst();
+  if (!owned?.account_id) return;
+  await tx.updateTable('account').set(touched).where('id', '=', owned.account_id).execute();
+}
+
 /** Whoever changes what belongs to a domain holds its row (decision 64). */
 export async function lockDomain(tx: Tx, id: string): Promise<void> {
   const domain = tx.selectFrom('domain').select('id').where('id', '=', id);

@@ -76,6 +76,12 @@ export const REPORTS = {
       document_seq: count(),
       total_messages: count(),
       aligned_messages: count(),
+      dkim_aligned: count(),
+      spf_aligned: count(),
+      /** Messages by their disposition; `otherwise`: another one than `none`, or none stated. */
+      quarantined: count(),
+      rejected: count(),
+      otherwise: count(),
       record_count: number(),
       /** The account whose list has it (reports/listing.ts), and the change with which it came to that list. */
       account_seq: orNull(number()),
@@ -187,6 +193,11 @@ export const REPORTS = {
       newest: orZero(count()),
       messages: count(),
       aligned: count(),
+      dkim_aligned: orZero(count()),
+      spf_aligned: orZero(count()),
+      quarantined: orZero(count()),
+      rejected: orZero(count()),
+      otherwise: orZero(count()),
       belief: text<Belief>(),
       /** What its reports state (days/stated-policy.ts), as tags of a DMARC record; null when none does. */
       policy: orNull(text()),

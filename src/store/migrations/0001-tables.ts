@@ -60,6 +60,8 @@ export const TABLES = {
       all_domains_version: text(),
       reports_total: orZero(count()),
       reports_version: text(),
+      /** Another text with each other `days_version` of a domain. */
+      days_version: orNull(text()),
       alerts_total: orZero(count()),
       alerts_version: text(),
       /** The number of the change with which alerts were last removed: older cursors of them are no longer good. */
@@ -118,7 +120,7 @@ export const TABLES = {
       sends_no_mail: orZero(flag()),
       reports_total: orZero(count()),
       reports_version: text(),
-      /** Another text when days changed and no list of reports did: stored reports became believed (reports/established.ts). */
+      /** Another text when days, or what is known of them, changed and no list of reports did (lists/heads.ts). */
       days_version: orNull(text()),
       /** The number of the account's change with which one was last removed: older cursors of the list are no longer good. */
       reports_removed: orZero(count()),

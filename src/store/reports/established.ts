@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { NEW } from '../../domain/reports/authentication.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
-import { newVersion } from '../lists/heads.ts';
+import { touchDays } from '../lists/heads.ts';
 import { IS_NEW } from '../migrations/0001-reports.ts';
 import { placeOf, type ReportRow } from './report-row.ts';
 
@@ -40,6 +40,5 @@ export async function believe(tx: Tx, reports: readonly Sent[], authenticated: s
   await rows.where('begin_date', 'in', begins).where('seq', 'in', seqs).execute();
   const after = reports.map((row) => placeOf({ ...row, authenticated }));
   await recountDays(tx, [...reports.map(placeOf), ...after]);
-  const domain = tx.updateTable('domain').set({ days_version: newVersion() });
-  await domain.where('id', '=', domainId).execute();
+  await touchDays(tx, domainId);
 }

@@ -20,6 +20,11 @@ export function toParsedRow({ metadata, tally, warnings, content }: AggregateRep
     record_count: tally.recordCount,
     total_messages: tally.totalMessages,
     aligned_messages: tally.alignedMessages,
+    dkim_aligned: tally.dkimAligned,
+    spf_aligned: tally.spfAligned,
+    quarantined: tally.quarantined,
+    rejected: tally.rejected,
+    otherwise: tally.otherwise,
     warnings: JSON.stringify(warnings),
     content,
   };

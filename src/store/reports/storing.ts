@@ -2,7 +2,7 @@ import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
-import { addToDays } from '../days/day-counts.ts';
+import { addToDays, countEach } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { insertEvents, type NewEvent } from '../events/events.ts';
@@ -59,14 +59,11 @@ function toDays(reports: readonly NewReport[]) {
   return addToDays(
     [...byPlace.values()].map((some) => {
       const [{ row }] = some as [NewReport];
-      const sum = (column: 'total_messages' | 'aligned_messages') =>
-        some.reduce((all, { row }) => addSafely(all, row[column]), 0);
       return {
         ...placeOf(row),
         reports: some.length,
         newest: null,
-        messages: sum('total_messages'),
-        aligned: sum('aligned_messages'),
+        ...countEach((column) => some.reduce((all, { row }) => addSafely(all, row[column]), 0)),
         policy: some.map((one) => toPolicyTags(one.policyPublished)).findLast(Boolean) ?? null,
       };
     }),

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { BELIEF } from '../days/believed.ts';
+import { DAY_COUNTS } from '../days/day-counts.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { sumOf } from '../engine/sums.ts';
 import { accountReportList, alertList } from '../lists/timeline.ts';
@@ -28,6 +29,8 @@ type Lists = { id: string; alerts: string; reports: string };
 export function toLists(id: string): Lists {
   return { id, alerts: alertList(id), reports: accountReportList(id) };
 }
+
+const NAMES = Object.keys(DAY_COUNTS) as (keyof typeof DAY_COUNTS)[];
 
 type Expressions = Readonly<Record<keyof Lists, RawBuilder<string>>>;
 type Build = (owner: Expressions) => RawBuilder<FigureRow>;
@@ -84,9 +87,9 @@ export const OF_DOMAIN: readonly Figure[] = [
   }),
   figure('domain_day', {
     stored: ({ id }) =>
-      sql`select day || ' ' || belief as at, reports, messages, aligned from domain_day where domain_id = ${id}`,
+      sql`select day || ' ' || belief as at, reports, ${sql.join(NAMES.map((name) => sql.ref(name)))} from domain_day where domain_id = ${id}`,
     right: ({ id }) => sql`select date(begin_date) || ' ' || ${BELIEF} as at, count(*) as reports,
-      ${sumOf('total_messages')} as messages, ${sumOf('aligned_messages')} as aligned
+      ${sql.join(NAMES.map((name) => sql`${sumOf(DAY_COUNTS[name])} as ${sql.ref(name)}`))}
       from report where domain_id = ${id} group by 1`,
   }),
   daysOf(

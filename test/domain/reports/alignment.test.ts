@@ -36,11 +36,14 @@ describe('addToTally', () => {
       { count: 5, policyEvaluated: evaluated('fail', 'fail') },
       { count: 0, policyEvaluated: evaluated('pass', 'pass') },
     ].reduce(addToTally, EMPTY_TALLY);
-    expect(tally).toEqual({ recordCount: 4, totalMessages: 12, alignedMessages: 7 });
+    expect(tally).toEqual({
+      ...{ recordCount: 4, totalMessages: 12, alignedMessages: 7, dkimAligned: 3, spfAligned: 4 },
+      ...{ quarantined: 0, rejected: 0, otherwise: 12 },
+    });
   });
 
   test('does not change the given tally', () => {
     addToTally(EMPTY_TALLY, { count: 1, policyEvaluated: evaluated('pass', 'pass') });
-    expect(EMPTY_TALLY).toEqual({ recordCount: 0, totalMessages: 0, alignedMessages: 0 });
+    expect(new Set(Object.values(EMPTY_TALLY))).toEqual(new Set([0]));
   });
 });

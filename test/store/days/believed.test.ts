@@ -6,10 +6,10 @@ import { listSources as listSourcesOfApi } from '../../../src/external/list-sour
 import type { Given } from '../../../src/external/operation.ts';
 import { planState } from '../../../src/store/days/believed.ts';
 import { readEvidence } from '../../../src/store/days/evidence.ts';
-import { findServicesVersion, loadNamer } from '../../../src/store/days/known-services.ts';
 import { findUnnamed } from '../../../src/store/days/names.ts';
 import { findLastDay, readSource } from '../../../src/store/days/source.ts';
 import { listSources, type SourceQuery } from '../../../src/store/days/source-list.ts';
+import type { ScopedQuery } from '../../../src/store/days/summed-range.ts';
 import { planNewestReport } from '../../../src/store/domains/domain-of-account.ts';
 import { findDataDays } from '../../../src/store/domains/domain-reports.ts';
 import { readDomain } from '../../../src/store/domains/overview.ts';
@@ -97,8 +97,7 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
     ...page,
   });
   const { version: ___, aside: ____, ...evidence } = await readEvidence(reader, asked);
-  const window = { from: addDays(RANGE.from, -30), to: TODAY };
-  const domain = await readDomain(reader, scope, { today, ...RANGE, window });
+  const domain = await readDomain(reader, scope, { today, ...RANGE });
   expect(domain).toMatchObject({ reporters, aside });
   const { states, sums, range } = await readWorklist(reader, { accountId, today, days: 30 });
   // A domain whose rows are all set aside has sums of nothing.
@@ -118,7 +117,7 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
   const answers = {
     list,
     evidence,
-    days: [domain.days, domain.latest, domain.record, domain.statedOn],
+    days: domain.days,
     worklist: [states.map(({ last_report_at, ...state }) => state), addedUp, range],
     ofDomains: [...(await readDaysOf(reader, states, () => RANGE)).values()],
     sources,
@@ -136,13 +135,16 @@ async function readApi({ store, scope }: World, today: Day) {
   const reader = { ...store.reader };
   const given = {
     now: () => new Date(today),
-    services: { findVersion: findServicesVersion, loadNamer },
-    days: { listSources: (query: SourceQuery) => listSources(reader, { ...query, today }) },
+    findKnown: async () => [],
+    days: {
+      listSources: (query: SourceQuery) => listSources(reader, { ...query, today }),
+      readEvidence: (query: ScopedQuery) => readEvidence(reader, { ...query, today }),
+    },
   } as unknown as Given;
   const query = { from: RANGE.from, until: RANGE.to, order: 'failed', limit: 50, offset: 0 };
   const call = { accountId: scope.accountId, path: { domain_id: scope.domainId }, query };
-  const { body } = await listSourcesOfApi(call as never, given).read(reader);
-  return [body.data, body.total, body.unlisted_messages];
+  const found = await listSourcesOfApi(call as never, given).read(reader);
+  return [found?.body.data, found?.body.total, found?.body.unlisted_messages];
 }
 
 /** Without versions, ids and counted days, which are not read of days, and the view, which two properties compare apart. */

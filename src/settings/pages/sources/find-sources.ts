@@ -16,7 +16,6 @@ import {
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';
-import { toJudgeDeps } from '../own-mail.ts';
 import { groupSources, type SourceGroup } from './source-groups.ts';
 
 /** What sources are grouped by: who sent, their network, or the organizational domain of their name. */
@@ -64,7 +63,7 @@ export interface FoundSources
 
 export async function findSources(deps: SettingsDeps, query: FindQuery): Promise<FoundSources> {
   const { scope, domain, range, choice } = query;
-  const judged = await readJudged(toJudgeDeps(deps), { scope, name: domain.name, range });
+  const judged = await readJudged({ ...deps, ...deps.store }, { scope, name: domain.name, range });
   const { sources: all, marks, messages, days, unlisted, reporters, aside, total } = judged;
   const chosen = choose(all, judged, choice);
   const counted = choice.standing && sumByStanding(all, judged, toRest(judged))[choice.standing];

@@ -1,6 +1,4 @@
 import { html } from 'hono/html';
-import type { Standing } from '../../../domain/own-mail.ts';
-import { WINDOW_DAYS } from '../../../domain/readiness.ts';
 import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
@@ -16,11 +14,6 @@ const MAX_NAME = 253;
 export function toSourcePath(domainId: string, address?: string): string {
   const list = `/settings/domains/${domainId}/sources`;
   return address === undefined ? list : `${list}/${encodeURIComponent(address)}`;
-}
-
-/** The list of sources over the days of the next step, of one sender or of one standing, and no others. */
-export function toSendersQuery(chosen: { readonly within?: string; readonly standing?: Standing }) {
-  return new URLSearchParams({ days: String(WINDOW_DAYS), failing: '1', ...chosen }).toString();
 }
 
 const MARKS = {

@@ -28,7 +28,6 @@ import {
 } from '../../frame/range.ts';
 import { formatPeriod, type Html, renderPassed } from '../../frame/text.ts';
 import { domainScopeOf, visitorOf } from '../../visitor.ts';
-import { toJudgeDeps } from '../own-mail.ts';
 import { renderWords } from '../words.ts';
 import { renderMarks } from './marks.ts';
 import { renderReporters, renderResults } from './results-view.ts';
@@ -82,7 +81,10 @@ interface SourceQuery {
 async function readJudgedSource(deps: SettingsDeps, { address, ...query }: SourceQuery) {
   const { scope, domain, range } = query;
   const read = async (of: DayRange) => {
-    const judged = await readJudged(toJudgeDeps(deps), { scope, name: domain.name, range: of });
+    const judged = await readJudged(
+      { ...deps, ...deps.store },
+      { scope, name: domain.name, range: of },
+    );
     return { ...judged, source: judged.sources.find((one) => one.address === address) };
   };
   const shown = await read(range);

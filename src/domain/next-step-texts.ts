@@ -1,21 +1,13 @@
-import { html } from 'hono/html';
-import { toAlertDays } from '../../domain/alerts/alert-days.ts';
-import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { type Counts, failedOf } from '../../domain/alerts/rate.ts';
-import type { AlertType } from '../../domain/alerts/registry.ts';
-import type { PolicyTag } from '../../domain/dns/dns-record.ts';
-import { toFirstRecord, toRejectRecord } from '../../domain/dns/records-to-publish.ts';
-import type { AlertStep, NextStep, Strangers } from '../../domain/next-step.ts';
-import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from '../../domain/readiness.ts';
-import {
-  formatCount,
-  formatDay,
-  formatPassRate,
-  pluralize,
-  toSafeText,
-} from '../../domain/text.ts';
-import type { Html } from '../frame/text.ts';
-import { toSendersQuery } from './sources/source-labels.ts';
+import { toAlertDays } from './alerts/alert-days.ts';
+import { findAlertText } from './alerts/alert-texts.ts';
+import { type Counts, failedOf } from './alerts/rate.ts';
+import type { AlertType } from './alerts/registry.ts';
+import type { PolicyTag } from './dns/dns-record.ts';
+import { toFirstRecord, toRejectRecord } from './dns/records-to-publish.ts';
+import type { AlertStep, NextStep, Strangers } from './next-step.ts';
+import type { Standing } from './own-mail.ts';
+import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from './readiness.ts';
+import { formatCount, formatDay, formatPassRate, pluralize, toSafeText } from './text.ts';
 
 interface StepText {
   readonly text: string;
@@ -34,13 +26,9 @@ export interface StepDomain {
   readonly record?: string | null | undefined;
 }
 
-export function renderNextStep(step: NextStep, domain: StepDomain): Html {
-  const { text, code, link } = describeStep(step, domain);
-  return html`${text}${code === undefined ? '' : html` <code>${code}</code>`}${
-    link === undefined
-      ? ''
-      : html` <a href="/settings/domains/${domain.id}${link[0]}">${link[1]}</a>`
-  }`;
+/** The list of sources over the days of the next step, of one sender or of one standing, and no others. */
+export function toSendersQuery(chosen: { readonly within?: string; readonly standing?: Standing }) {
+  return new URLSearchParams({ days: String(WINDOW_DAYS), failing: '1', ...chosen }).toString();
 }
 
 const GOOD = `More than 99% of your mail passed for ${WINDOW_DAYS} days`;

@@ -1,0 +1,45 @@
+import { toDay, toInstant } from '../domain/instant.ts';
+import { accountVersion, byName, byRank, findWork, settleWork } from '../store/domains/work.ts';
+import { hashVersion } from './computed-version.ts';
+import type { Handler } from './operation.ts';
+import { toPolicy, toWorkFields } from './work-fields.ts';
+
+export const listOverview = (({ accountId, query }, given) => {
+  const { order, limit, offset } = query;
+  const { days, networks } = given;
+  const now = given.now();
+  const toVersion = async (version: string) => {
+    const known = [await given.findKnown(), await given.findAddress(accountId)];
+    return hashVersion([version, toDay(toInstant(now)), order, known]);
+  };
+  return {
+    missing: 'No such account.',
+    findVersion: async (reader) => {
+      const [account] = await reader.readAll(accountVersion({ accountId }));
+      return account && (await toVersion(account.version));
+    },
+    read: async (reader) => {
+      const { items, range, version } = await findWork(reader, { accountId, now });
+      const ordered = order === 'name' ? items.toSorted(byName) : items;
+      const page = {
+        accountId,
+        range,
+        items: ordered.slice(offset, offset + limit),
+        isWhole: true,
+      };
+      const settled = await settleWork({ reader, days, networks }, page);
+      const address = await given.findAddress(accountId);
+      const shown = order === 'name' ? settled : settled.sort(byRank);
+      const data = shown.map((item) => ({
+        id: item.id,
+        domain: item.name,
+        status: item.facts.status,
+        last_report_at: item.lastReportAt,
+        policy: toPolicy(item),
+        ...toWorkFields(item, range, address),
+        open_alerts: item.facts.openAlerts.length,
+      }));
+      return { version: await toVersion(version), body: { data, total: items.length } };
+    },
+  };
+}) satisfies Handler<'listOverview'>;

@@ -1,0 +1,230 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { addUp, type DayCounts, failedOf } from '../../domain/alerts/rate.ts';
+import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
+import { findNextStep, type NextStep, rankOf } from '../../domain/next-step.ts';
+import { type DomainFacts, WINDOW_DAYS } from '../../domain/readiness.ts';
+import type { View } from '../../domain/reports/authentication.ts';
+import { type JudgeDeps, readOwnMail } from '../days/judged.ts';
+import type { Aside } from '../days/summed-range.ts';
+import { type Param, prepareQuery } from '../engine/prepared.ts';
+import type { Reader } from '../engine/reader.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
+import { toOpenAlerts } from './overview.ts';
+import { type KnownDomains, readDaysOf, readWorklist, type Worklist } from './worklist.ts';
+
+/* What there is to do for domains. Pages, mails and the API ask it here, so that they agree. */
+
+export interface WorkItem {
+  readonly id: string;
+  readonly name: string;
+  /** Whose reports count, and what does not. */
+  readonly reporters: View;
+  readonly aside: Aside;
+  readonly lastReportAt: string | null;
+  /** The day of the reports that state the policy; undefined when it is of DNS, or not known. */
+  readonly statedOn: Day | undefined;
+  /** They count all mail of the range: whose it is, is asked for domains that are shown. */
+  readonly facts: DomainFacts;
+  readonly step: NextStep;
+}
+
+export interface ShownItem extends WorkItem {
+  /** The days of the range are among them. */
+  readonly days: readonly DayCounts[];
+}
+
+/** `settled` are the facts of the step, of the domain's own month. */
+export interface SettledItem extends ShownItem {
+  readonly settled: DomainFacts;
+}
+
+export interface Work extends Pick<Worklist, 'range' | 'alerts'> {
+  /** The account's. */
+  readonly version: string;
+  /** What needs a person first comes first. */
+  readonly items: readonly WorkItem[];
+}
+
+interface Kept {
+  readonly version: string;
+  readonly domains: KnownDomains;
+  readonly work: Promise<Work>;
+}
+
+/** Domains of all accounts whose work is kept. Each takes some 2 kB. */
+const MAX_KEPT = 100_000;
+
+const keptWork = new WeakMap<Reader, LRUCache<string, Kept>>();
+
+/** The work of all active domains of an account. It is kept while the account has the same version. */
+export async function findWork(reader: Reader, { accountId, now }: WorkQuery): Promise<Work> {
+  const [account] = await reader.readAll(accountVersion({ accountId }));
+  const { version = '', domains: count = 0 } = account ?? {};
+  const today = toDay(toInstant(now));
+  const kept = keptWork.get(reader) ?? new LRUCache<string, Kept>({ maxSize: MAX_KEPT });
+  keptWork.set(reader, kept);
+  const former = kept.get(accountId);
+  if (former?.version === `${version} ${today}`) return await former.work;
+  const domains = former?.domains ?? new Map();
+  const read = readWorklist(reader, { accountId, today, days: WINDOW_DAYS }, domains);
+  const work = read.then(async (found) => ({ ...(await toWork(found, today)), version }));
+  kept.set(accountId, { version: `${version} ${today}`, domains, work }, { size: 1 + count });
+  work.catch(() => kept.delete(accountId));
+  return await work;
+}
+
+type WorkQuery = { readonly accountId: string; readonly now: Date };
+
+const ACCOUNT_VERSION = sql<string>`changes_nonce || domains_version || reports_version || alerts_version
+  || coalesce(days_version, '')`;
+
+/** Another version whenever something changes of what an account's work is found by, but the day. */
+export const accountVersion = prepareQuery((db, param: Param<{ accountId: string }>) =>
+  db
+    .selectFrom('account')
+    .select([ACCOUNT_VERSION.as('version'), 'domains_total as domains'])
+    .where('id', '=', param('accountId')),
+);
+
+/** A domain, active or paused; undefined when the account has none with the id. Its range ends with its own newest day. */
+export async function settleDomain(
+  deps: JudgeDeps,
+  { accountId, domainId, now }: DomainOfAccount & { readonly now: Date },
+) {
+  const today = toDay(toInstant(now));
+  const query = { accountId, today, days: WINDOW_DAYS, domainId };
+  const { items, range } = await toWork(await readWorklist(deps.reader, query), today);
+  const [shown] = await showDays(deps.reader, items, range);
+  return shown && { ...(await judge(deps, accountId, shown)), range };
+}
+
+/** Steps that are found before the event loop runs. */
+const STEPS_AT_ONCE = 1_000;
+
+async function toWork({ range, states, sums, alerts }: Worklist, today: Day) {
+  const sumsById = new Map(sums.map((sum) => [sum.domain_id, sum]));
+  const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
+  const items: WorkItem[] = [];
+  for (const state of states) {
+    const { id, name, reporters, last_report_at: lastReportAt, status, oldest, newest } = state;
+    const sum = sumsById.get(id) ?? NO_SUM;
+    const { record, statedOn } = findRecord(state);
+    const facts = {
+      ...{ status, sendsNoMail: Boolean(state.sends_no_mail), today, oldest, newest, record },
+      dataDays: Number(sum.dataDays),
+      counts: { messages: sum.messages, aligned: sum.aligned },
+      before: { messages: sum.messagesBefore, aligned: sum.alignedBefore },
+      openAlerts: toOpenAlerts(open.get(id) ?? []),
+    };
+    const { asideReports: reports, asideMessages: messages, unproven } = sum;
+    const aside = { reports, messages, unproven };
+    const step = findNextStep(facts);
+    items.push({ id, name, reporters, aside, lastReportAt, statedOn, facts, step });
+    if (items.length % STEPS_AT_ONCE === 0) await yieldToOthers();
+  }
+  return { range, alerts, items: items.sort(byRank) };
+}
+
+const NO_SUM = {
+  ...{ messages: 0, aligned: 0, messagesBefore: 0, alignedBefore: 0, dataDays: 0 },
+  ...{ asideReports: 0, asideMessages: 0, unproven: 0 },
+};
+
+/** What DNS checks have confirmed, else what reports state. */
+function findRecord({ dmarc, policy, statedOn }: Worklist['states'][number]) {
+  const found = dmarc === null ? undefined : JSON.parse(dmarc).confirmed?.value;
+  if (found !== undefined) return { record: found as string | null, statedOn: undefined };
+  return { record: policy ?? undefined, statedOn: statedOn ?? undefined };
+}
+
+interface WorkOfPage {
+  readonly accountId: string;
+  readonly range: DayRange;
+  /** Few: each may take a millisecond or two. */
+  readonly items: readonly WorkItem[];
+  /** Whether readiness is told as well, which depends on senders whatever the step is. */
+  readonly isWhole?: boolean;
+}
+
+/** Gives each domain that is shown the next step that its own page tells. Whose mail it is, is asked where the answer depends on it. */
+export async function settleWork(deps: JudgeDeps, work: WorkOfPage): Promise<SettledItem[]> {
+  const { accountId, range, items, isWhole = false } = work;
+  const settled: SettledItem[] = [];
+  for (const item of await showDays(deps.reader, items, range)) {
+    const facts = countOwn(item);
+    const isKnown = !isWhole && !dependsOnSenders(facts);
+    const known = { ...item, settled: facts, step: findNextStep(facts) };
+    settled.push(isKnown ? known : await judge(deps, accountId, item));
+    await yieldToOthers();
+  }
+  return settled;
+}
+
+async function showDays(reader: Reader, items: readonly WorkItem[], range: DayRange) {
+  const days = await readDaysOf(reader, items, (item) => toShownDays(range, item));
+  return items.map((item): ShownItem => ({ ...item, days: days.get(item.id) ?? [] }));
+}
+
+/** Days of the range, and those that the step depends on: the domain's own last months, however long ago. */
+function toShownDays({ from, to }: DayRange, { facts: { newest } }: WorkItem): DayRange {
+  const last = newest ?? to;
+  const first = addDays(toStepWindow(last).from, -WINDOW_DAYS);
+  return { from: first < from ? first : from, to: last > to ? last : to };
+}
+
+async function judge(deps: JudgeDeps, accountId: string, item: ShownItem) {
+  const { id, name } = item;
+  const facts = countOwn(item);
+  const scope = { accountId, domainId: id };
+  const of = {
+    range: toStepWindow(facts.newest ?? facts.today),
+    oldest: facts.oldest ?? facts.today,
+    all: facts.counts,
+  };
+  const judged = await readOwnMail(deps, { scope, name, ...of });
+  const settled = { ...facts, mail: judged.mail };
+  return { ...item, settled, judged, step: findNextStep(settled) };
+}
+
+/** Steps that are told whoever sent. */
+const EARLY: ReadonlySet<NextStep['kind']> = new Set([
+  ...(['resume', 'one_record', 'first_reports', 'alert', 'lock', 'sends_after_all'] as const),
+  ...(['silent', 'publish_record'] as const),
+]);
+
+function dependsOnSenders(facts: DomainFacts): boolean {
+  const { kind } = findNextStep(facts);
+  return !EARLY.has(kind) && (kind === 'wait' || failedOf(facts.counts) > 0);
+}
+
+/** The days that the next step depends on: a month that ends with the newest day that has data. */
+function toStepWindow(newest: Day): DayRange {
+  return { from: addDays(newest, 1 - WINDOW_DAYS), to: newest };
+}
+
+/** All messages of the own month, and of as many days before. */
+function countOwn({ facts, days }: ShownItem): DomainFacts {
+  const { from, to } = toStepWindow(facts.newest ?? facts.today);
+  const latest = days.filter(({ day }) => day >= from && day <= to);
+  const first = addDays(from, -WINDOW_DAYS);
+  const counts = addUp(latest);
+  const before = addUp(days.filter(({ day }) => day >= first && day < from));
+  return {
+    ...facts,
+    counts,
+    before,
+    dataDays: latest.filter(({ messages }) => messages > 0).length,
+  };
+}
+
+type Ranked = Pick<WorkItem, 'name' | 'facts' | 'step'>;
+
+export function byRank(a: Ranked, b: Ranked): number {
+  const failures = failedOf(b.facts.counts) - failedOf(a.facts.counts);
+  return rankOf(a.step) - rankOf(b.step) || failures || byName(a, b);
+}
+
+export const byName = (a: Pick<WorkItem, 'name'>, b: Pick<WorkItem, 'name'>) =>
+  a.name < b.name ? -1 : 1;
