@@ -1614,6 +1614,12 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
+         * @description The request for the next page, with `rel="next"`: this path with the operation's parameters, relative to the server
+         *     (RFC 8288). Absent at the end of the list.
+         * @example </v1/external/domains?limit=50&offset=50>; rel="next"
+         */
+        readonly Link: string;
+        /**
          * @description The point behind the last change of the answer, for `after`. Opaque.
          * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
          */
@@ -1731,6 +1737,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1855,6 +1862,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1928,6 +1936,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly "Plumbline-Cursor": components["headers"]["Cursor"];
                     readonly [name: string]: unknown;
                 };
@@ -1999,6 +2008,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2057,6 +2067,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2113,6 +2124,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly "Plumbline-Cursor": components["headers"]["FeedCursor"];
                     readonly [name: string]: unknown;
                 };
@@ -2185,6 +2197,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly "Plumbline-Cursor": components["headers"]["Cursor"];
                     readonly [name: string]: unknown;
                 };

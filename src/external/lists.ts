@@ -29,7 +29,11 @@ interface ReadBody {
   readonly text: string;
   /** The value of `Plumbline-Cursor`, for lists that can be followed. */
   readonly cursor?: string | undefined;
+  /** The parameters in which the request for the next page differs; undefined at the end. */
+  readonly next?: Next | undefined;
 }
+
+type Next = Readonly<Record<string, string | number>>;
 
 /** Opens what a request asks for. Throws `not_found` when it does not exist for the caller. */
 export async function openAnswer(
@@ -41,10 +45,10 @@ export async function openAnswer(
   const handle = handlers[operation.operationId] as (
     call: object,
     given: Given,
-  ) => PageRequest<unknown> | FeedRequest<unknown> | Computed<unknown>;
+  ) => PageRequest<unknown> | FeedRequest<unknown> | Computed<object>;
   const request = handle({ accountId, ...parameters }, given);
   if ('feed' in request) return await openFeed(reader, request, operation);
-  if ('read' in request) return await openComputed(reader, request, !parameters.query['offset']);
+  if ('read' in request) return await openComputed(reader, request, parameters.query as Page);
   const { list, page } = request;
   if ('followed' in list) return await openAfter(reader, list, { page, operation });
   return await openWhole(reader, list, page);
@@ -61,24 +65,35 @@ async function openWhole(
     isFirst: page.offset === 0,
     read: async () => {
       const read = await readCurrentPage(reader, list, { page, head });
-      return { ...toBody(read), cursor: toNewest(list.id, read) };
+      const next = toNext(page, read.items.length, read.total);
+      return { ...toBody(read), cursor: toNewest(list.id, read), next };
     },
   };
 }
 
 async function openComputed(
   reader: Reader,
-  { missing, findVersion, read }: Computed<unknown>,
-  isFirst: boolean,
+  { missing, findVersion, read }: Computed<object>,
+  page: Page,
 ): Promise<OpenAnswer> {
   return {
     version: required(await findVersion(reader), missing),
-    isFirst,
+    isFirst: !page.offset,
     read: async () => {
       const { version, body } = required(await read(reader), missing);
-      return { version, text: JSON.stringify(body) };
+      const next = isList(body) ? toNext(page, body.data.length, body.total) : undefined;
+      return { version, text: JSON.stringify(body), next };
     },
   };
+}
+
+const isList = (body: object): body is { data: readonly unknown[]; total: number } =>
+  'total' in body;
+
+/** An empty page is the last one, whatever the total is. */
+function toNext({ offset }: Page, count: number, total: number): Next | undefined {
+  const end = offset + count;
+  return count > 0 && end < total ? { offset: end } : undefined;
 }
 
 function required<T>(found: T | undefined, missing: string): T {
@@ -113,7 +128,10 @@ async function openAfter(
     read: async () => {
       const read = await readFollowedPage(reader, followed, { start, page, head });
       if (typeof read === 'string') throw toFailure(read, parameter);
-      return { ...toBody(read), cursor: toCursor(followed.id, read.cursor) };
+      const cursor = toCursor(followed.id, read.cursor);
+      const hasMore = toNext(page, read.items.length, read.total) !== undefined;
+      const next = hasMore ? { [parameter]: cursor, offset: 0 } : undefined;
+      return { ...toBody(read), cursor, next };
     },
   };
 }
@@ -133,9 +151,10 @@ async function openFeed(
     read: async () => {
       const page = await read(reader, start);
       if (page === undefined) throw toFailure('expired', parameter);
-      const { version, items, hasMore, cursor } = page;
+      const { version, items, hasMore } = page;
       const text = `{"data":[${items.join(',')}],"has_more":${hasMore}}`;
-      return { version, text, cursor: toCursor(id, cursor) };
+      const cursor = toCursor(id, page.cursor);
+      return { version, text, cursor, next: hasMore ? { [parameter]: cursor } : undefined };
     },
   };
 }

@@ -3,6 +3,7 @@ import { type Compression, chooseCompression, compressOnce } from '../domain/con
 import type { Operation, ValidRequest } from './contract.ts';
 import type { OpenAnswer } from './lists.ts';
 import { compressWell, PageCache, toOwnBytes } from './page-cache.ts';
+import type { Parameters } from './parameters.ts';
 import type { ApiRequest } from './request.ts';
 import { type Body, send } from './send.ts';
 
@@ -11,6 +12,7 @@ const TAG = /"[^"]*"/g;
 interface KeptPage {
   readonly version: string;
   readonly cursor: string | undefined;
+  readonly next: string | undefined;
   readonly bytes: Buffer;
   /** Compressed once, for the first request for the kept page that accepts it. */
   readonly compressed: Partial<Record<Compression, Promise<Buffer>>>;
@@ -19,6 +21,8 @@ interface KeptPage {
 interface SentPage {
   readonly version: string;
   readonly cursor: string | undefined;
+  /** The query of the request for the next page; undefined at the end. */
+  readonly next: string | undefined;
   readonly body: Body;
   readonly compression: Compression | undefined;
 }
@@ -35,15 +39,18 @@ export function createPages(maxBytes: number) {
     const kept = cache.get(toKey(list.version, request));
     if (kept !== undefined) return await toPage(req, kept);
     const { version, cursor, ...read } = await list.read();
+    const next = read.next && toQuery({ ...request.parameters.query, ...read.next });
     // A newline for display on a terminal.
     const text = `${read.text}\n`;
     const key = toKey(version, request);
-    if (cache.isWorthKeeping(key, list.isFirst))
-      cache.set(key, { version, cursor, bytes: toOwnBytes(Buffer.from(text)), compressed: {} });
+    if (cache.isWorthKeeping(key, list.isFirst)) {
+      const bytes = toOwnBytes(Buffer.from(text));
+      cache.set(key, { version, cursor, next, bytes, compressed: {} });
+    }
     const compression = chooseCompression(req, text.length);
     const body =
       compression === undefined ? text : await compressOnce(Buffer.from(text), compression);
-    return { version, cursor, body, compression };
+    return { version, cursor, next, body, compression };
   };
 
   const sendList = async (
@@ -57,7 +64,8 @@ export function createPages(maxBytes: number) {
     if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, operation)))
       return send(req, res, { status: 304, headers: toHeaders(operation, { version }) });
     const { body, ...page } = await findPage(req, request, list);
-    send(req, res, { status: 200, headers: toHeaders(operation, page), body });
+    const headers = [...toHeaders(operation, page), ...toLink(req, page.next)];
+    send(req, res, { status: 200, headers, body });
   };
   return { sendList, measurePages: () => cache.measure() };
 }
@@ -79,11 +87,11 @@ function toTag(version: string, { shape }: Operation): string {
 }
 
 async function toPage(req: ApiRequest, kept: KeptPage): Promise<SentPage> {
-  const { version, cursor, bytes, compressed } = kept;
+  const { bytes, compressed, ...page } = kept;
   const compression = chooseCompression(req, bytes.length);
-  if (compression === undefined) return { version, cursor, body: bytes, compression };
+  if (compression === undefined) return { ...page, body: bytes, compression };
   compressed[compression] ??= compressWell(bytes, compression);
-  return { version, cursor, body: await compressed[compression], compression };
+  return { ...page, body: await compressed[compression], compression };
 }
 
 function toHeaders(
@@ -101,4 +109,14 @@ function toHeaders(
     ...(cursor === undefined ? [] : ['Plumbline-Cursor', cursor]),
     ...(compression === undefined ? [] : ['Content-Encoding', compression]),
   ];
+}
+
+/** Only what the operation knows: a parameter that it ignores would make the header as long as the caller likes. */
+function toQuery(query: Parameters['query']): string {
+  return `${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, `${value}`]))}`;
+}
+
+/** A path without a host is good behind every proxy (RFC 8288, section 3.1). The path is that of an operation. */
+function toLink({ url = '' }: ApiRequest, next: string | undefined): readonly string[] {
+  return next === undefined ? [] : ['Link', `<${url.split('?', 1)[0]}?${next}>; rel="next"`];
 }
