@@ -1,6 +1,7 @@
 """A client for Plumbline's API. Each operation is a module of `plumbline_client.api`."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
@@ -10,10 +11,8 @@ from typing import Any, Literal, Protocol
 
 import httpx
 
-from .api.changes import list_changes
 from .client import AuthenticatedClient
 from .models import AccountReport, Alert, Change, ChangeList, Domain
-from .types import Response
 
 Kind = Literal["domain", "report", "alert"]
 KINDS: tuple[Kind, ...] = ("domain", "report", "alert")
@@ -45,15 +44,16 @@ def follow(
     after = cursor or "start"
     while True:
         answer = _ask(client, after)
-        if not isinstance(answer.parsed, ChangeList):
+        if answer.status_code == 410:
             copy.clear()
             after = "start"
             continue
-        for change in answer.parsed.data:
+        page = ChangeList.from_dict(answer.json())
+        for change in page.data:
             _apply(change, copy)
         after = answer.headers["Plumbline-Cursor"]
         copy.save(after)
-        if answer.parsed.has_more:
+        if page.has_more:
             continue
         if every is None:
             return
@@ -74,20 +74,19 @@ def _apply(change: Change, copy: Copy) -> None:
         copy.delete("alert", domain_id=domain_id)
 
 
-def _ask(client: AuthenticatedClient, after: str) -> Response[Any]:
-    """A page or a 410. Waits and asks again while repeating helps."""
+def _ask(client: AuthenticatedClient, after: str) -> httpx.Response:
+    """A page or a 410. Waits and asks again while repeating helps. A proxy's answer may be no JSON."""
     backoff = 1
     while True:
-        answer: Response[Any] | None = None
-        try:
-            answer = list_changes.sync_detailed(client=client, after=after, limit=200)
-        except httpx.TransportError:
-            pass  # No connection, or no whole answer in time.
-        if answer and answer.status_code in (200, 410):
-            return answer
-        if answer and answer.status_code not in REPEATED:
-            raise RuntimeError(f"Plumbline answered {answer.status_code}: {answer.content!r}")
-        time.sleep(int(answer and answer.headers.get("Retry-After") or backoff))
+        answer: httpx.Response | None = None
+        with contextlib.suppress(httpx.TransportError):
+            params = {"after": after, "limit": 200}
+            answer = client.get_httpx_client().get("/v1/external/changes", params=params)
+            if answer.status_code in (200, 410):
+                return answer
+            if answer.status_code not in REPEATED:
+                raise RuntimeError(f"Plumbline answered {answer.status_code}: {answer.text}")
+        time.sleep(int(answer.headers.get("Retry-After", backoff) if answer else backoff))
         backoff = min(2 * backoff, 60)
 
 
