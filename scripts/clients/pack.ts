@@ -50,6 +50,7 @@ if (pack === undefined)
 const folder = toPath(`build/${name}`);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
+cpSync(toPath('README.md'), join(folder, 'README.md'));
 pack(folder);
 const packed = readdirSync(folder).find((file) => /\.(tgz|whl)$/.test(file)) as string;
 process.stdout.write(`${join(folder, packed)}\n`);

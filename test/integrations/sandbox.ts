@@ -40,7 +40,9 @@ export async function outputOf(
   { url, key, folder }: Pick<ServedPlumbline, 'url' | 'key'> & { readonly folder: string },
 ): Promise<string> {
   const [command, ...args] = program;
-  const env = { ...process.env, PLUMBLINE_BASE_URL: url, PLUMBLINE_API_KEY: key };
+  const own = { PLUMBLINE_BASE_URL: url, PLUMBLINE_API_KEY: key };
+  // dlt would keep its state for the next run, and report that it ran.
+  const env = { ...process.env, ...own, DLT_DATA_DIR: folder, RUNTIME__DLTHUB_TELEMETRY: 'false' };
   const options = { cwd: folder, env, timeout: RUN_MS, maxBuffer: 2 ** 28 };
   const { stdout } = await run(command, args, options);
   return stdout;

@@ -80,13 +80,14 @@ def _ask(client: AuthenticatedClient, after: str) -> httpx.Response:
     while True:
         answer: httpx.Response | None = None
         with contextlib.suppress(httpx.TransportError):
-            params = {"after": after, "limit": 200}
-            answer = client.get_httpx_client().get("/v1/external/changes", params=params)
+            path, params = "/v1/external/changes", {"after": after, "limit": "200"}
+            answer = client.get_httpx_client().get(path, params=params)
             if answer.status_code in (200, 410):
                 return answer
             if answer.status_code not in REPEATED:
                 raise RuntimeError(f"Plumbline answered {answer.status_code}: {answer.text}")
-        time.sleep(int(answer.headers.get("Retry-After", backoff) if answer else backoff))
+        said = "" if answer is None else answer.headers.get("Retry-After", "")
+        time.sleep(int(said) if said.isdecimal() else backoff)
         backoff = min(2 * backoff, 60)
 
 
