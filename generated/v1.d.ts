@@ -314,7 +314,7 @@ export interface components {
         readonly Domain: {
             /**
              * Format: uuid
-             * @description Domain identifier; used in other paths.
+             * @description Domain identifier; used in other paths. A domain that is removed and added again has the id that it had.
              * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
              */
             readonly id: string;
@@ -861,7 +861,8 @@ export interface components {
         };
         /**
          * @description The policy that the newest report found published, of those that count (`reporters` of the list of sources), in
-         *     the words of the standard. null stands for what the report left out; before the first report all is null.
+         *     the words of the standard. A word that the standard does not have is here as the report gives it. null stands for what
+         *     the report left out, or for a `pct` that is no number; before the first report all is null.
          */
         readonly PublishedPolicy: {
             /**
@@ -886,17 +887,17 @@ export interface components {
              */
             readonly np: string | null;
             /**
-             * @description How strictly DKIM must be aligned, `r` or `s`.
+             * @description How strictly DKIM must be aligned: `r`, `s`, or another word that the report gives.
              * @example r
              */
             readonly adkim: string | null;
             /**
-             * @description How strictly SPF must be aligned, `r` or `s`.
+             * @description How strictly SPF must be aligned: `r`, `s`, or another word that the report gives.
              * @example r
              */
             readonly aspf: string | null;
             /**
-             * @description The percentage of messages that the policy was asked for (RFC 7489).
+             * @description The percentage of messages that the policy was asked for (RFC 7489). More than 100 when the report says so.
              * @example 100
              */
             readonly pct: number | null;
@@ -1298,8 +1299,8 @@ export interface components {
             readonly unlisted_records?: number;
         };
         /**
-         * @description A record of a report, in the standard's words. null means that the reporter left the value out. Of each list
-         *     of a record at most 10 entries are kept, of a name 255 characters, and of a text 300.
+         * @description A record of a report, in the standard's words. null means that the reporter left the value out; `source_ip` is null too when
+         *     it is no address. Of each list of a record at most 10 entries are kept, of a name 255 characters, and of a text 300.
          */
         readonly ReportRecord: {
             /**

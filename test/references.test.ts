@@ -18,7 +18,7 @@ const files = globSync(
     '{README,ARCHITECTURE,SECURITY}.md',
     'LICENSE',
   ],
-  { cwd: ROOT, exclude: ['**/node_modules/**', 'test/clients/**', 'openapi/released/**'] },
+  { cwd: ROOT, exclude: ['**/{node_modules,build}/**', 'test/clients/**', 'openapi/released/**'] },
 ).filter((file) => file !== OWN);
 const texts = files.map((file) => ({ file, text: readFileSync(`${ROOT}/${file}`, 'utf8') }));
 

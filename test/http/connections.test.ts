@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { aCommand, printed } from '../support/command.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { runServer } from '../support/running-server.ts';
 
@@ -89,9 +91,7 @@ describe('slow sockets', () => {
   test('a form that does not come to its end gets an error after fifteen seconds, and an upload goes on', async () => {
     const { server } = await runServer();
     const send = async (path: string) => {
-      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
-      onTestFinished(() => void socket.destroy());
-      await once(socket, 'connect');
+      const socket = await openAt(server.url);
       socket.write(
         `POST ${path} HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nContent-Length: 99\r\n`,
       );
@@ -104,4 +104,33 @@ describe('slow sockets', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 408 /);
     expect([upload.destroyed, upload.bytesRead]).toEqual([false, 0]);
   }, 30_000);
+
+  /** Longer than headers may take. */
+  const STALL_MS = 7_000;
+
+  test('after a stall, a request that arrived whole meanwhile is answered, and one that did not is late', async () => {
+    const { start } = await aCommand();
+    const server = start('serve');
+    onTestFinished(() => void server.kill('SIGKILL'));
+    const log = await printed(server, /http:\/\/[\d.]+:\d+/);
+    const url = /http:\/\/[\d.]+:\d+/.exec(log)?.[0] as string;
+    const [whole, slow] = [await openAt(url), await openAt(url)];
+    // Connections are accepted in their order: both others are, once this one is answered.
+    expect(await isServed(url)).toBe(true);
+    server.kill('SIGSTOP');
+    whole.write(HEALTH);
+    slow.write('GET /healthz HTTP/1.1\r\nHos');
+    await wait(STALL_MS);
+    server.kill('SIGCONT');
+    const answers = await Promise.all([once(whole, 'data'), once(slow, 'data')]);
+    const statuses = answers.map(([answer]) => String(answer).slice(0, 12));
+    expect(statuses).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408']);
+  });
 });
+
+async function openAt(url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}

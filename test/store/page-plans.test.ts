@@ -45,7 +45,7 @@ const SORT = /(?:^|-> +)(?:Incremental )?Sort|TEMP B-TREE/;
 /** The domain's days are few, and are read from their key; so are the reports of a reporter up to a page, and the names below one. */
 const IS_SHORT = /domain_day|report_reporter|report_account_reporter|domain_below/;
 /** What two indexes have of a name is read as it is found in them. */
-const UNITED = /(?<=CO-ROUTINE report\b[^]*)SCAN report\b/g;
+const UNITED = /(?<=CO-ROUTINE report\b[\s\S]*)SCAN report\b/g;
 
 test('every query of a page reads an index, and nothing sorts a list', async () => {
   const { db, reader } = await aStore();

@@ -20,7 +20,8 @@ import { readDocuments } from './read-documents.ts';
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
 --all. A rejection that can be read now becomes a report, received when its input was; the reason of any other is brought up to date. Reports that are stored stay as they are. The command
-can be ended and run again: nothing is counted twice.`;
+can be ended and run again: nothing is counted twice. With --json it prints one object a line for each document, and a
+last line {"summary": …}, as ingest does.`;
 
 type RereadOptions = Flags<'all'> & DocumentFilter;
 

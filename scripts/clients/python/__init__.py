@@ -1,0 +1,106 @@
+"""A client for Plumbline's API. Each operation is a module of `plumbline_client.api`."""
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
+
+import httpx
+
+from .client import AuthenticatedClient
+from .models import AccountReport, Alert, Change, ChangeList, Domain
+
+Kind = Literal["domain", "report", "alert"]
+KINDS: tuple[Kind, ...] = ("domain", "report", "alert")
+REPEATED = (408, 429, 500, 502, 503, 504)
+
+
+class Copy(Protocol):
+    """The caller's own copy. What was put or deleted may come again after a failure, and changes nothing then.
+
+    `delete` deletes one item, or all of a domain. `save` keeps the cursor: all before it is put and deleted. `clear`
+    discards the copy and its cursor, because ids may be others; it is filled again from the start.
+    """
+
+    def put(self, kind: Kind, item: Domain | AccountReport | Alert) -> None: ...
+    def delete(self, kind: Kind, *, id: str | None = None, domain_id: str | None = None) -> None: ...
+    def save(self, cursor: str) -> None: ...
+    def clear(self) -> None: ...
+
+
+def connect(base_url: str, api_key: str) -> AuthenticatedClient:
+    """What every operation takes: `list_domains.sync(client=connect(url, key))`."""
+    return AuthenticatedClient(base_url=base_url, token=api_key, timeout=httpx.Timeout(30))
+
+
+def follow(
+    client: AuthenticatedClient, copy: Copy, cursor: str | None = None, every: float | None = None
+) -> None:
+    """Brings a copy up to date from the cursor that was saved last, and with `every`, in seconds, keeps it so."""
+    after = cursor or "start"
+    while True:
+        answer = _ask(client, after)
+        if answer.status_code == 410:
+            copy.clear()
+            after = "start"
+            continue
+        page = ChangeList.from_dict(answer.json())
+        for change in page.data:
+            _apply(change, copy)
+        after = answer.headers["Plumbline-Cursor"]
+        copy.save(after)
+        if page.has_more:
+            continue
+        if every is None:
+            return
+        time.sleep(every)
+
+
+def _apply(change: Change, copy: Copy) -> None:
+    domain_id = str(change.domain_id)
+    for kind in KINDS:
+        if item := getattr(change, kind):
+            copy.put(kind, item)
+    if change.report_id:
+        copy.delete("report", id=str(change.report_id))
+    if change.type_ in ("domain.unlisted", "domain.removed"):
+        copy.delete("domain", id=domain_id)
+        copy.delete("report", domain_id=domain_id)
+    if change.type_ == "domain.removed":
+        copy.delete("alert", domain_id=domain_id)
+
+
+def _ask(client: AuthenticatedClient, after: str) -> httpx.Response:
+    """A page or a 410. Waits and asks again while repeating helps. A proxy's answer may be no JSON."""
+    backoff = 1
+    while True:
+        answer: httpx.Response | None = None
+        with contextlib.suppress(httpx.TransportError):
+            path, params = "/v1/external/changes", {"after": after, "limit": "200"}
+            answer = client.get_httpx_client().get(path, params=params)
+            if answer.status_code in (200, 410):
+                return answer
+            if answer.status_code not in REPEATED:
+                raise RuntimeError(f"Plumbline answered {answer.status_code}: {answer.text}")
+        said = "" if answer is None else answer.headers.get("Retry-After", "")
+        time.sleep(int(said) if said.isdecimal() else backoff)
+        backoff = min(2 * backoff, 60)
+
+
+def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """The event of a delivery: its body as it came. Raises when it was not signed with the secret in the last five minutes."""
+    given = {name.lower(): value for name, value in headers.items()}
+    timestamp = given.get("webhook-timestamp", "")
+    content = f"{given.get('webhook-id', '')}.{timestamp}.".encode() + body
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    wanted = b"v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256))
+    signatures = given.get("webhook-signature", "").encode().split(b" ")
+    is_signed = any(hmac.compare_digest(wanted, signature) for signature in signatures)
+    if not is_signed or abs(time.time() - int(timestamp)) > 300:
+        raise ValueError("The delivery is old, or not signed with this secret.")
+    event: dict[str, Any] = json.loads(body)
+    return event
