@@ -20,8 +20,6 @@ async function followWorkflows(): Promise<number> {
   const demo = await servePlumbline(['demo']);
   const demoDatabase = { PLUMBLINE_DATABASE: demo.database as string };
   try {
-    // A new domain: it waits for its first report, and has an empty list.
-    await runPlumbline(['domain', 'add', demo.account_id, 'waiting.example'], demoDatabase);
     let ingested: Promise<void> | undefined;
     const onOutput = (text: string) => {
       process.stdout.write(text);

@@ -23,7 +23,7 @@ export function* splitMailbox(bytes: Uint8Array, budget: Budget): Generator<Uint
 }
 
 /** Where messages begin, other than at the beginning of the bytes. */
-export function* findMessageStarts(box: Buffer, budget?: Budget): Generator<number> {
+function* findMessageStarts(box: Buffer, budget?: Budget): Generator<number> {
   for (let at = box.indexOf(MESSAGE_START); at >= 0; at = box.indexOf(MESSAGE_START, at + 1)) {
     budget?.spend('match');
     if (isAfterBlankLine(box, at) && beginsMessage(box, at + 1)) yield at + 1;

@@ -105,7 +105,7 @@ interface ReadClaimedDeps extends Omit<ReadDeps, 'parser'> {
 }
 
 /** Returns false when a fault of our own kept some of the mails from being read. */
-export async function readClaimed(deps: ReadClaimedDeps, mails: readonly ClaimedMail[]) {
+async function readClaimed(deps: ReadClaimedDeps, mails: readonly ClaimedMail[]) {
   const stopRenewing = keepClaims(deps, mails);
   try {
     const read = await readMails(deps, mails);
