@@ -2616,6 +2616,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2677,6 +2678,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2861,6 +2863,7 @@ export interface operations {
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
                     readonly [name: string]: unknown;
                 };
                 content: {

@@ -68,7 +68,10 @@ function toSeenDocument(
   return { door: toDoorLabel(door), outcome, reason: refusal?.reason, seconds };
 }
 
-/** Says who sent a mail, by the configured DNS servers. Without one, mails are believed as files are. */
+/**
+ * Says who sent a mail, by the configured DNS servers. Without one, mails are believed as files are.
+ * @internal A test creates it.
+ */
 export function createMailVerifier(config: Config): VerifyMail | undefined {
   const { dnsServers, smtp, trustedServers } = config;
   if (config.mailVerification === 'off') return undefined;

@@ -8,19 +8,14 @@ import type { Store } from '../../src/store/engine/store.ts';
 import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { aKey, anAccount, NOW, type TestAccount } from '../support/builders.ts';
+import { listPaths } from '../support/contract-document.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
-const PATHS = [
-  '/v1/external/domains',
-  '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
-  '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/reports',
-  '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/reports/5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d/records',
-  '/v1/external/domains/0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e/sources',
-  '/v1/external/reports',
-  '/v1/external/alerts',
-  '/v1/external/changes',
-];
-const [PATH = ''] = PATHS;
+const PATH = '/v1/external/domains';
+const PATHS = listPaths({
+  domain_id: '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
+  report_id: '5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d',
+});
 const REFUSED = { error: { code: 'unauthorized', message: 'Missing or invalid API key.' } };
 
 /** A key with valid format and checksum that does not exist. */

@@ -17,6 +17,7 @@ import {
   receive,
   type TestAccount,
 } from '../support/builders.ts';
+import { listPaths, pathTemplates, toPath } from '../support/contract-document.ts';
 import { aDatabase, openTestStore } from '../support/store.ts';
 
 const PATH = '/v1/external/domains';
@@ -162,17 +163,7 @@ describe('405', () => {
     async (method) => {
       const { db, get, id, key } = shared;
       const domain = await aDomain(db, id);
-      const paths = [
-        PATH,
-        `${PATH}/${domain.id}`,
-        `${PATH}/${domain.id}/reports`,
-        `${PATH}/${domain.id}/reports/${NOBODYS}/records`,
-        `${PATH}/${domain.id}/sources`,
-        '/v1/external/reports',
-        '/v1/external/alerts',
-        '/v1/external/changes',
-      ];
-      for (const path of paths) {
+      for (const path of listPaths({ domain_id: domain.id, report_id: NOBODYS })) {
         const { status, headers, body } = await get(path, { key, method });
         expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
         expect(body.error.code).toBe('method_not_allowed');
@@ -313,26 +304,16 @@ describe('500', () => {
   const loggedErrors = ({ logged }: Pick<Api, 'logged'>) =>
     logged.filter((line) => line['msg'] === 'unexpected error');
 
-  const LISTS = [
-    PATH,
-    `${PATH}/{domain_id}`,
-    `${PATH}/{domain_id}/reports`,
-    `${PATH}/{domain_id}/reports/{report_id}/records`,
-    `${PATH}/{domain_id}/sources`,
-    '/v1/external/reports',
-    '/v1/external/alerts',
-    '/v1/external/changes',
-  ];
   const MOMENTS = [
     { when: 'the key is looked up', reads: 0 },
     { when: 'the list is looked up', reads: 1 },
     { when: 'the page is read', reads: 2 },
   ];
-  test.each(LISTS.flatMap((list) => MOMENTS.map((moment) => ({ list, ...moment }))))(
+  test.each(pathTemplates.flatMap((list) => MOMENTS.map((moment) => ({ list, ...moment }))))(
     '$list, when the store fails while $when: no details in the answer, and a line in the log',
     async ({ list, reads }) => {
       const { get, key, logged, ids } = await serveBroken(reads);
-      const path = list.replace(/\{(.*?)\}/g, (_, name: keyof typeof ids) => ids[name]);
+      const path = toPath(list, ids);
       const { status, headers, text, body } = await get(path, {
         key,
         headers: { 'X-Request-Id': 'broken-1' },
@@ -348,12 +329,12 @@ describe('500', () => {
     },
   );
 
-  test.each(LISTS)(
+  test.each(pathTemplates)(
     '%s, while the database cannot be reached: a 503 that says when',
     async (list) => {
       const refused = new Failure('unavailable', SECRET);
       const { get, key, logged, ids } = await serveBroken(1, refused);
-      const path = list.replace(/\{(.*?)\}/g, (_, name: keyof typeof ids) => ids[name]);
+      const path = toPath(list, ids);
       const { status, headers, body, text } = await get(path, { key });
       expect([status, headers['retry-after'], body.error.code]).toEqual([503, '5', 'unavailable']);
       expect(text).not.toContain(SECRET);
@@ -394,16 +375,10 @@ describe('X-Request-Id', () => {
     expect(headers['x-request-id']).toBe(id);
   });
 
-  test('is kept on every list', async () => {
+  test('is kept on every path', async () => {
     const { db, get, id, key } = shared;
     const domain = await aDomain(db, id);
-    for (const path of [
-      PATH,
-      `${PATH}/${domain.id}/reports`,
-      '/v1/external/reports',
-      '/v1/external/alerts',
-      '/v1/external/changes',
-    ]) {
+    for (const path of listPaths({ domain_id: domain.id, report_id: NOBODYS })) {
       const { headers } = await get(path, { key, headers: { 'X-Request-Id': 'mine' } });
       expect(headers['x-request-id'], path).toBe('mine');
     }

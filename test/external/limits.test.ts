@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { updateApiKey } from '../../src/store/accounts/api-keys.ts';
 import { type Answer, serveApi } from '../support/api.ts';
 import { aDomain, aKey, anAccount, UNKNOWN_ID } from '../support/builders.ts';
+import { listPaths, pathTemplates } from '../support/contract-document.ts';
 
 const PATH = '/v1/external/domains';
 
@@ -79,16 +80,14 @@ describe('60 requests a minute for each API key', () => {
   });
 
   test('counts all endpoints together', async () => {
-    const { db, account, ask } = await serveLimited({ requestsPerKey: 8 });
-    const { id } = await aDomain(db, account.id);
-    const reports = `${PATH}/${id}/reports`;
-    const records = `${reports}/${UNKNOWN_ID}/records`;
-    const sources = `${PATH}/${id}/sources`;
-    const ofAccount = ['/v1/external/reports', '/v1/external/alerts', '/v1/external/changes'];
-    const endpoints = [PATH, `${PATH}/${id}`, reports, records, sources, ...ofAccount];
+    const requestsPerKey = pathTemplates.length;
+    const { db, account, ask } = await serveLimited({ requestsPerKey });
+    const { id: domain_id } = await aDomain(db, account.id);
+    const endpoints = listPaths({ domain_id, report_id: UNKNOWN_ID });
     const statuses = [];
     for (const path of [...endpoints, ...endpoints]) statuses.push((await ask({}, path)).status);
-    expect(statuses).toEqual([200, 200, 200, 404, 200, 200, 200, 200, ...Array(8).fill(429)]);
+    const wanted = endpoints.map((path) => (path.includes(UNKNOWN_ID) ? 404 : 200));
+    expect(statuses).toEqual([...wanted, ...Array(requestsPerKey).fill(429)]);
   });
 
   test('each key has its own limit, also within one account', async () => {

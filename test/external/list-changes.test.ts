@@ -303,7 +303,7 @@ describe('GET /v1/external/changes', () => {
     let domain: { readonly id: string; readonly name: string };
     let other: { readonly id: string; readonly name: string };
     let alert: string;
-    const first = async () => (await ofList('reports'))[0].id as string;
+    const first = async () => (await ofList(`domains/${domain.id}/reports`))[0].id as string;
 
     beforeEach(async () => {
       domain = await aDomain(api.db, account.id);

@@ -36,7 +36,11 @@ describe('a report', () => {
         testing: null,
         discoveryMethod: null,
       },
-      tally: { recordCount: 2, totalMessages: 10, alignedMessages: 7 },
+      tally: {
+        ...{ recordCount: 2, totalMessages: 10 },
+        ...{ alignedMessages: 7, dkimAligned: 7, spfAligned: 0 },
+        ...{ quarantined: 3, rejected: 0, otherwise: 0 },
+      },
       warnings: [],
       content: expect.any(Uint8Array),
       payloadSha256: expect.stringMatching(/^[0-9a-f]{32}$/),

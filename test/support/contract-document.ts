@@ -37,6 +37,15 @@ export const { components } = document;
 export const operations = Object.values(document.paths).map(({ get }) => get);
 export const pathTemplates = Object.keys(document.paths);
 
+type Ids = { readonly domain_id: string; readonly report_id: string };
+
+/** The path of each operation. */
+export const listPaths = (ids: Ids): readonly string[] =>
+  pathTemplates.map((template) => toPath(template, ids));
+
+export const toPath = (template: string, ids: Ids): string =>
+  template.replace(/\{(.*?)\}/g, (_, name: keyof Ids) => ids[name]);
+
 /** What is sent to endpoints, by the type of the event. */
 export const webhooks = new Map(
   Object.entries(document['x-webhooks']).map(([type, { post }]) => [type, post]),
