@@ -307,9 +307,9 @@ describe('a move that was cancelled', () => {
     ],
     [
       'a row too many',
-      `insert into account (id, name, plan, created_at, mail_token, domains_version, alerts_version,
-        reports_version, changes_nonce)
-        select gen_random_uuid(), name, plan, created_at, 'other', '', '', '', '' from account limit 1`,
+      `insert into account (id, name, plan, created_at, mail_token, domains_version, all_domains_version,
+        alerts_version, reports_version, changes_nonce)
+        select gen_random_uuid(), name, plan, created_at, 'other', '', '', '', '', '' from account limit 1`,
     ],
   ])('does not take a target with %s for the same', async (_, statement) => {
     const { path, url } = await aCancelledMove();

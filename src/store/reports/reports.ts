@@ -1,7 +1,13 @@
-import { expressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import {
+  type AliasableExpression,
+  expressionBuilder,
+  type Kysely,
+  type SelectQueryBuilder,
+  sql,
+} from 'kysely';
 import { BEGIN_OF_TIME, type Day, END_OF_TIME, type Instant, toDay } from '../../domain/instant.ts';
 import { toReporterKey } from '../../domain/reports/reporters.ts';
-import { dialectOf, type JsonFields, type JsonRow } from '../engine/dialect.ts';
+import { dialectOf, type JsonFields, type JsonRow, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { nonceOf, toFilteredId, versionOf } from '../lists/filtered.ts';
 import type { FollowedList, ItemsAfterQuery } from '../lists/followed.ts';
@@ -60,42 +66,70 @@ function selectReports<P extends FilteredQuery>(db: Kysely<Tables>, param: Param
     .where('begin_date', '<=', param('last'));
 }
 
-type Reports = ReturnType<typeof selectReports>;
-
-/** What is selected of the reports that have a name: each is in one of two indexes. */
-function unite(
+/** Where those are that have a name: each is in one of two indexes, which have all that is read here. */
+function selectNamed<P extends FilteredQuery>(
   db: Kysely<Tables>,
-  select: (name: 'reporter' | 'reporter_host') => SelectQueryBuilder<Tables, 'report', object>,
-): Reports {
-  const united = select('reporter').unionAll(select('reporter_host'));
-  return db.selectFrom(united.as('report')) as unknown as Reports;
+  param: Param<P>,
+  { owner, toPart = (places) => places }: { readonly owner: Owner; readonly toPart?: ToPart },
+) {
+  const ofName = (name: 'reporter' | 'reporter_host') => {
+    const named = selectReports(db, param, owner).where(name, '=', param('part'));
+    const part = toPart(named.select(['begin_date', 'seq']));
+    return db.selectFrom(part.as('part')).select(['begin_date', 'seq']);
+  };
+  return ofName('reporter').unionAll(ofName('reporter_host'));
 }
 
+type Place = { readonly begin_date: Instant; readonly seq: number };
+type Places = SelectQueryBuilder<Tables, 'report', Place>;
+type ToPart = (places: Places) => Places;
+
 /** Newest window first, then latest arrival. */
+const inOrder = <O>(reports: SelectQueryBuilder<Tables, 'report', O>) =>
+  // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
+  reports.orderBy('report.begin_date', 'desc').orderBy('seq', 'desc');
+
+/** The reports at the places of a page, in its order. Only they are read: what a page skips is not. */
+function selectAt<P extends FilteredQuery & { readonly version: string }, F extends JsonFields>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+  {
+    page,
+    owner,
+    fields,
+  }: { readonly page: AliasableExpression<Place>; readonly owner: Owner; readonly fields: F },
+) {
+  const report = selectOwn(db, param, owner)
+    .where('begin_date', '=', sql.ref<Instant>('page.begin_date'))
+    .where('seq', '=', sql.ref<number>('page.seq'))
+    .select(dialectOf(db).jsonRow(fields).as('item'));
+  return db
+    .selectFrom(page.as('page'))
+    .select([sql<JsonText<JsonRow<F>>>`${report}`.as('item'), 'page.seq as key'])
+    .where(isVersion(`${owner}.reports_version`, [param('owner'), param('version')]));
+}
+
 function prepareItems<F extends JsonFields>(owner: Owner, toFields: (db: Kysely<Tables>) => F) {
-  const prepare = (isNamed: boolean) =>
-    prepareQuery((db, param: Param<FilteredQuery & ItemsQuery>) => {
-      const { jsonRows, typed } = dialectOf(db);
-      const [skip, limit] = [typed(param('skip'), 'bigint'), typed(param('limit'), 'bigint')];
-      const inOrder = (reports: Reports) =>
-        reports
-          // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
-          .orderBy('report.begin_date', 'desc')
-          .orderBy('seq', 'desc');
-      const current = selectReports(db, param, owner).where(
-        isVersion(`${owner}.reports_version`, [param('owner'), param('version')]),
-      );
-      // SQLite would read all that have the name: each part ends where the page does.
-      const ofName = (name: 'reporter' | 'reporter_host') =>
-        inOrder(current.where(name, '=', param('part')))
-          .selectAll()
-          .limit(sql<number>`${skip} + ${limit}`);
-      const reports = isNamed
-        ? unite(db, (name) => db.selectFrom(ofName(name).as('report')).selectAll() as never)
-        : current;
-      return jsonRows(db, inOrder(reports).limit(limit).offset(skip), toFields(db));
-    });
-  const [all, named] = [prepare(false), prepare(true)];
+  type Wanted = FilteredQuery & ItemsQuery;
+  const all = prepareQuery((db, param: Param<Wanted>) => {
+    const reports = selectReports(db, param, owner).where(
+      isVersion(`${owner}.reports_version`, [param('owner'), param('version')]),
+    );
+    const page = inOrder(reports).limit(param('limit')).offset(param('skip'));
+    return dialectOf(db).jsonRows(db, page, toFields(db));
+  });
+  const named = prepareQuery((db, param: Param<Wanted>) => {
+    const { typed } = dialectOf(db);
+    const [skip, limit] = [typed(param('skip'), 'bigint'), typed(param('limit'), 'bigint')];
+    // PostgreSQL would read all that have the name: each part ends where the page does.
+    const toPart: ToPart = (places) => inOrder(places).limit(sql<number>`${skip} + ${limit}`);
+    const page = selectNamed(db, param, { owner, toPart })
+      .orderBy('begin_date', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .offset(skip);
+    return selectAt(db, param, { page, owner, fields: toFields(db) });
+  });
   return (of: FilteredQuery, { until, ...wanted }: ItemsQuery) => {
     const query = of.part === 0 ? all : named;
     return query({ ...of, ...wanted, until, last: until < of.last ? until : of.last });
@@ -137,10 +171,12 @@ const FILTERED_HEAD = { ofDays: prepareFilteredHead(false), named: prepareFilter
 function prepareFilteredHead(isNamed: boolean) {
   return prepareQuery((db, param: Param<FilteredQuery & DomainOfAccount & OfStatus>) => {
     const counted = isNamed
-      ? selectNamed(db, param).select(({ fn }) => [
-          fn.countAll<number>().as('counted'),
-          fn.max<number | null>('seq').as('newest'),
-        ])
+      ? db
+          .selectFrom(selectNamed(db, param, { owner: 'domain' }).as('named'))
+          .select(({ fn }) => [
+            fn.countAll<number>().as('counted'),
+            fn.max<number | null>('seq').as('newest'),
+          ])
       : db
           .selectFrom('domain_day')
           .select(({ fn }) => [
@@ -180,30 +216,22 @@ function prepareFilteredHead(isNamed: boolean) {
 
 type AfterQuery = FilteredQuery & { readonly after: number };
 
-/** Those that arrived after a cursor, by the order of their arrival; a range of days is no reason to read all of its reports. */
-function selectArrived<P extends AfterQuery>(
-  db: Kysely<Tables>,
-  param: Param<P>,
-  { kind, isCounted }: { readonly kind: Kind; readonly isCounted: boolean },
-) {
+/** Where those are that arrived after a cursor; a range of days is no reason to read all of its reports. */
+function selectArrived<P extends AfterQuery>(db: Kysely<Tables>, param: Param<P>, kind: Kind) {
+  // Not `= 1`: PostgreSQL would expect few of them, read all that arrived, and sort them.
   const isInRange = sql<number>`case when begin_date >= ${param('since')}
     and begin_date <= ${param('last')} then 1 else 0 end`;
-  const all = kind === 'named' ? selectNamed(db, param, isCounted) : selectOwn(db, param, 'domain');
-  return all
+  // With a plus, which has no index: SQLite would read all that arrived, for their order.
+  const places =
+    kind === 'named'
+      ? db
+          .selectFrom(selectNamed(db, param, { owner: 'domain' }).as('named'))
+          .select(['begin_date', sql<number>`+seq`.as('seq')])
+      : selectOwn(db, param, 'domain').select(['begin_date', 'seq']);
+  return db
+    .selectFrom(places.as('place'))
     .where('seq', '>', param('after'))
-    .$if(kind === 'ranged', (arrived) => arrived.where(isInRange, '=', 1));
-}
-
-/** Those of a domain that have a name. An index has all that is counted. */
-function selectNamed<P extends FilteredQuery>(
-  db: Kysely<Tables>,
-  param: Param<P>,
-  isCounted = true,
-) {
-  return unite(db, (name) => {
-    const named = selectReports(db, param, 'domain').where(name, '=', param('part'));
-    return isCounted ? named.select('seq') : named.selectAll();
-  });
+    .$if(kind === 'ranged', (arrived) => arrived.where(isInRange, '<>', 0));
 }
 
 type Kind = 'all' | 'ranged' | 'named';
@@ -217,18 +245,21 @@ const AFTER = {
 function prepareAfter(kind: Kind) {
   return {
     items: prepareQuery((db, param: Param<FilteredQuery & ItemsAfterQuery>) =>
-      selectArrived(db, param, { kind, isCounted: false })
-        .select([dialectOf(db).jsonRow(fieldsOf(db)).as('item'), 'seq as key'])
-        .where(isVersion('domain.reports_version', [param('owner'), param('version')]))
-        .orderBy('seq')
-        .limit(param('limit'))
-        .offset(param('skip')),
+      selectAt(db, param, {
+        page: selectArrived(db, param, kind)
+          .select(['begin_date', 'seq'])
+          .orderBy('seq')
+          .limit(param('limit'))
+          .offset(param('skip')),
+        owner: 'domain',
+        fields: fieldsOf(db),
+      }),
     ),
     /** The newest of them distinguishes two states, with its transaction's nonce. */
     count: prepareQuery((db, param: Param<AfterQuery>) =>
       db
         .selectFrom(
-          selectArrived(db, param, { kind, isCounted: true })
+          selectArrived(db, param, kind)
             .select(({ fn }) => [fn.countAll<number>().as('total'), fn.max('seq').as('newest')])
             .as('arrived'),
         )
