@@ -276,6 +276,7 @@ function toReport({ domainId: domain_id, seq: account_seq }: Owner, i: number) {
     ...(i % 2 === 0 ? { reporter: REPORTER } : { reporter: 1, reporter_host: REPORTER }),
     ...{ account_seq, number: i, revision: 1 },
     ...{ record_count: 1, total_messages: 1, aligned_messages: 1, warnings: '[]' },
+    ...{ dkim_aligned: 1, spf_aligned: 0, quarantined: 0, rejected: 0, otherwise: 0 },
     ...{ payload_sha256: randomBytes(32), content: randomBytes(400) },
   };
 }
