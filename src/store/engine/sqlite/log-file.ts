@@ -1,11 +1,8 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, constants, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { Failure } from '../../../domain/failure.ts';
 
-/**
- * SQLite would read a log beside a database into it, also one that a database of before has left. Is called while the process
- * has no connection to the file: closing a file ends all locks that the process has on it.
- */
+/** SQLite would read a log beside a database into it, also one that a database of before has left. */
 export function requireOwnLog(path: string): void {
   if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return;
   // A connection that only reads changes nothing: it sees the number in the log, where the log has one.
@@ -13,9 +10,8 @@ export function requireOwnLog(path: string): void {
   const number = connection.pragma('application_id', { simple: true });
   connection.close();
   const header = Buffer.alloc(72);
-  const file = openSync(path, 'r');
-  readSync(file, header);
-  closeSync(file);
+  // The file stays open: closing it would end the locks of all connections that the process has to it.
+  readSync(openSync(path, 'r'), header);
   if (header.readInt32BE(68) === number) return;
   throw new Failure(
     'conflict',
