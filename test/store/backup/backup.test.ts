@@ -89,7 +89,7 @@ describe('a backup', () => {
 
   test('replaced a device or a FIFO, and what a link leads to', async () => {
     const { path, store, to, folder } = await aDatabase();
-    execFileSync('mkfifo', [to]);
+    execFileSync('sh', ['-c', 'mkfifo "$0"', to]);
     const link = join(folder, 'link.db');
     symlinkSync('/dev/null', link);
     for (const other of [to, link, folder])
