@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { backUp } from '../../src/store/backup/backup.ts';
+import { restore } from '../../src/store/backup/restore.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { serveApi } from '../support/api.ts';
 import { aBareAccount } from '../support/builders.ts';
@@ -69,6 +70,9 @@ test('an empty file was served as a new database, although the folder of backups
       message: expect.stringContaining('plumbline restore'),
     });
   expect(statSync(path).size).toBe(0);
+  const from = join(backupFolder, 'plumbline-2026-03-15.db');
+  await restore({ from, to: path, now: () => new Date() });
+  expect(await countAccounts(path)).toBe(1);
 });
 
 test.each(['', '-wal'])(
