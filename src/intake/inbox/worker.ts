@@ -8,7 +8,7 @@ import {
   renewClaims,
   toSeqs,
 } from '../../store/inbox/claims.ts';
-import { type Done, failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
+import { failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
 import { keepRunning } from '../../store/work/running.ts';
 import type { IngestDeps } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
@@ -44,7 +44,7 @@ interface ReadDeps extends Pick<IngestDeps, 'db' | 'now' | 'keptFrom'> {
   readonly parser: ParserProcess;
   readonly verify?: VerifyMail | undefined;
   readonly observe?: ReadMailsDeps['observe'];
-  readonly logDone?: (done: Done) => void;
+  readonly logDone?: (done: Parameters<typeof finishMails>[2][number]) => void;
 }
 
 /** Reads the mails of the inbox, a few at a time. Any number of workers can share one inbox. */
