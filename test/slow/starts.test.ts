@@ -168,7 +168,7 @@ test('a process that cannot start stayed, because its metrics port was open', as
     wrong.push(...(await Promise.all(group.map((one) => startWrong(installation, one)))).flat());
   }
   expect(wrong).toEqual([]);
-}, 300_000);
+}, 600_000);
 
 test('a process with all of that open starts and stops, with one line for each', async () => {
   const { start, env, values } = await anInstallation();
