@@ -15,7 +15,7 @@ import type { Store } from '../store/engine/store.ts';
 import { insertPerson } from '../store/people/new-people.ts';
 import { parsePostgresUrl } from './arguments.ts';
 import { type OutputOptions, printResult } from './output/output.ts';
-import { serveUntilStopped } from './serving/process.ts';
+import { runUntilStopped } from './serving/process.ts';
 
 const DATABASE = 'demo.db';
 /** Not a secret: the demo listens on this machine only, and its data is made up. */
@@ -68,11 +68,12 @@ async function serveDemo(
   const store = { ...opened, close };
   try {
     const shown = { ...(await fillStore(store, new Date())), database: toShownDatabase(database) };
-    const { url } = await serveUntilStopped(config, store);
+    const { url } = await runUntilStopped(config, store);
     const docs = await tellDocs(`${url}/docs/`);
     printResult({ url, ...shown }, renderWelcome(url, shown, docs), options);
   } catch (error) {
-    await close();
+    // It may be closed already.
+    await close().catch(() => undefined);
     throw toDatabaseError(database, error);
   }
 }

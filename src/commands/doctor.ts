@@ -5,6 +5,7 @@ import {
   checkBackup,
   checkDatabase,
   checkDoors,
+  checkSecrets,
   checkSpace,
   checkWork,
   openUnchanged,
@@ -31,6 +32,7 @@ const OF_DATABASE = {
   clock: checkClock,
   doors: checkDoors,
   work: checkWork,
+  secrets: checkSecrets,
 } as const;
 
 const OF_OTHERS = {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
@@ -56,18 +58,21 @@ async function move(from: string, url: string, output: OutputOptions): Promise<v
   const { onProgress, stop } = createBar(output);
   const now = () => new Date();
   // A password that is configured is that of the new database.
-  const { password } = readConfig(process.env).databaseOptions;
+  const { databaseOptions, secretsKeyFile: key, backups } = readConfig(process.env);
+  const { password } = databaseOptions;
   const tables = await moveDatabase({ from, to: url, password, now, onProgress }).finally(stop);
   const to = toShownUrl(url);
   if (!output.json && !output.quiet) printList(tables, { none: '' }, output);
   const text = `Every row of ${from} is in ${to}, with the same content.`;
   printResult({ from, to, tables }, [text], output);
   if (output.json) return;
-  hint(
-    `Set PLUMBLINE_DATABASE to the new database and start Plumbline. ${from} is not opened any more; keep it until you ` +
-      'have a backup of the new one.',
-    output,
-  );
+  hint('Change the configuration, and then start Plumbline:', output);
+  hint(`  PLUMBLINE_DATABASE=${to}`, output);
+  if (key?.isMade && existsSync(key.path))
+    hint(`  PLUMBLINE_SECRETS_KEY_FILE=${resolve(key.path)}`, output);
+  if (backups)
+    hint('  PLUMBLINE_BACKUP_TO: remove it. PostgreSQL is backed up with pg_dump.', output);
+  hint(`${from} is not opened any more; keep it until you have a backup of the new one.`, output);
 }
 
 /** A bar on standard error, where that is a terminal. */

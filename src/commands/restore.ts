@@ -5,7 +5,8 @@ import { type Flags, hint, printResult } from './output/output.ts';
 
 const HELP = `
 Stop every process of Plumbline first. The backup is checked before anything changes, and stays as it is. What came in
-since it was made is not in it: ingest those reports again. Clients that follow cursors begin again by themselves.`;
+since it was made is not in it: ingest those reports again. Never remove the file that ends with -wal, also while all is
+stopped: it has the newest changes. Clients that follow cursors begin again by themselves.`;
 
 export function define(command: Command): void {
   command

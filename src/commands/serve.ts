@@ -2,13 +2,13 @@ import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import type { DemoAccount } from '../demo/demo-data.ts';
 import { tellDocs } from '../http/docs.ts';
-import { createLog } from '../http/log.ts';
+import { createLog, isJournal } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
 import { parsePostgresUrl } from './arguments.ts';
 import { type OutputOptions, print, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
 import { findNaming, renderFirstSteps } from './serving/first-steps.ts';
-import { openLogged, serveUntilStopped } from './serving/process.ts';
+import { openLogged, runUntilStopped } from './serving/process.ts';
 
 export function define(command: Command): void {
   command
@@ -47,9 +47,10 @@ interface ServeOptions extends OutputOptions {
 
 async function serve(config: Config, options: ServeOptions): Promise<void> {
   const log = createLog(config.logLevel);
-  const store = await openLogged(config, log);
   const hasJobs = options.only === undefined;
-  const { url } = await serveUntilStopped(config, store, { hasJobs, log });
+  const store = await openLogged(config, log, { hasJobs });
+  const { url } = await runUntilStopped(config, store, { hasJobs, log });
+  if (isJournal(process.stdout)) return;
   printResult({ url }, `Plumbline listens on ${url}`, options);
   if (options.json || options.quiet || (await listAccounts(store.db)).length > 0) return;
   const { database } = config;
@@ -61,7 +62,7 @@ async function serveSandbox(config: Config, options: ServeOptions): Promise<void
   const { store, account } = await openSandbox(new Date(), options.database);
   // Requests to a service that shares its port must not come here.
   const own = { ...config, sharesPort: false };
-  const { url } = await serveUntilStopped(own, store, { isSandbox: true });
+  const { url } = await runUntilStopped(own, store, { isSandbox: true });
   const docs = await tellDocs(`${url}/docs/getting-started`);
   printResult({ url, ...account }, renderSandbox(url, account, docs), options);
 }

@@ -104,6 +104,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** How long a server that stops goes on listening. */
     stopDelayMs: others.stopDelaySeconds * 1000,
   });
+  const ports = [config.port, config.metrics?.port, config.smtp?.port].filter(Boolean);
+  const rule =
+    'PLUMBLINE_PORT, PLUMBLINE_METRICS_PORT, PLUMBLINE_SMTP_PORT: must be different ports';
+  environment.refuse(new Set(ports).size < ports.length, rule);
   environment.check();
   return config;
 }
@@ -138,6 +142,6 @@ function parseIssuer(value: string): string | undefined {
 
 /** An address, with or without a port, in the form that node:dns accepts. */
 function isDnsServer(value: string): boolean {
-  const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(value) ?? [];
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::[1-6]?\d{1,4})?$/.exec(value) ?? [];
   return isIP(value) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4;
 }

@@ -16,6 +16,19 @@ export function readSecretFile(variable: string, path: string): string {
   throw new ConfigError(`${variable}: ${path} is not a file of at most 1 MiB.`);
 }
 
+const NAMES = /^PLUMBLINE_(?:(SMTP|IMAP|MAIL)_)?.*(?:_FILE|_CA|TLS_CERT|TLS_KEY)(?:_\d+)?$/;
+
+/**
+ * Reads the file of each variable that names one, which a process that serves would read later. Throws a ConfigError for the
+ * first that cannot be read. Those of doors and of the mail server are for jobs.
+ */
+export function requireFiles(env: NodeJS.ProcessEnv, { hasJobs }: { hasJobs: boolean }): void {
+  for (const [name, path] of Object.entries(env)) {
+    const [known, ofJobs] = NAMES.exec(name) ?? [];
+    if (path && known && (hasJobs || !ofJobs)) readSecretFile(name, path);
+  }
+}
+
 /** The password in the file that a variable names. Editors end a file with a line break. */
 export function readPasswordFile(variable: string, path: string): string {
   return readSecretFile(variable, path).replace(/\r?\n$/, '');

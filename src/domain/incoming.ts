@@ -10,6 +10,9 @@ export const MAX_INCOMING_BYTES = 128 * 1024 * 1024;
 export type DoorName = DoorKind | `${DoorKind}:${string}`;
 export type DoorKind = 'smtp' | 'imap' | 'folder' | 'upload';
 
+/** A job, which says of itself whether it works as doors do. */
+export type JobName = `job:${string}`;
+
 /** What metrics call a door: a folder's name has its path, which they may not have. */
 export function toDoorLabel(door: DoorName): string {
   return door.startsWith('folder:') ? 'folder' : door;

@@ -44,6 +44,7 @@ export async function createExternalApi(deps: ApiDeps) {
     try {
       await limitAddress(req);
       const { accountId, keyId } = await authenticate(req);
+      req.accountId = accountId;
       await limitKey(req, keyId);
       const request = validate(req);
       req.operation = request.operation.operationId;

@@ -1,6 +1,7 @@
-import { MemoryStore, type Options, type Store } from 'express-rate-limit';
+import type { Options, Store } from 'express-rate-limit';
 import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
+import { SteadyStore } from '../domain/steady-store.ts';
 import type { ApiRequest, AppliedLimit } from './request.ts';
 
 const WINDOW_MS = 60_000;
@@ -30,7 +31,7 @@ export function limitPerKey(limit: number, createStore?: CreateStore) {
  * Windows are fixed: they begin with a client's first request, and a rejected one does not extend them. Of
  * express-rate-limit only the stores are used: its middleware takes three times as long as counting.
  */
-function openCounts(store: Store = new MemoryStore()): Store {
+function openCounts(store: Store = new SteadyStore()): Store {
   void store.init?.({ windowMs: WINDOW_MS } as Options);
   return store;
 }

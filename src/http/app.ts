@@ -1,4 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -18,9 +19,9 @@ import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createDaysReads } from '../store/days/reads.ts';
-import { isReadable } from '../store/engine/open.ts';
+import { isReadable, READY_TIMEOUT_MS } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
-import { readFailing } from '../store/inbox/doors.ts';
+import { findWriteFault, listFailingJobs, readFailing } from '../store/inbox/doors.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
@@ -152,25 +153,46 @@ function redirectBrowsersTo(path: string): RequestHandler {
 }
 
 /**
- * Answers load balancers. Neither limits that this process counts alone, without Redis, nor a door that fails make the
+ * Answers load balancers. Neither limits that this process counts alone, without Redis, nor a door or a job that fails make the
  * service unready: it answers all the same.
  */
 function answerReady(
   { store, isStopping }: AppDeps,
   counters: Counters | undefined,
 ): RequestHandler {
+  const isWritable = createWriteCheck(store);
   return async (req, res) => {
-    const isReady = isStopping?.() !== true && (await isReadable(store));
+    const answers = isStopping?.() ? [false] : await Promise.all([isReadable(store), isWritable()]);
+    const isReady = answers.every(Boolean);
     const limits = counters?.isShared() ? 'shared' : 'own';
-    const known = isReady ? await readFailing(store.db).catch(() => []) : [];
-    const doors = [...known].flatMap(([door, isFailing]) => (isFailing ? [door] : []));
+    const failing = isReady ? await listFailing(store).catch(() => ({})) : {};
     const isShort = (await store.db.findShortage()) !== undefined;
     sendStatus(req, res, isReady ? 'ready' : 'unavailable', {
       ...(counters && { limits }),
       ...(isShort && { disk: 'short' }),
       ...toForwarding(req),
-      ...(doors.length > 0 && { failing_doors: doors }),
+      ...failing,
     });
+  };
+}
+
+/** A database that is only busy can be written. One check at a time waits for it. */
+function createWriteCheck({ db }: Store): () => Promise<boolean> {
+  let checking: ReturnType<typeof findWriteFault> | undefined;
+  return async () => {
+    checking ??= findWriteFault(db, true).finally(() => (checking = undefined));
+    const late = sleep(READY_TIMEOUT_MS, undefined, { ref: false });
+    return (await Promise.race([checking, late])) === undefined;
+  };
+}
+
+/** The names alone: whoever asks may not know more. */
+async function listFailing({ db }: Store): Promise<object> {
+  const doors = [...(await readFailing(db))].filter(([, isFailing]) => isFailing);
+  const jobs = [...(await listFailingJobs(db)).keys()];
+  return {
+    ...(doors.length > 0 && { failing_doors: doors.map(([door]) => door) }),
+    ...(jobs.length > 0 && { failing_jobs: jobs }),
   };
 }
 

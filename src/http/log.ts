@@ -1,10 +1,15 @@
+import { fstatSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import pino, { type Logger } from 'pino';
+import { toSiteNetwork } from '../domain/network-address.ts';
 import type { ApiRequest } from '../external/request.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
 /** A key in the wrong place (a path, a request's id, an error) is still a key, and must never be logged. */
 const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
+
+/** As much of a key as people are shown, of a good one and of any other. */
+const PREFIX = /plb_live_[0-9A-Za-z]{4}/;
 
 const ENCODED = /%[0-9a-f]{2}/gi;
 /** Text with more layers of percent-encoding is not logged. */
@@ -14,6 +19,16 @@ const MAX_DECODINGS = 5;
 const BUFFER_LENGTH = 15 * 1024;
 const FLUSH_MS = 500;
 const STDERR = 2;
+
+/** Whether systemd's journal gets what is written to the stream (systemd.exec(5), `$JOURNAL_STREAM`). */
+export function isJournal({ fd }: { readonly fd: number }): boolean {
+  const { dev, ino } = fstatSync(fd);
+  return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`;
+}
+
+/** The journal takes the level of a line from a number at its beginning (sd-daemon(3)); 6 is what is informational. */
+const PRIORITIES = new Map(Object.entries({ fatal: 2, error: 3, warn: 4, debug: 7, trace: 7 }));
+const toJournal = (line: string) => `<${PRIORITIES.get(line.split('"', 4)[3] ?? '') ?? 6}>${line}`;
 
 /** JSON lines on standard error, with RFC 3339 times and names of levels, because standard output has a command's result; readable text on a terminal. */
 export function createLog(level: string): Logger {
@@ -41,12 +56,14 @@ function collectLines(destination: ReturnType<typeof pino.destination>) {
   };
   setInterval(flush, FLUSH_MS).unref();
   process.once('exit', () => {
-    flush();
     destination.flushSync();
+    // What is begun without waiting is lost when the process ends.
+    pino.destination({ dest: STDERR, sync: true }).write(lines);
   });
+  const isInJournal = isJournal(process.stderr);
   return {
     write: (line: string) => {
-      lines += line;
+      lines += isInJournal ? toJournal(line) : line;
       if (lines.length >= BUFFER_LENGTH) flush();
     },
     flush,
@@ -71,6 +88,9 @@ export function logRequests(log: Logger, metrics?: Metrics) {
       const level = status >= 500 ? 'error' : 'info';
       log[level]({
         request_id: withoutKeys(req.id),
+        client: req.ip && toSiteNetwork(req.ip),
+        key: PREFIX.exec(`${req.headers.authorization}`)?.[0],
+        account_id: req.accountId,
         method,
         // The query is left out: it may contain anything.
         path: withoutKeys(url.split('?', 1)[0] ?? ''),

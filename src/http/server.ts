@@ -42,8 +42,8 @@ export async function startServer(config: Config, deps: ServerDeps) {
   return {
     url: toUrl(server.address() as AddressInfo),
     /** Loses no request (stopping.ts). */
-    stop: async () => {
-      await stop();
+    stop: async (delayMs?: number) => {
+      await stop(delayMs);
       await app.flush();
     },
   };

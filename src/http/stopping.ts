@@ -22,8 +22,9 @@ export function prepareStop(server: Server, delayMs: number) {
   });
   return {
     isStopping,
-    stop: () => {
-      stopped ??= stop(server, delayMs);
+    /** A start that fails stops without the delay. */
+    stop: (waitMs = delayMs) => {
+      stopped ??= stop(server, waitMs);
       return stopped;
     },
   };

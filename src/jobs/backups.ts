@@ -18,10 +18,9 @@ interface BackupsOptions {
   readonly now: () => Date;
 }
 
-/** One that fails is made an hour later. */
 export function startBackups(options: BackupsOptions, deps: LeasedDeps): Running {
   const run = async () => {
-    await backUpOfDay(options).catch(deps.logError);
+    await backUpOfDay(options);
     return true;
   };
   return startSingleJob({ name: 'backup', everyMs: CHECK_MS, run }, deps);

@@ -37,6 +37,8 @@ export function startInbox(config: Config, { store, log, parser, metrics }: Inbo
     parser,
     verify: createMailVerifier(config),
     observe: (mail, document) => metrics?.observeDocument(toSeenDocument(mail, document, now())),
+    logDone: ({ mail: { id: mail, door, account_id }, result: outcome, counts, reason }) =>
+      log.info({ mail, door, account_id, outcome, counts, reason }, 'a mail was read'),
     keptFrom: () => toFirstKept(now(), config.kept.reportsDays),
     afterStored: async ({ stored, unclaimed }) => {
       const names = new Set(stored);

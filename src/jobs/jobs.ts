@@ -7,10 +7,12 @@ import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createHostLookUp } from '../dns/resolver.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
+import { requireKey } from '../store/accounts/sealed-secrets.ts';
 import { deleteOldEvents } from '../store/events/events.ts';
 import { trimKept } from '../store/inbox/room.ts';
 import { tidyInbox } from '../store/inbox/tidy.ts';
 import { deleteOldChanges } from '../store/lists/changes.ts';
+import { correctDue } from '../store/notify/claims.ts';
 import { trimUnclaimed } from '../store/reports/aging/unclaimed.ts';
 import { finishListings } from '../store/reports/listing.ts';
 import { createLeases } from '../store/work/leases.ts';
@@ -18,6 +20,7 @@ import type { Running } from '../store/work/running.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
 import { startBackups } from './backups.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
+import { createNoteRun } from './faults.ts';
 import { type InboxDeps, startInbox } from './inbox.ts';
 import { type ShardJob, startShardJob, startSingleJob } from './leased-job.ts';
 import { startMail, tidyMail } from './mail.ts';
@@ -46,14 +49,17 @@ export function startJobs(config: Config, deps: InboxDeps) {
 type Run = (mayGoOn: ShardRun['mayGoOn']) => Promise<boolean>;
 type Job = Running & { readonly name: string };
 
-/** undefined without a key, which PostgreSQL needs a file for: then nobody can make a webhook. */
-function startWebhooks(config: Config, deps: InboxDeps): Running | undefined {
+/** Without a key, which PostgreSQL needs a file for, nobody can make a webhook. Those of before cannot be sent, and it fails. */
+function startWebhooks(config: Config, deps: InboxDeps): Running {
   const { secretsKeyFile, webhookAllow: allowed, dnsServers, baseUrl } = config;
-  if (secretsKeyFile === undefined) return undefined;
-  const openSealing = createSealings(secretsKeyFile);
+  const openSealing = secretsKeyFile && createSealings(secretsKeyFile);
   const lookUp = createHostLookUp(dnsServers);
-  const given = { db: deps.store.db, now: () => new Date(), openSealing, allowed, lookUp, baseUrl };
-  return startOutbox(async () => createWebhookChannel(given), deps);
+  const open = async () => {
+    await requireKey(deps.store.db, openSealing);
+    const given = { db: deps.store.db, now: () => new Date(), allowed, lookUp, baseUrl };
+    return openSealing && createWebhookChannel({ ...given, openSealing });
+  };
+  return startOutbox('outbox', open, deps);
 }
 
 /** Hourly jobs handle each shard in one process. The inbox and the doors run in every process, except the mailbox. */
@@ -69,7 +75,9 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     now,
     logError: (error: unknown) => log.error({ err: error }, message),
   });
-  const leased = { ...withLog('work failed'), leases, observe: metrics?.observeJob };
+  const noteRun = createNoteRun(store.db, log);
+  const logError = (error: unknown, job: string) => noteRun(job, error);
+  const leased = { leases, logError, onWell: noteRun, observe: metrics?.observeJob };
   const hourly = (name: string, run: ShardJob['run'], paceMs?: number): Job => ({
     name,
     ...startShardJob({ name, everyMs: HOUR_MS, paceMs, run }, leased),
@@ -94,15 +102,19 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     (await trimKept(store.db, { mayGoOn })) &&
     trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
   const pruneOld: Run = async (mayGoOn) => {
-    await prune({ db: store.db, kept, thresholds, now, mayGoOn });
+    const gone = await prune({ db: store.db, kept, thresholds, now, mayGoOn });
+    if (gone.reports + gone.originals + gone.auditEntries > 0)
+      log.info({ job: 'retention', ...gone, kept }, 'what was older than it is kept was deleted');
     return await mayGoOn();
   };
+  // It throws for a key that is wrong, so it comes before what runs.
+  const webhooks = startWebhooks(config, deps);
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
-  const webhooks = startWebhooks(config, deps);
   const tidyEvents: Run = async (mayGoOn) => {
     await tidyInbox(store.db);
+    await correctDue(store.db);
     return (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
   };
   const jobs = [
@@ -116,7 +128,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
       single('retention', HOUR_MS, pruneOld),
     single('events', HOUR_MS, tidyEvents),
     single('changes', HOUR_MS, (mayGoOn) => deleteOldChanges(store.db, mayGoOn)),
-    webhooks && { name: 'outbox', ...webhooks },
+    { name: 'outbox', ...webhooks },
     mailServer && {
       name: 'mail',
       ...startMail(mailServer, { ...config, baseUrl: config.baseUrl ?? '', store, log, metrics }),

@@ -21,7 +21,9 @@ export interface ShardJob {
 
 export interface LeasedDeps {
   readonly leases: Leases;
-  readonly logError: (error: unknown) => void;
+  readonly logError: (error: unknown, job: string) => unknown;
+  /** Is told of a run that came to its end. */
+  readonly onWell?: (job: string) => Promise<void>;
   /** Is told how long each run of a job took, when it has ended. */
   readonly observe?: ((job: string, seconds: number) => void) | undefined;
   readonly pollMs?: number;
@@ -56,7 +58,8 @@ export function startExclusiveJob(
   return keepClaiming([name], { ...deps, everyMs: 0 }, async ({ signal, mayGoOn }) => {
     const lost = new AbortController();
     // One renewal that fails is not the loss of the lease; the next one may succeed.
-    const renew = () => mayGoOn().then((isHeld) => isHeld || lost.abort(), logError);
+    const onError = (error: unknown) => logError(error, name);
+    const renew = () => mayGoOn().then((isHeld) => isHeld || lost.abort(), onError);
     const renewing = setInterval(renew, renewMs / 2);
     try {
       await work(AbortSignal.any([signal, lost.signal]));
@@ -73,26 +76,29 @@ function keepClaiming(
   deps: LeasedDeps & Pick<ShardJob, 'everyMs' | 'paceMs'>,
   work: (held: Pick<HeldLease, 'name'> & Omit<ShardRun, 'shard'>) => Promise<boolean>,
 ): Running {
-  const { leases, logError, observe, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
+  const { leases, logError, onWell, observe, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
+  // A shard of a job counts as the job.
+  const job = names[0]?.split(':', 1)[0] as string;
   const workOnce = async (signal: AbortSignal) => {
     const begunAt = performance.now();
     const claim = await leases.claim(names, everyMs);
     if (claim === undefined) return pollMs;
-    let isComplete = false;
+    // What is not divided may be dear: when it fails, it waits for its next time.
+    let isComplete = names.length === 1 && everyMs > 0;
     try {
       const mayGoOn = createMayGoOn(claim, { ...deps, signal });
       isComplete = await work({ name: claim.name, signal, mayGoOn });
+      if (isComplete) await onWell?.(job);
     } finally {
       await leases.release(claim, { isComplete });
-      // A shard of a job counts as the job.
-      observe?.(claim.name.split(':', 1)[0] as string, (performance.now() - begunAt) / 1000);
+      observe?.(job, (performance.now() - begunAt) / 1000);
     }
     return Math.max(0, paceMs - (performance.now() - begunAt));
   };
   return keepRunning(
     (signal) => () =>
-      workOnce(signal).catch((error: unknown) => {
-        logError(error);
+      workOnce(signal).catch(async (error: unknown) => {
+        await logError(error, job);
         return pollMs;
       }),
   );

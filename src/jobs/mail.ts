@@ -19,7 +19,7 @@ const now = () => toInstant(new Date());
 
 /** Sends mail to people, by an outbox of its own: a mail server that stalls delays no webhook. */
 export function startMail(server: MailServer, deps: MailDeps): Running {
-  return startOutbox(() => openMail(server, deps), deps);
+  return startOutbox('mail', () => openMail(server, deps), deps);
 }
 
 /** Loads what only an installation with a mail server needs. */

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 /*
  * What a process counts. Labels are bounded: operations, doors (folders by their kind), channels, jobs; never paths, domains or accounts.
- * None is called `job` or `instance`, which Prometheus gives itself.
+ * None is called `instance`, which Prometheus gives itself, and `job` only that of `plumbline_job_failing`: there it becomes `exported_job`.
  */
 
 const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

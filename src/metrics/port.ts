@@ -3,27 +3,30 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
+import { Failure } from '../domain/failure.ts';
+import { describeSystemError } from '../domain/system-error.ts';
 import type { Store } from '../store/engine/store.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { readState, type WatchedConfig } from './state.ts';
 
-export type OpenMetrics = Awaited<ReturnType<typeof openMetricsPort>>;
-
-/** Counts for this process, and answers with what it counts. */
+/** Answers with what the process counts. Throws a Failure that names the variable when the port cannot be opened. */
 export async function openMetricsPort(
   config: WatchedConfig,
   { host, port }: NonNullable<Config['metrics']>,
-  { store, log }: { readonly store: Pick<Store, 'db'>; readonly log: Logger },
+  deps: { store: Pick<Store, 'db'>; log: Logger; metrics?: Metrics | undefined },
 ) {
-  const metrics = createMetrics();
+  const { store, log, metrics = createMetrics() } = deps;
   const readAll = async () =>
     `${await metrics.registry.metrics()}\n${await readState(config, store.db)}`;
   const server = createServer(answer(readAll, log));
   server.listen(port, host);
-  await once(server, 'listening').catch((err) => log.error({ err }, 'metrics are not served'));
+  await once(server, 'listening').catch((error) => {
+    const why = `port ${port} of ${host} cannot be opened: ${describeSystemError(error)}`;
+    throw new Failure('unavailable', `PLUMBLINE_METRICS_PORT, PLUMBLINE_METRICS_HOST: ${why}.`);
+  });
   return {
     metrics,
-    close: () => {
+    stop: () => {
       server.close();
       server.closeAllConnections();
     },

@@ -4,11 +4,14 @@ import { findBackupMs } from '../store/backup/newest.ts';
 import { countRejections } from '../store/documents/rejections.ts';
 import type { Db } from '../store/engine/database.ts';
 import { measureDatabase } from '../store/engine/space.ts';
-import { readFailing } from '../store/inbox/doors.ts';
+import { listFailingJobs, readFailing } from '../store/inbox/doors.ts';
 import { readBacklog } from '../store/notify/backlog.ts';
 
 /** A door that nobody has ever configured does not fail. */
 const NO_DOORS = ['smtp', 'imap', 'folder'].map((door) => [door, false] as const);
+
+/** A job that is not configured does not fail. */
+const JOBS = 'alerts dns names listing unclaimed retention events changes outbox mail backup';
 
 export type WatchedConfig = Pick<Config, 'database' | 'backups'>;
 
@@ -17,6 +20,8 @@ export async function readState({ database, backups }: WatchedConfig, db: Db): P
   const failing = new Map([...NO_DOORS, ...(await readFailing(db))]);
   const doors = [...failing].map(([door, isFailing]) => [door, Number(isFailing)] as const);
   const { openAlerts, mails, ...ages } = await readBacklog(db);
+  const failingJobs = await listFailingJobs(db);
+  const jobs = JOBS.split(' ').map((job) => [job, Number(failingJobs.has(job))] as const);
   const size = await measureDatabase(database, db);
   const backupMs = backups && (await findBackupMs(backups.folder));
   return await toText([
@@ -28,6 +33,7 @@ export async function readState({ database, backups }: WatchedConfig, db: Db): P
       byLabel('reason', [['none_found', 0], ...(await countRejections(db))]),
     ],
     ['doors_failing', 'Whether a door fails.', byLabel('door', doors)],
+    ['job_failing', 'Whether a job fails or cannot run.', byLabel('job', jobs)],
     ['oldest_unread_mail_age_seconds', 'How long a mail has waited.', inSeconds(ages.oldestMailMs)],
     [
       'oldest_due_delivery_age_seconds',

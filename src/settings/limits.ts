@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import { type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import { type Options, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import { toEmailKey } from '../domain/access/person.ts';
 import { toClientNetwork } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { DAY_MS } from '../domain/instant.ts';
+import { SteadyStore } from '../domain/steady-store.ts';
 import { pluralize } from '../domain/text.ts';
 import type { SettingsDeps } from './deps.ts';
 import { readField } from './request.ts';
@@ -107,7 +108,7 @@ export type Limits = Readonly<Record<LimitName, RequestHandler>>;
 export function createLimits({ createStore }: Pick<SettingsDeps, 'createStore'>): Limits {
   const limits = Object.entries(LIMITS).map(([name, limit]) => {
     const store = createStore?.(name);
-    return [name, createLimit(limit, store && { store })];
+    return [name, createLimit(limit, store ?? new SteadyStore())];
   });
   return Object.fromEntries(limits);
 }
@@ -120,11 +121,11 @@ export function leaveCodeUncounted(res: Response): void {
 /** Counts each request on arrival and subtracts it later when it need not count, so concurrent requests count too. */
 function createLimit(
   { max, keyOf, counted, windowMs = 15 * MINUTE_MS, what = 'attempts' }: Limit,
-  store: Partial<Options> | undefined,
+  store: Store,
 ): RequestHandler {
   return rateLimit({
     limit: max,
-    ...store,
+    store,
     windowMs,
     keyGenerator: keyOf,
     standardHeaders: false,

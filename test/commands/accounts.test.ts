@@ -2,7 +2,10 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { claimOrPropose } from '../../src/store/domains/proposals.ts';
+import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { operator } from '../../src/store/events/audit.ts';
+import { deleteAccount } from '../../src/store/leaving/deleted-accounts.ts';
 import { askForDeletion } from '../../src/store/leaving/deletion-request.ts';
 import { aReport, receive } from '../support/builders.ts';
 import { aProgram } from '../support/program.ts';
@@ -15,7 +18,7 @@ describe('plumbline account, domain, key', () => {
     const account = await json('account', 'create', 'My company');
     expect(account).toEqual({ id: expect.stringMatching(UUID), name: 'My company', plan: 'pro' });
     expect(await json('account', 'plan', account.id, 'free')).toEqual({ ...account, plan: 'free' });
-    const none = { deletion_asked_at: null, deletion_asked_by: null };
+    const none = { deletion_asked_at: null, deletion_asked_by: null, deletion_command: null };
     expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free', ...none }]);
   });
 
@@ -197,6 +200,29 @@ describe('plumbline account, domain, key', () => {
     const wanted = { id, name: 'A', ...counts, ...asked };
     expect(await json(...deletion, '--dry-run')).toEqual({ ...wanted, deleted: false });
     expect(await json(...deletion)).toEqual({ ...wanted, deleted: true });
+    expect(await json('account', 'list')).toEqual([]);
+  });
+
+  test('a deletion that was killed is listed, and found by doctor, with the command that ends it', async () => {
+    const { json, run, database } = aProgram();
+    const { id } = await json('account', 'create', 'A');
+    await json('domain', 'add', 'A', 'example.com');
+    const store = await openStore(database);
+    let writes = 0;
+    const write: Db['write'] = async (change) => {
+      writes += 1;
+      if (writes > 1) throw new Error('killed');
+      return await store.db.write(change);
+    };
+    const deletion = { by: operator(), keepsReports: true };
+    await expect(deleteAccount({ ...store.db, write }, id, deletion)).rejects.toThrow('killed');
+    await store.close();
+    const command = `plumbline account delete ${id} --yes --keep-reports`;
+    expect(await json('account', 'list')).toMatchObject([{ deletion_command: command }]);
+    const { stdout } = await run(['doctor', '--json']);
+    const work = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'work');
+    expect(work).toMatchObject({ level: 'warning', advice: `End it: ${command}` });
+    await json(...command.split(' ').slice(1));
     expect(await json('account', 'list')).toEqual([]);
   });
 

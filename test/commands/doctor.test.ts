@@ -5,8 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
+import { createSealing } from '../../src/domain/access/sealing.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
+import { insertPerson } from '../../src/store/people/new-people.ts';
+import { startSecondFactor } from '../../src/store/people/second-factors.ts';
+import { aBareAccount, NOW } from '../support/builders.ts';
 import { aCertificate } from '../support/certificate.ts';
 import { aFolder } from '../support/command.ts';
 import { serveDns } from '../support/dns-server.ts';
@@ -83,6 +87,7 @@ test('an installation that is well has no finding but what the machine lacks', a
   const { docs, clock, ...others } = levels;
   expect(others).toEqual({
     ...{ configuration: 'ok', database: 'ok', space: 'ok', doors: 'ok', work: 'ok', backup: 'ok' },
+    secrets: 'ok',
     ...{ resolver: 'ok', certificate: 'ok', address: 'ok', proxy: 'ok', 'mail server': 'ok' },
   });
   expect(status).toBe([docs, clock].includes('warning') ? 1 : 0);
@@ -105,6 +110,7 @@ test('each thing that is wrong is named, and the worst gives the exit status', a
   const { docs, clock, ...others } = levels;
   expect(others).toEqual({
     ...{ configuration: 'ok', database: 'ok', space: 'ok', doors: 'error', work: 'error' },
+    secrets: 'ok',
     ...{ backup: 'error', resolver: 'error', certificate: 'error', address: 'error' },
     ...{ proxy: 'warning', 'mail server': 'error' },
   });
@@ -181,4 +187,36 @@ test('a missing database and a wrong configuration are findings, and nothing is 
   const wrong = await examine({ PLUMBLINE_DATABASE, PLUMBLINE_PORT: 'eighty' });
   expect([wrong.status, wrong.levels]).toEqual([2, { configuration: 'error' }]);
   expect(wrong.find('configuration')).toContain('PLUMBLINE_PORT');
+});
+
+test('a job that fails is an error, by its name and why', async () => {
+  const database = await aDatabase(1);
+  const store = await openStore(database);
+  await noteDoor(store.db, 'job:backup', '/nowhere: there is no such file or folder');
+  await store.close();
+  const { levels, find } = await examine({ PLUMBLINE_DATABASE: database });
+  expect(levels['work']).toBe('error');
+  expect(find('work')).toBe('backup fails: /nowhere: there is no such file or folder');
+});
+
+test('a key that does not fit the secrets of the database was found by nobody', async () => {
+  const database = await aDatabase(1);
+  const store = await openStore(database);
+  const accountId = await aBareAccount(store.db);
+  const person = { accountId, email: 'ada@example.com', passwordHash: null, now: NOW };
+  const { id: personId } = await insertPerson(store.db, person);
+  await startSecondFactor(
+    store.db,
+    personId,
+    createSealing(Buffer.alloc(32, 1), 'second factor').seal('a', personId),
+  );
+  await store.close();
+  const missing = await examine({ PLUMBLINE_DATABASE: database });
+  expect(missing.find('secrets')).toContain('plumbline.db.key is missing');
+  writeFileSync(`${database}.key`, Buffer.alloc(32, 2).toString('base64'), { mode: 0o600 });
+  const other = await examine({ PLUMBLINE_DATABASE: database });
+  expect([missing.levels['secrets'], other.levels['secrets']]).toEqual(['error', 'error']);
+  expect(other.find('secrets')).toContain('does not open the secrets');
+  writeFileSync(`${database}.key`, Buffer.alloc(32, 1).toString('base64'));
+  expect((await examine({ PLUMBLINE_DATABASE: database })).levels['secrets']).toBe('ok');
 });

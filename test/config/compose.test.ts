@@ -15,6 +15,11 @@ test.each(['serve', 'work'])(
     expect(readConfig(environment)).toMatchObject({
       database: expect.stringMatching(/^postgres:\/\/plumbline@database:/),
       redis: { host: 'counters', port: 6379 },
+      secretsKeyFile: { path: '/run/secrets/secrets-key', isMade: false },
     });
+    // The file of each secret is in the container, as the user that owns it there.
+    const files = [environment['PLUMBLINE_DATABASE_PASSWORD_FILE']];
+    files.push(environment['PLUMBLINE_SECRETS_KEY_FILE']);
+    expect(services[name].secrets.map((secret: string) => `/run/secrets/${secret}`)).toEqual(files);
   },
 );

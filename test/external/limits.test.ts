@@ -8,11 +8,11 @@ const PATH = '/v1/external/domains';
 
 /** Time passes only when a test says so. */
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   vi.setSystemTime('2026-03-15T12:00:00Z');
   return () => void vi.useRealTimers();
 });
-const wait = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
+const wait = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
 
 interface Limits {
   readonly requestsPerIp?: number;
@@ -59,6 +59,19 @@ describe('60 requests a minute for each API key', () => {
     wait(1);
     expect(await askTimes(4)).toEqual([200, 200, 200, 429]);
   });
+
+  test.each([-86_400, 86_400])(
+    'a clock that somebody sets, by %i s, made a key wait for as long, or forgot its requests',
+    async (seconds) => {
+      const { ask, askTimes } = await serveLimited({ requestsPerKey: 2 });
+      expect(await askTimes(3)).toEqual([200, 200, 429]);
+      vi.setSystemTime(Date.now() + seconds * 1000);
+      const refused = await ask();
+      expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
+      wait(60);
+      expect(await askTimes(3)).toEqual([200, 200, 429]);
+    },
+  );
 
   test('rejected requests never extend the wait', async () => {
     const { askTimes } = await serveLimited({ requestsPerKey: 2 });

@@ -1,10 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { ERROR_SERIALIZERS, withoutKeys } from '../../src/http/log.ts';
 import { serveApi } from '../support/api.ts';
+import { anAccount } from '../support/builders.ts';
+import { aFolder } from '../support/command.ts';
 
 const run = promisify(execFile);
 
@@ -24,6 +29,50 @@ test.each(['process.exit(3)', 'throw new Error("fault")'])(
     expect(failed.stderr).toMatch(/"msg":"too"\}$/m);
   },
 );
+
+test('a line said neither who asked nor for which account', async () => {
+  const { send, logged, db } = await serveApi();
+  const { id, key } = await anAccount(db);
+  await send('/v1/external/domains', { headers: { Authorization: `Bearer ${key}` } });
+  await send('/v1/external/domains', { headers: { Authorization: `Bearer ${KEY}` } });
+  const common = { client: '127.0.0', path: '/v1/external/domains' };
+  expect(logged).toMatchObject([
+    { ...common, key: key.slice(0, 13), account_id: id, status: 200 },
+    { ...common, key: KEY.slice(0, 13), status: 401 },
+  ]);
+  expect(logged[1]).not.toHaveProperty('account_id');
+});
+
+test('the journal took every line for informational', async () => {
+  const file = join(await aFolder(), 'journal');
+  const journal = openSync(file, 'w');
+  const { dev, ino } = fstatSync(journal);
+  const module = fileURLToPath(new URL('../../src/http/log.ts', import.meta.url));
+  const program = `import { createLog } from ${JSON.stringify(module)};
+    const log = createLog('debug');
+    for (const level of ['debug', 'info', 'warn', 'error', 'fatal']) log[level](level);`;
+  const write = async (stream: string) => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      env: { ...process.env, JOURNAL_STREAM: stream },
+      stdio: ['ignore', 'ignore', journal],
+    });
+    await once(child, 'close');
+  };
+  await write(`${dev}:${ino}`);
+  await write(`${dev}:1`);
+  closeSync(journal);
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  expect(lines.map((line) => line.split('"', 4).join(''))).toEqual([
+    ...[
+      '<7>{level:debug',
+      '<6>{level:info',
+      '<4>{level:warn',
+      '<3>{level:error',
+      '<2>{level:fatal',
+    ],
+    ...['{level:debug', '{level:info', '{level:warn', '{level:error', '{level:fatal'],
+  ]);
+});
 
 describe('a key is not logged', () => {
   test.each([

@@ -30,7 +30,9 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
     PLUMBLINE_SMTP_NAME: 'reports.example.net',
     PLUMBLINE_DNS_SERVERS: address,
   });
-  const deps = { store, log: pino({ level: 'silent' }), parser: createParserProcess() };
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+  const deps = { store, log, parser: createParserProcess() };
   const inbox = startInbox(config, deps);
   onTestFinished(() => inbox.stop());
   const door = startFolderDoor(folder, config.watchDone, { ...deps, deliver: inbox.deliver });
@@ -48,6 +50,11 @@ test('a process with an inbox reads what its doors deliver, in a child process, 
   expect(readdirSync(join(folder, 'Processed'))).toEqual(['new.xml']);
   const rows = await listMailRows(store.db);
   expect(rows.map(({ result }) => result)).toEqual(['processed', 'processed']);
+  const read = lines.filter(({ msg }) => msg === 'a mail was read');
+  expect(read).toMatchObject([
+    { door: 'smtp', account_id: accountId, outcome: 'processed', counts: { unclaimed: 1 } },
+    { door: `folder:${folder}`, outcome: 'processed', counts: { stored: 1 } },
+  ]);
   expect(rows.map(({ counts }) => counts)).toEqual(['{"unclaimed":1}', '{"stored":1}']);
   const domains = await listAllDomains(store.db, accountId);
   expect(domains.map(({ name }) => name)).toEqual(['example.com', 'www.example.com']);

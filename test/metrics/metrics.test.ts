@@ -114,17 +114,17 @@ test('on its port a process answers with its counts and the state of the databas
   const config = { database: ':memory:', backups };
   const get = () => fetch(`http://127.0.0.1:${port}/metrics`, { headers: { Connection: 'close' } });
   const first = await openMetricsPort(config, address, { store, log });
-  onTestFinished(first.close);
+  onTestFinished(first.stop);
   const text = await (await get()).text();
   expect(text).toMatch(/^plumbline_evaluations_total 0$/m);
   expect(text).toMatch(/^plumbline_last_backup_timestamp_seconds 1000$/m);
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
   // What is not known has no value.
   expect(text).not.toMatch(/oldest_evaluation|disk_free/);
-  first.close();
+  first.stop();
   await store.close();
   const second = await openMetricsPort(config, address, { store, log });
-  onTestFinished(second.close);
+  onTestFinished(second.stop);
   expect((await get()).status).toBe(503);
 });
 

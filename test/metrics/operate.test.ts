@@ -27,12 +27,12 @@ async function listMetrics(): Promise<ReadonlySet<string>> {
   const config = { database, backups: { folder, kept: { days: 1, weeks: 1, months: 1 } } };
   const port = await findFreePort();
   const log = pino({ level: 'silent' });
-  const { metrics, close } = await openMetricsPort(
+  const { metrics, stop } = await openMetricsPort(
     config,
     { host: '127.0.0.1', port },
     { store, log },
   );
-  onTestFinished(close);
+  onTestFinished(stop);
   await serveApi({ metrics });
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const types = text.matchAll(/^# TYPE (\S+) (\S+)$/gm);

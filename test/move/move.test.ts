@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -378,15 +378,19 @@ describe('a target', () => {
 
 describe('plumbline move', () => {
   test('prints each table, and where to go on', async () => {
-    const { run, json } = aProgram();
+    const { run, json, database } = aProgram({ PLUMBLINE_BACKUP_TO: '/srv/backups' });
     await json('account', 'create', 'My company');
+    writeFileSync(`${database}.key`, Buffer.alloc(32, 1).toString('base64'), { mode: 0o600 });
     const url = await databases.create();
     const { status, stdout, stderr } = await run(['move', url]);
     expect({ status, stdout, stderr }).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/account +1 .+Every row of .+ is in postgres:/s),
-      stderr: expect.stringContaining('Set PLUMBLINE_DATABASE to the new database'),
     });
+    // Webhooks were silently never sent after it, and every command refused the folder of backups.
+    const lines = ['Change the configuration', `  PLUMBLINE_DATABASE=${url}`];
+    lines.push(`  PLUMBLINE_SECRETS_KEY_FILE=${database}.key`, '  PLUMBLINE_BACKUP_TO: remove it');
+    for (const line of lines) expect(stderr).toContain(line);
     const again = await run(['move', url]);
     expect(again).toMatchObject({
       status: 1,

@@ -9,7 +9,12 @@ import { deleteOldEvents } from '../../src/store/events/events.ts';
 import { readFeed } from '../../src/store/feed/feed.ts';
 import { feedList } from '../../src/store/lists/changes.ts';
 import { readPage } from '../../src/store/lists/page.ts';
-import { claimReceivers, listDue, recordOutcomes } from '../../src/store/notify/claims.ts';
+import {
+  claimReceivers,
+  correctDue,
+  listDue,
+  recordOutcomes,
+} from '../../src/store/notify/claims.ts';
 import {
   aBareAccount,
   aDomain,
@@ -249,6 +254,22 @@ describe('deliveries', () => {
     const ahead = { free_at_ms: Date.now() + 864e5 };
     await db.write((tx) => tx.updateTable('receiver').set(ahead).execute());
     const { channel, got } = aChannel(() => ({ kind: 'delivered' }));
+    await deliverAll(db, channel);
+    expect(got).toHaveLength(1);
+  });
+
+  test('a delivery waited for the time that the clock had before it was set back', async () => {
+    const { db, accountId, owner } = await aWorld();
+    await aReceiver(db, accountId);
+    await anAlert(db, owner);
+    await tellReceivers(db);
+    const { channel, got } = aChannel(() => ({ kind: 'delivered' }));
+    const ahead = { due_at_ms: Date.now() + 30 * 864e5 };
+    for (const table of ['receiver', 'delivery'] as const)
+      await db.write((tx) => tx.updateTable(table).set(ahead).execute());
+    await deliverAll(db, channel);
+    expect(got).toHaveLength(0);
+    await correctDue(db);
     await deliverAll(db, channel);
     expect(got).toHaveLength(1);
   });

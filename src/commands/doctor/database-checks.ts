@@ -1,11 +1,14 @@
 import type { Config } from '../../config/config.ts';
+import { createSealings } from '../../config/secrets-key.ts';
 import { findDatabaseFile, toShownDatabase } from '../../domain/database-address.ts';
 import { toSizeText } from '../../domain/size.ts';
+import { listAccounts } from '../../store/accounts/accounts.ts';
+import { requireKey } from '../../store/accounts/sealed-secrets.ts';
 import { findBackupMs } from '../../store/backup/newest.ts';
 import { openStore } from '../../store/engine/open.ts';
 import { measureDatabase } from '../../store/engine/space.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { findWriteFault, listDoors } from '../../store/inbox/doors.ts';
+import { findWriteFault, listDoors, listFailingJobs } from '../../store/inbox/doors.ts';
 import { readBacklog } from '../../store/notify/backlog.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
 
@@ -70,7 +73,20 @@ export async function checkDoors(_config: Config, { db }: Store): Promise<Findin
   return ok(doors.length === 0 ? 'No door was ever open.' : `Doors that work: ${doors.length}.`);
 }
 
+export async function checkSecrets({ secretsKeyFile }: Config, { db }: Store): Promise<Finding> {
+  await requireKey(db, secretsKeyFile && createSealings(secretsKeyFile));
+  return ok('The key reads what is encrypted.');
+}
+
 export async function checkWork(_config: Config, { db }: Store): Promise<Finding> {
+  const failing = [...(await listFailingJobs(db))].map(([job, why]) => `${job} fails: ${why}`);
+  if (failing.length > 0) return error(failing.join('; '), 'The log names the setting.');
+  const unfinished = (await listAccounts(db)).find((account) => account.deletion_command !== null);
+  if (unfinished?.deletion_command)
+    return warning(
+      `The deletion of “${unfinished.name}” was interrupted.`,
+      `End it: ${unfinished.deletion_command}`,
+    );
   const { mails, oldestEvaluationMs } = await readBacklog(db);
   const start = 'Start plumbline work, or plumbline serve without --only api.';
   if (oldestEvaluationMs === undefined) return warning('No process has done the work yet.', start);

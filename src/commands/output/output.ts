@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
@@ -63,9 +64,18 @@ export async function printBytes(read: () => Promise<Uint8Array>): Promise<void>
   });
 }
 
+/** The log of a process that serves. */
+let log: Logger | undefined;
+
+/** Where the log is JSON, what is told from now on is a line of it. */
+export function tellInLog(given: Logger): void {
+  if (!process.stderr.isTTY && given.level !== 'silent') log = given;
+}
+
 /** Prints an error or a warning to standard error. */
 export function tell(line: string): void {
-  process.stderr.write(`${toSafeLines(line)}\n`);
+  if (log === undefined) process.stderr.write(`${toSafeLines(line)}\n`);
+  else log.fatal(line);
 }
 
 /** Prints to standard error what a person may want to know, unless only errors are wanted. */

@@ -1,5 +1,6 @@
-import { type ClientRateLimitInfo, MemoryStore, type Store } from 'express-rate-limit';
+import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
 import type { Logger } from 'pino';
+import { SteadyStore } from '../../domain/steady-store.ts';
 
 const OPEN_TIMEOUT_MS = 1_000;
 /** The longest wait for one count. A request of the API is counted twice. */
@@ -47,7 +48,7 @@ export class Counters {
 
   /** The counts of one limit. They never reject. */
   createStore(limit: string): Store {
-    const own = new MemoryStore();
+    const own = new SteadyStore();
     let windowMs = 0;
     const toClient = (key: string) => ({ limit, key, windowMs });
     return {
@@ -132,7 +133,7 @@ export class Counters {
 }
 
 /** Counts at once: the library's promise gives the client itself, which later hits change before it is read. */
-function incrementIn(store: MemoryStore, key: string): ClientRateLimitInfo {
+function incrementIn(store: SteadyStore, key: string): ClientRateLimitInfo {
   void store.increment(key);
   const { totalHits, resetTime } = store.current.get(key) as ClientRateLimitInfo;
   return { totalHits, resetTime };

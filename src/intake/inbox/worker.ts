@@ -44,6 +44,7 @@ interface ReadDeps extends Pick<IngestDeps, 'db' | 'now' | 'keptFrom'> {
   readonly parser: ParserProcess;
   readonly verify?: VerifyMail | undefined;
   readonly observe?: ReadMailsDeps['observe'];
+  readonly logDone?: (done: Parameters<typeof finishMails>[2][number]) => void;
 }
 
 /** Reads the mails of the inbox, a few at a time. Any number of workers can share one inbox. */
@@ -125,6 +126,7 @@ async function record(deps: ReadClaimedDeps, read: ReadMails): Promise<void> {
     logError(error, 'alerts could not be evaluated');
   });
   if (done.length > 0) await finishMails(db, holder, done);
+  for (const one of done) deps.logDone?.(one);
   if (postponed.length > 0) await postponeMails(db, holder, toSeqs(postponed));
   if (unverified.length > 0)
     await releaseMails(db, holder, { mails: unverified, pauseMs: UNVERIFIED_PAUSE_MS });

@@ -98,7 +98,7 @@ async function requireNewName(tx: Tx, name: string, of?: string): Promise<void> 
 export function listAccounts(db: Queries) {
   return db
     .selectFrom('account')
-    .select([...COLUMNS, 'deletion_asked_at', 'deletion_asked_by'])
+    .select([...COLUMNS, 'deletion_asked_at', 'deletion_asked_by', 'deletion_command'])
     .orderBy('created_at')
     .orderBy('id')
     .execute();

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { lstatSync, renameSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { copyPages } from '../engine/sqlite/copy-pages.ts';
@@ -29,7 +29,10 @@ export async function backUp({ from, to, force, others = [], onProgress }: Backu
   requireDatabaseFile(from);
   const ours = [...OWN_ENDS.map((end) => from + end), ...others].map((one) => resolve(one));
   if (ours.includes(path)) throw new Failure('conflict', 'A backup needs a file of its own.');
-  if (existsSync(path) && !force)
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there?.isFile() === false)
+    throw new Failure('conflict', `${path} is not a regular file: nothing else is replaced.`);
+  if (there !== undefined && !force)
     throw new Failure('conflict', `${path} exists already. With --force it is replaced.`);
   const fill = async (part: string) => {
     await copyPages(from, part, onProgress);

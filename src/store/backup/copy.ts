@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { Failure } from '../../domain/failure.ts';
 import { requireKnown } from '../engine/pending-steps.ts';
+import { giveNumber } from '../engine/sqlite/connect.ts';
 import { toOpenError } from '../engine/sqlite/errors.ts';
 import { listApplied } from '../engine/sqlite/migrate.ts';
 import { requireNotMoved } from '../engine/sqlite/moved.ts';
@@ -16,6 +17,7 @@ export function isCurrent(path: string, of: string, toError = toOpenError): bool
   const copy = new Database(path, { fileMustExist: true });
   try {
     copy.pragma('journal_mode = DELETE');
+    giveNumber(copy);
     const applied = listApplied(copy);
     if (applied.length === 0)
       throw new Failure('conflict', `${of} is not a database of Plumbline.`);

@@ -28,7 +28,7 @@ export async function restore({ from, to, force, now }: RestoreOptions) {
     throw new Failure('not_found', `There is no file ${backup}: name a backup.`);
   requireClosed(backup);
   if (path === backup) throw new Failure('conflict', 'This is the database that is in use.');
-  if (existsSync(path) && !force)
+  if (statSync(path, { throwIfNoEntry: false })?.size && !force)
     throw new Failure(
       'conflict',
       `There is a database at ${path}. With --force it is kept under another name.`,

@@ -43,7 +43,7 @@ export function isOfValues(error: unknown): boolean {
   return POSTGRES_VALUES.test(code) || SQLITE_VALUES.test(code);
 }
 
-const READY_TIMEOUT_MS = 400;
+export const READY_TIMEOUT_MS = 400;
 
 /** Whether the database responds in time. */
 export async function isReadable({ db }: Pick<Store, 'db'>): Promise<boolean> {

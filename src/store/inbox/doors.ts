@@ -2,6 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import {
   type DoorKind,
   type DoorName,
+  type JobName,
   type MailState,
   toCut,
   toDoorLabel,
@@ -17,10 +18,10 @@ const MAX_CHECKPOINT_CHARS = 4_000;
 const REPEAT_MS = 60_000;
 
 /** What the database did not take, for the pages of the same process. */
-const unwritten = new WeakMap<Db, Map<DoorName, string>>();
+const unwritten = new WeakMap<Db, Map<string, string>>();
 
-export async function noteDoor(db: Db, door: DoorName, error?: string): Promise<void> {
-  const faults = unwritten.get(db) ?? new Map<DoorName, string>();
+export async function noteDoor(db: Db, door: DoorName | JobName, error?: string): Promise<void> {
+  const faults = unwritten.get(db) ?? new Map<string, string>();
   unwritten.set(db, faults);
   try {
     await writeState(db, door, error);
@@ -31,11 +32,13 @@ export async function noteDoor(db: Db, door: DoorName, error?: string): Promise<
   }
 }
 
-async function writeState(db: Db, door: DoorName, error?: string): Promise<void> {
+async function writeState(db: Db, door: DoorName | JobName, error?: string): Promise<void> {
   const nowMs = await readClockMs(db);
   const at = toInstant(new Date(nowMs));
   const last_error = error === undefined ? null : toCut(error, MAX_ERROR_CHARS);
   const known = await selectDoors(db).where('door', '=', door).executeTakeFirst();
+  // Of jobs only faults are asked for.
+  if (last_error === null && !known?.last_error && door.startsWith('job:')) return;
   const since = error === undefined ? known?.worked_at : known?.last_error_at;
   const isSame = known?.last_error === last_error && since != null;
   if (isSame && nowMs - Date.parse(since) < REPEAT_MS) return;
@@ -44,7 +47,7 @@ async function writeState(db: Db, door: DoorName, error?: string): Promise<void>
   await updateState(db, door, noted);
 }
 
-async function updateState(db: Db, door: DoorName, state: Partial<Tables['door_state']>) {
+async function updateState(db: Db, door: DoorName | JobName, state: Partial<Tables['door_state']>) {
   await db.write((tx) =>
     tx
       .insertInto('door_state')
@@ -69,12 +72,26 @@ const SILENT =
 export async function listDoors(db: Db) {
   const shortage = await db.findShortage();
   const since = toInstant(new Date((await readClockMs(db)) - SILENT_AFTER_MS));
-  const states = await selectDoors(db).orderBy('door').execute();
+  const doors = selectDoors(db)
+    .where('door', 'not like', 'job:%')
+    .$narrowType<{ door: DoorName }>();
+  const states = await doors.orderBy('door').execute();
   return states.map(({ door, worked_at, last_error, last_error_at }) => {
     const isSilent = (worked_at ?? '') < since && (last_error_at ?? '') < since;
     const noted = unwritten.get(db)?.get(door) ?? last_error;
     return { door, worked_at, fault: shortage ?? noted ?? (isSilent ? SILENT : null) };
   });
+}
+
+/** A job that fails says so each hour at least. One that says nothing is not configured any more. */
+const JOB_SILENT_AFTER_MS = 2 * 3_600_000;
+
+/** Why jobs fail, by their names. For operators: it names paths. */
+export async function listFailingJobs(db: Db): Promise<ReadonlyMap<string, string>> {
+  const since = toInstant(new Date((await readClockMs(db)) - JOB_SILENT_AFTER_MS));
+  const jobs = selectDoors(db).where('door', 'like', 'job:%').where('last_error', 'is not', null);
+  const failing = await jobs.where('last_error_at', '>=', since).execute();
+  return new Map(failing.map(({ door, last_error }) => [door.slice(4), `${last_error}`]));
 }
 
 /** Whether doors fail, for programs that may not see more. One that fails stands for all of its label. */
@@ -87,13 +104,14 @@ export async function readFailing(db: Db): Promise<ReadonlyMap<string, boolean>>
 
 const toKind = ({ door }: DoorState) => door.split(':', 1)[0] as DoorKind;
 
-/** Writes without a change, in a process without doors. Returns why the database cannot be written. */
-export async function findWriteFault(db: Db): Promise<string | undefined> {
+/** Writes without a change, and when it does so often, no row. Returns why the database cannot be written. */
+export async function findWriteFault(db: Db, isOften = false): Promise<string | undefined> {
   try {
     await db.write((tx) =>
       tx
         .updateTable('door_state')
         .set((eb) => ({ door: eb.ref('door') }))
+        .$if(isOften, (query) => query.where('door', '=', 'job:'))
         .execute(),
     );
     return undefined;

@@ -28,7 +28,8 @@ interface Deletion {
 
 /** Throws `not_found`. */
 export async function deleteAccount(db: Db, accountId: string, { by, keepsReports }: Deletion) {
-  await db.write((tx) => closeAccount(tx, accountId));
+  const command = `plumbline account delete ${accountId} --yes${keepsReports ? ' --keep-reports' : ''}`;
+  await db.write((tx) => closeAccount(tx, accountId, command));
   do {
     await deleteMails(db, accountId);
     for (const { id } of await listAllDomains(db, accountId))
@@ -56,7 +57,7 @@ async function removeOwn(
 }
 
 /** Nobody asks, signs in or is told any more, and no mail comes to its address. All of this is bounded. */
-async function closeAccount(tx: Tx, accountId: string): Promise<void> {
+async function closeAccount(tx: Tx, accountId: string, deletion_command: string): Promise<void> {
   await lockAccount(tx, accountId);
   await tx.deleteFrom('api_key').where('account_id', '=', accountId).execute();
   for (const { id } of await listPeople(tx, accountId)) {
@@ -66,8 +67,8 @@ async function closeAccount(tx: Tx, accountId: string): Promise<void> {
   const receivers = tx.selectFrom('receiver').select('id').where('account_id', '=', accountId);
   await tx.deleteFrom('webhook').where('id', 'in', receivers).execute();
   await tx.deleteFrom('receiver').where('account_id', '=', accountId).execute();
-  const unknown = { mail_token: createMailToken() };
-  await tx.updateTable('account').set(unknown).where('id', '=', accountId).execute();
+  const closed = { mail_token: createMailToken(), deletion_command };
+  await tx.updateTable('account').set(closed).where('id', '=', accountId).execute();
 }
 
 /** Mails that nobody has read go too: what came to the account's own address is the account's. */

@@ -1,4 +1,4 @@
-import type { DoneResult, DoorName, MailState } from '../../domain/incoming.ts';
+import type { DoneResult, DoorName, JobName, MailState } from '../../domain/incoming.ts';
 import { bytes, count, id, instant, number, orNull, orZero, seq, text } from './table.ts';
 
 /* Mails that came in through a door, with their bytes until they are read. */
@@ -63,10 +63,10 @@ export const INBOX = {
     keys: ['primary key (mail_id, part)'],
   },
 
-  /** A row for each door that was ever configured. */
+  /** A row for each door and each job that was ever configured. */
   door_state: {
     columns: {
-      door: text<DoorName>('primary key'),
+      door: text<DoorName | JobName>('primary key'),
       /** When it last said that it works. */
       worked_at: orNull(instant()),
       last_error: orNull(text()),

@@ -52,6 +52,8 @@ export const TABLES = {
       /** When an owner asked for its deletion, and who, by e-mail address; null when nobody does. */
       deletion_asked_at: orNull(instant()),
       deletion_asked_by: orNull(text()),
+      /** The command that ends its deletion, once that has begun. */
+      deletion_command: orNull(text()),
       /** The local part of its own address for reports: domain/access/mail-token.ts. */
       mail_token: text('unique'),
       domains_total: orZero(count()),

@@ -18,6 +18,18 @@ const MAX_REST_MS = 300_000;
 const SPREAD = 0.2;
 /** No claim and no rest is longer. When one ends later, the clock was set back. */
 const LATEST_MS = 2 * MAX_REST_MS;
+/** No delivery waits longer. */
+const LONGEST_MS = 48 * 3_600_000;
+
+/** After the database's clock was set back, deliveries must not wait for the time that it had before. */
+export async function correctDue(db: Db): Promise<void> {
+  const due_at_ms = await readClockMs(db);
+  const late = due_at_ms + LONGEST_MS;
+  await db.write(async (tx) => {
+    for (const table of ['receiver', 'delivery'] as const)
+      await tx.updateTable(table).set({ due_at_ms }).where('due_at_ms', '>', late).execute();
+  });
+}
 
 export interface Claim {
   readonly receiverId: string;

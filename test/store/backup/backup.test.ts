@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -83,6 +85,20 @@ describe('a backup', () => {
     }
     await store.close();
     expect(await countReports(to)).toBe(1);
+  });
+
+  test('replaced a device or a FIFO, and what a link leads to', async () => {
+    const { path, store, to, folder } = await aDatabase();
+    execFileSync('sh', ['-c', 'mkfifo "$0"', to]);
+    const link = join(folder, 'link.db');
+    symlinkSync('/dev/null', link);
+    for (const other of [to, link, folder])
+      await expect(backUp({ from: path, to: other, force: true })).rejects.toThrow(
+        /is not a regular file/,
+      );
+    expect(lstatSync(to).isFIFO()).toBe(true);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    await store.close();
   });
 
   test('of a database whose total is wrong fails, and says how to mend it', async () => {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep, setImmediate as yieldToRequests } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import {
@@ -41,8 +42,13 @@ export function openConnection(path: string, options: Database.Options = {}): Da
     connection.pragma('page_size = 8192');
     // What is deleted makes the file smaller (given-back.ts). In a file with tables it would wait for the write lock, and
     // change nothing.
-    if (connection.pragma('page_count', { simple: true }) === 0)
+    if (connection.pragma('page_count', { simple: true }) === 0) {
       connection.pragma('auto_vacuum = INCREMENTAL');
+      // Of two processes that make the file, one gives it its number.
+      connection.exec('begin immediate');
+      if (connection.pragma('application_id', { simple: true }) === 0) giveNumber(connection);
+      connection.exec('commit');
+    }
     connection.pragma('journal_mode = WAL');
   }
   // FULL: in WAL mode a commit that has returned survives a power cut.
@@ -54,6 +60,11 @@ export function openConnection(path: string, options: Database.Options = {}): Da
   // From here on, the start of a transaction waits as WaitingDriver says.
   connection.pragma('busy_timeout = 0');
   return connection;
+}
+
+/** By its number a database is told from another one whose log lies beside it. A copy gets one of its own. */
+export function giveNumber(connection: Database.Database): void {
+  connection.pragma(`application_id = ${randomInt(1, 2 ** 31)}`);
 }
 
 export function createSqliteDialect(connection: Database.Database): Dialect {

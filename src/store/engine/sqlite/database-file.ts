@@ -9,15 +9,15 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /** Makes an empty file, which is an empty database, and the folders to it, unless it is there. */
-export function createDatabaseFile(path: string, backupFolder?: string): void {
+export function createDatabaseFile(path: string): void {
   if (isThere(path)) return;
-  if (backupFolder !== undefined) requireNoBackup(path, backupFolder);
   createFolder(dirname(path));
   unlessThere(() => closeSync(openSync(path, 'wx', FILE_MODE)));
 }
 
-/** A database was lost, or its disk is not mounted. Backups of an empty one would take the place of those that are there. */
-function requireNoBackup(path: string, folder: string): void {
+/** A lost database is missing or empty, or its disk is not mounted. Backups of a new one would take the place of those there. */
+export function requireNoBackup(path: string, folder: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.size) return;
   const newest = findNewestBackup(isFolder(folder) ? readdirSync(folder) : []);
   if (newest === undefined) return;
   throw new Failure(

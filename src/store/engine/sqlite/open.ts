@@ -7,8 +7,9 @@ import type { Reader } from '../reader.ts';
 import { createShortage } from '../space.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { createSqliteDialect, IN_MEMORY, openConnection } from './connect.ts';
-import { createDatabaseFile, requireDatabaseFile } from './database-file.ts';
+import { createDatabaseFile, requireDatabaseFile, requireNoBackup } from './database-file.ts';
 import { toOpenError } from './errors.ts';
+import { requireOwnLog, watchFiles } from './log-file.ts';
 import { migrateSqlite } from './migrate.ts';
 import { createSharedReader, createSqliteReader } from './reader.ts';
 
@@ -25,8 +26,10 @@ export async function openSqlite(
 ): Promise<Store> {
   if (path === IN_MEMORY) return await open(path, options);
   try {
+    if (backupFolder !== undefined) requireNoBackup(path, backupFolder);
     if (mustExist) requireDatabaseFile(path);
-    else createDatabaseFile(path, backupFolder);
+    else createDatabaseFile(path);
+    requireOwnLog(path);
     return await open(path, options);
   } catch (error) {
     throw toOpenError(path, error);
@@ -92,11 +95,12 @@ function toStore(
   reading: Connected | undefined,
   { findShortage, hasThread }: { findShortage: Db['findShortage']; hasThread: boolean },
 ): Store {
-  const { db, settle } = createDb(
-    (reading ?? writing).db,
-    (change) => writing.db.transaction().execute(change),
-    findShortage,
-  );
+  const requireFiles = reading && watchFiles(writing.connection.name);
+  const write: Db['write'] = async (change) => {
+    requireFiles?.();
+    return await writing.db.transaction().execute(change);
+  };
+  const { db, settle } = createDb((reading ?? writing).db, write, findShortage);
   const reader = reading ? createSqliteReader(reading) : createSharedReader(writing.db);
   const thread = hasThread && reading ? openAside(writing.connection.name) : undefined;
   const close = async () => {
