@@ -38,7 +38,7 @@ export async function findHead(
   reader: Reader,
   list: PagedList<unknown>,
 ): Promise<Head | undefined> {
-  const [head] = await reader.readAll(list.head);
+  const [head] = await reader.readFirst(list.head);
   return head;
 }
 
