@@ -192,6 +192,7 @@ const domainsFrom = prepareQuery((db, param: Param<{ accountId: string } & Items
       .selectFrom('domain')
       .where('account_id', '=', param('accountId'))
       .where('status', '=', 'active')
+      .where('name', '>=', param('from'))
       .where(isVersion('account.domains_version', [param('accountId'), param('version')]))
       .orderBy('name')
       .limit(param('limit'))
@@ -214,6 +215,7 @@ export function fieldsOfDomain(db: Kysely<Tables>) {
 export function domainsOf(accountId: string): PagedList<ListedDomain> {
   return {
     head: domainsHead({ accountId }),
+    keyOf: ({ domain }) => domain,
     items: (wanted) => domainsFrom({ accountId, ...wanted }),
   };
 }
