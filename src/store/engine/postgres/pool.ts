@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Kysely } from 'kysely';
-import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { listHosts, toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Tables } from '../../tables.ts';
+import { createLanes } from '../lanes.ts';
 import type { StoreOptions } from '../store.ts';
 import { type Patience, whileAway } from './away.ts';
 import { PlumblinePostgresDialect } from './dialect.ts';
@@ -207,15 +206,8 @@ export interface ReadingPool extends Connected {
 export function connectReading(url: string, options: PoolOptions): ReadingPool {
   const pool = createPool(url, options);
   const { patience, maxConnections, connectTimeoutMs } = options;
-  const most = Math.max(1, Math.floor(maxConnections / 2));
-  const lanes = new LRUCache<string, LimitFunction>({ max: 500, memoMethod: () => pLimit(most) });
-  const run: Run = (sql, read) => {
-    const until = performance.now() + connectTimeoutMs;
-    return lanes.memo(sql)(() => {
-      if (performance.now() > until) throw new Failure('unavailable', 'Equal reads take too long.');
-      return whileAway(() => useOnce(pool, read), patience);
-    });
-  };
+  const inLane = createLanes(Math.max(1, Math.floor(maxConnections / 2)), connectTimeoutMs);
+  const run: Run = (sql, read) => inLane(sql, () => whileAway(() => useOnce(pool, read), patience));
   const query = (text: string, values: readonly unknown[]) =>
     run(text, (client) => client.query(toQuery(text, values)));
   const connect = async () => ({ query: query as never, release: () => {} });
