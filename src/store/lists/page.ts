@@ -96,7 +96,7 @@ function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> 
 type Start = PageStart & { readonly from: string };
 
 function* findStartOf(
-  { days }: PagedList<unknown>,
+  { days, keyOf }: PagedList<unknown>,
   { offset }: Page,
   { total, version }: Head,
 ): Plan<Start | undefined> {
@@ -105,7 +105,8 @@ function* findStartOf(
     return { from: '', ...(yield* findPageStart({ id: days, version }, offset)) };
   const place = Math.floor(offset / PLACES_APART);
   const isBefore = (found: Place | undefined) => found !== undefined && found.offset <= offset;
-  const known = [place, place - 1].map((at) => places.get(`${version} ${at}`)).find(isBefore);
+  const known =
+    keyOf && [place, place - 1].map((at) => places.get(`${version} ${at}`)).find(isBefore);
   return { from: known?.key ?? '', until: END_OF_TIME, skip: offset - (known?.offset ?? 0) };
 }
 
