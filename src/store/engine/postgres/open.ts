@@ -62,23 +62,17 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
     connectReading(url, { ...given, maxConnections: connections, ...times });
   const writing = connectPool(database, { ...given, maxConnections: forWriting, ...WRITING });
   const replica = replicaUrl ? open(replicaUrl, forReading, AT_ONCE) : undefined;
-  const readiness = forFirst > 0 ? open(database, 1, AT_ONCE) : undefined;
-  const first = readiness && open(database, forFirst, READING);
-  const reading = open(database, readiness ? forReading - forFirst - 1 : forReading, READING);
+  const isDivided = forFirst > 0;
+  const reading = open(database, isDivided ? forReading - forFirst - 1 : forReading, READING);
+  const readiness = isDivided ? open(database, 1, AT_ONCE) : reading;
+  const first = isDivided ? open(database, forFirst, READING) : reading;
   let closing: Promise<unknown> | undefined;
   const close = async () => {
-    const all = [writing, replica, readiness, first, reading];
-    closing ??= Promise.all(all.map((pool) => pool?.close()));
+    const all = new Set([writing, replica, readiness, first, reading]);
+    closing ??= Promise.all([...all].map((pool) => pool?.close()));
     await closing;
   };
-  return {
-    writing,
-    replica,
-    readiness: readiness ?? reading,
-    first: first ?? reading,
-    reading,
-    close,
-  };
+  return { writing, replica, readiness, first, reading, close };
 }
 
 /** The connections of the thread of long reads. */

@@ -61,42 +61,33 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Closes its connection after a failed login. The driver leaves it open, which keeps a command from ending. */
-class ClosingClient extends pg.Client {
-  constructor(config?: pg.ClientConfig, onFailed: () => void = () => {}) {
-    super(config);
-    const connect = this.connect.bind(this) as (done: (error: Error | null) => void) => void;
-    const { connection } = this as unknown as { readonly connection: { readonly stream: Socket } };
-    this.connect = ((done: (error: Error | null) => void) =>
-      connect((error) => {
-        if (error) {
-          connection.stream.destroy();
-          onFailed();
-        }
-        done(error);
-      })) as never;
-  }
-}
-
 /** A new connection goes to the host of the last one; after one that failed, to the next host. */
 function inTurn(hosts: readonly pg.ClientConfig[], wanted: string) {
   let turn = 0;
-  const skip = () => {
-    turn += 1;
-  };
-  class Client extends ClosingClient {
+  class Client extends pg.Client {
     constructor(config?: pg.ClientConfig) {
       const { host, port, ssl } = hosts[turn % hosts.length] as pg.ClientConfig;
       // The pool hides the password from a spread.
       const password = config?.password;
-      super({ ...config, password, host, port, ssl } as pg.ClientConfig, skip);
+      super({ ...config, password, host, port, ssl } as pg.ClientConfig);
+      const connect = this.connect.bind(this) as (done: (error: Error | null) => void) => void;
+      const { connection } = this as unknown as { connection: { readonly stream: Socket } };
+      this.connect = ((done: (error: Error | null) => void) =>
+        connect((error) => {
+          if (error) {
+            // After a failed login the driver leaves it open, which keeps a command from ending.
+            connection.stream.destroy();
+            turn += 1;
+          }
+          done(error);
+        })) as never;
     }
   }
   const onConnect = async (client: pg.ClientBase) => {
     if (wanted === 'any') return;
     const { rows } = await client.query(IS_READ_ONLY);
     if (rows[0].is_read_only === ['read-only', 'standby'].includes(wanted)) return;
-    skip();
+    turn += 1;
     throw Object.assign(new Error(`The server is not ${wanted}.`), { code: '25006' });
   };
   return { Client, onConnect };
