@@ -21,7 +21,7 @@ export function define(command: Command): void {
     .option('--strict', 'end with status 1 when a document was rejected')
     .addHelpText('after', STATUS_HELP)
     .action(async (paths: string[], options: Flags<'strict'>) => {
-      const { counts, unreadable } = await withNewStore(options, (store) =>
+      const { counts, unreadable } = await withNewStore({ ...options, isPatient: true }, (store) =>
         ingestPaths(store, paths, options),
       );
       if (counts.documents === 0)

@@ -23,15 +23,26 @@ export function withAccount<T>(
   return withStore(async ({ db }) => work(db, await findAccountId(db, account)));
 }
 
-/** Makes a missing database: the command may begin with an empty one. */
+/** How long a command that nobody watches goes on trying while the database is away. */
+const AWAY_MS = 120_000;
+
+/** Makes a missing database: the command may begin with an empty one. `isPatient`: it waits for one that is away. */
 export async function withNewStore<T>(
-  options: OutputOptions,
+  { isPatient = false, ...options }: OutputOptions & { readonly isPatient?: boolean },
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const { database, databaseOptions } = readConfig(process.env);
   const file = findDatabaseFile(database);
   const isNew = file !== undefined && !existsSync(file);
-  const store = await openStore(database, databaseOptions);
+  const tellAway = (error: Error, leftMs: number) => {
+    const { message } = toDatabaseError(database, error) as Error;
+    hint(`${message} Trying again for ${Math.round(leftMs / 1000)} s.`, options);
+  };
+  const patience = { forMs: AWAY_MS, tell: tellAway };
+  const store = await openStore(
+    database,
+    isPatient ? { ...databaseOptions, patience } : databaseOptions,
+  );
   if (isNew) hint(`A new database was made: ${database}`, options);
   return await run(database, store, work);
 }

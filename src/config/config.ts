@@ -26,8 +26,8 @@ const VARIABLES = {
   maxConnectionsPerIp: whole('PLUMBLINE_MAX_CONNECTIONS_PER_IP', 100, LIMIT),
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   trustedProxies: networks('PLUMBLINE_TRUSTED_PROXIES'),
-  /** Addresses and networks that webhooks may call though they are not public. */
-  webhookAllow: networks('PLUMBLINE_WEBHOOK_ALLOW'),
+  /** Addresses and networks that webhooks may call though they are not public, and ports like `:8443`. */
+  webhookAllow: networks('PLUMBLINE_WEBHOOK_ALLOW', /^:\d{1,5}$/),
   logLevel: choice('PLUMBLINE_LOG_LEVEL', LEVELS, 'info'),
   /** Empty for the system's servers. */
   dnsServers: list(

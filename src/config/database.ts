@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isPostgresUrl } from '../domain/database-address.ts';
+import { isPostgresUrl, listHosts } from '../domain/database-address.ts';
 import type { Environment } from './environment.ts';
 import { createPasswordReader } from './secret-file.ts';
 import { parsed, text, whole } from './variable.ts';
@@ -45,7 +45,9 @@ export function readDatabase(environment: Environment) {
 }
 
 function parsePostgresUrl(value: string): string | undefined {
-  return isPostgresUrl(value) && URL.canParse(value) ? value : undefined;
+  return isPostgresUrl(value) && listHosts(value).every((url) => URL.canParse(url))
+    ? value
+    : undefined;
 }
 
 /**

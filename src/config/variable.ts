@@ -72,8 +72,9 @@ export function list(
   return { name, parse, rule: `must be ${rule}, separated by commas`, fallback: [] };
 }
 
-export function networks(name: string): Variable<readonly string[]> {
-  return list(name, isNetwork, 'addresses or networks like 10.0.0.0/8');
+export function networks(name: string, ports = /^$/): Variable<readonly string[]> {
+  const isValid = (value: string) => isNetwork(value) || ports.test(value);
+  return list(name, isValid, 'addresses or networks like 10.0.0.0/8');
 }
 
 function isNetwork(value: string): boolean {

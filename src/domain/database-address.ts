@@ -14,9 +14,20 @@ export function toShownDatabase(database: string): string {
 }
 
 export function toShownUrl(database: string): string {
-  if (!URL.canParse(database)) return 'postgres://…';
-  const url = new URL(database);
+  const [first = ''] = listHosts(database);
+  if (!URL.canParse(first)) return 'postgres://…';
+  const url = new URL(first);
   url.password = '';
   url.searchParams.delete('password');
-  return url.toString();
+  const hosts = HOSTS.exec(database)?.[2] ?? '';
+  return hosts.includes(',') ? url.toString().replace(HOSTS, `$1${hosts}$3`) : url.toString();
+}
+
+/** What comes before the hosts of a URL, the hosts, and what follows them. */
+const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is;
+
+/** A URL for each host: `postgres://a:5432,b:5433/x` names two, in the order in which they are tried. */
+export function listHosts(database: string): string[] {
+  const [, before = '', hosts = '', after = ''] = HOSTS.exec(database) ?? [];
+  return hosts.split(',').map((host) => `${before}${host}${after}`);
 }

@@ -72,7 +72,7 @@ export async function createApp(deps: AppDeps) {
     readVersion,
     document: deps.document,
   });
-  metrics?.watchPages(external.measurePages);
+  watchAll(metrics, external.measurePages, counters);
 
   const app = express();
   app.disable('x-powered-by');
@@ -107,6 +107,17 @@ export async function createApp(deps: AppDeps) {
     isTrusted,
     flush,
   };
+}
+
+function watchAll(
+  metrics: Metrics | undefined,
+  measure: () => { readonly pages: number; readonly bytes: number },
+  counters: Counters | undefined,
+): void {
+  metrics?.watch('plumbline_kept_pages', 'Pages kept in memory.', () => measure().pages);
+  metrics?.watch('plumbline_kept_page_bytes', 'Their size.', () => measure().bytes);
+  const isAlone = () => Number(counters?.isShared() === false);
+  metrics?.watch('plumbline_limits_alone', 'Whether limits are counted without Redis.', isAlone);
 }
 
 /** A sandbox must not use up the service's limits. */

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
 /** How long a connection without a request may still bring one, after the server no longer listens. */
 const IDLE_MS = 1_000;
@@ -11,7 +12,7 @@ const SWEEP_MS = 50;
 /**
  * Lets a server stop without losing a request. Is called before the server gets its listener. When it stops, every
  * answer has `Connection: close` (RFC 9112, 9.6), so that clients open their next connection elsewhere. For `delayMs`
- * the server goes on listening, so that a load balancer sees that it is not ready. Then it listens no more. Connections
+ * the server goes on listening, so that a load balancer sees that it is not ready. Then it accepts what waits, and listens no more. Connections
  * without a request are closed a second later: if they were closed at once, requests that are on their way would be lost.
  */
 export function prepareStop(server: Server, delayMs: number) {
@@ -38,6 +39,7 @@ async function stop(server: Server, delayMs: number): Promise<void> {
   };
   const idle = setTimeout(closeIdle, IDLE_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+  await acceptWaiting(server);
   // The method of an HTTP server closes idle connections at once.
   await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
   clearTimeout(idle);
@@ -45,4 +47,18 @@ async function stop(server: Server, delayMs: number): Promise<void> {
   clearTimeout(deadline);
   // Ends the timer that looks for late requests.
   server.close();
+}
+
+/** Who finds no room to wait tries again after 200 ms, and then finds some. */
+const ACCEPT_MS = 500;
+
+/**
+ * The system resets connections that wait when a server closes, and Node accepts one in a turn of its loop. From now on one
+ * may wait, so that none does when it was accepted, or when a turn has found none.
+ */
+async function acceptWaiting(server: Server): Promise<void> {
+  const { _handle } = server as { _handle?: { listen(backlog: number): number } };
+  _handle?.listen(0);
+  await wait(ACCEPT_MS);
+  await Promise.race([once(server, 'connection'), nextTurn().then(() => nextTurn())]);
 }

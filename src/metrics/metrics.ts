@@ -78,19 +78,12 @@ export function createMetrics() {
       answers.observe({ operation }, seconds);
       if (limit !== undefined) limited.inc({ limit });
     },
-    /** What is kept in memory, asked for at each scrape. */
-    watchPages: (measure: () => { readonly pages: number; readonly bytes: number }) => {
-      const gauge = (name: string, help: string, key: 'pages' | 'bytes') =>
-        new Gauge({
-          ...common,
-          name,
-          help,
-          collect() {
-            this.set(measure()[key]);
-          },
-        });
-      gauge('plumbline_kept_pages', 'Pages of lists kept in memory.', 'pages');
-      gauge('plumbline_kept_page_bytes', 'Their size.', 'bytes');
+    /** What is asked for at each scrape. */
+    watch: (name: string, help: string, read: () => number) => {
+      const collect = function (this: Gauge) {
+        this.set(read());
+      };
+      new Gauge({ ...common, name, help, collect });
     },
     observeDocument: ({ door, outcome, reason = '', seconds }: SeenDocument) => {
       documents.inc({ door, outcome, reason });

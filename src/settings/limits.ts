@@ -71,9 +71,8 @@ const LIMITS = {
   // Each sign-in occupies a thread for its hash and writes a session.
   'signed-in-by-address': { max: SUCCESSES_PER_ADDRESS, keyOf: addressOf, counted: SIGNED_IN },
   'signed-in-by-email': { max: 60, keyOf: emailOf, counted: SIGNED_IN },
-  // Each mails a link when somebody has the address. Unknown addresses count like known ones.
+  // Each mails a link when somebody has the address. A limit by e-mail would let anybody lock a person out.
   'links-by-address': { max: 20, keyOf: addressOf, counted: ALL },
-  'links-by-email': { max: 3, keyOf: emailOf, counted: ALL, windowMs: 4 * 60 * MINUTE_MS },
   // A provider ends the subscriptions of many people from few addresses.
   unsubscribed: { max: SUCCESSES_PER_ADDRESS, keyOf: addressOf, counted: ALL },
   // Each request may cause a request to the provider.

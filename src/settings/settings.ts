@@ -66,7 +66,7 @@ const SIGN_IN: readonly Route[] = [
   ['post', '/sign-in/code', checkCode, 'failed-by-address-code', 'failed-codes'],
   ['post', '/sign-out', signOut],
   ['get', '/forgotten', showForgotten],
-  ['post', '/forgotten', sendLink, 'links-by-address', 'links-by-email'],
+  ['post', '/forgotten', sendLink, 'links-by-address'],
   ['get', '/unsubscribe', showUnsubscribe, 'unsubscribed'],
   ['get', '/welcome', showWelcome],
   ['post', '/welcome', choosePassword],

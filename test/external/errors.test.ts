@@ -131,6 +131,7 @@ test.each([
       store: {
         ...store,
         reader: {
+          readFirst: (query) => reader.readFirst(query),
           readAll: (query) => reader.readAll(query),
           readPlan: (plan) => reader.readPlan(plan),
           readNoOlder: async (...asked) => {
@@ -254,7 +255,7 @@ describe('503', () => {
     const busy = () => Promise.reject(error);
     const store = await openTestStore();
     const { key } = await anAccount(store.db);
-    const reader = { ...store.reader, readAll: busy };
+    const reader = { ...store.reader, readFirst: busy, readAll: busy };
     const { get, logged } = await serveApi({ store: { ...store, reader } });
     const { status, headers, body } = await get(PATH, { key });
     expect([status, body.error.code, headers['retry-after']]).toEqual([503, 'unavailable', '5']);
@@ -272,6 +273,10 @@ describe('500', () => {
       if (isBroken()) throw error;
     };
     return {
+      readFirst: async (query) => {
+        breakWhenAsked();
+        return await reader.readFirst(query);
+      },
       readAll: async (query) => {
         breakWhenAsked();
         return await reader.readAll(query);

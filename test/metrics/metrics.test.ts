@@ -64,6 +64,15 @@ test('requests count by operation and status; what clients invent has no name of
   expect(counted.get(seconds)).toBe('2');
 });
 
+test('limits that are counted without the Redis that is configured were told by no metric', async () => {
+  const [alone, usual] = [createMetrics(), createMetrics()];
+  const { redis } = readConfig({ PLUMBLINE_REDIS: 'redis://127.0.0.1:9' });
+  await serveApi({ metrics: alone, redis });
+  await serveApi({ metrics: usual });
+  expect((await read(alone)).get('plumbline_limits_alone')).toBe('1');
+  expect((await read(usual)).get('plumbline_limits_alone')).toBe('0');
+});
+
 test('requests over a limit count by the limit', async () => {
   const metrics = createMetrics();
   const { db, get } = await serveApi({ metrics, requestsPerKey: 1, requestsPerIp: 3 });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
 import { createHostLookUp } from '../../src/dns/resolver.ts';
 import { parseWebhookUrl } from '../../src/domain/webhooks/address.ts';
 import { type Message, send } from '../../src/notify/webhooks/send.ts';
@@ -42,6 +43,8 @@ const HOSTS = [
     '0xa9fea9fe',
     '100.64.0.1',
     '100.100.100.200',
+    '168.63.129.16',
+    '169.254.170.2',
   ],
   ...['192.0.0.192', '198.18.0.1', '192.0.2.1', '224.0.0.1', '239.255.255.250', '240.0.0.1'],
   ...['255.255.255.255', '[::]', '[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]'],
@@ -82,11 +85,21 @@ describe('an address of an endpoint', () => {
 
   test.each([
     ['https://example.com/hook?a=b#c', 'https://example.com/hook?a=b'],
-    ['https://EXAMPLE.com:8443', 'https://example.com:8443/'],
+    ['https://EXAMPLE.com:80', 'https://example.com:80/'],
+    ['https://EXAMPLE.com:443', 'https://example.com/'],
     ['https://93.184.215.14/x', 'https://93.184.215.14/x'],
     ['https://[2606:2800::1]/', 'https://[2606:2800::1]/'],
   ])('%s is stored as %s', (url, stored) => {
     expect(parseWebhookUrl(url, [])).toBe(stored);
+  });
+
+  test('of any port was stored: it is on 443 or 80, or on one that the operator allows', () => {
+    for (const url of ['https://example.com:8443/', 'https://93.184.215.14:22/'])
+      expect(() => parseWebhookUrl(url, [':9443'])).toThrow(/443 (or|and) 80/);
+    const { webhookAllow } = readConfig({ PLUMBLINE_WEBHOOK_ALLOW: ':8443,10.1.0.0/16' });
+    for (const url of ['https://example.com:8443/', 'http://10.1.0.1:3000/'])
+      expect(parseWebhookUrl(url, webhookAllow)).toBe(url);
+    expect(() => parseWebhookUrl('https://93.184.215.14:22/', webhookAllow)).toThrow('port 22');
   });
 
   test('of an allowed network may be plain HTTP, and no other', () => {
@@ -99,6 +112,20 @@ describe('an address of an endpoint', () => {
       expect(() => parseWebhookUrl('http://93.184.215.14/', each)).toThrow('by http://: use https');
   });
 });
+
+test.each([
+  '169.254.169.254',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  '[fd00:ec2::254]',
+])(
+  'the address of a cloud, %s, was called where the operator allows its network: never',
+  (host) => {
+    const allowed = ['0.0.0.0/0', '::/0'];
+    expect(() => parseWebhookUrl(`https://${host}/`, allowed)).toThrow('it is not public');
+  },
+);
 
 describe('a call', () => {
   const now = () => new Date();
@@ -135,7 +162,7 @@ describe('a call', () => {
     const deps = { allowed: [], now, lookUp: createHostLookUp([address]) };
     for (const scheme of ['http', 'https']) {
       const outcome = await send(deps, message(`${scheme}://rebinding.example:${port}/`), never);
-      expect(outcome.answer).toMatch(/is not public|by http:|has no address/);
+      expect(outcome.answer).toMatch(/is not public|by http:|on port|has no address/);
     }
     expect(reached).toEqual([]);
   });

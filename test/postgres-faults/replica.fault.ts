@@ -1,11 +1,9 @@
-import { chownSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aDomain, aReport, receive } from '../support/builders.ts';
-import { makeFolder, startCopy, startPostgres, type TestServer } from '../support/postgres.ts';
-import { SERVER_USER } from '../support/postgres-binaries.ts';
+import { startPostgres, type TestServer } from '../support/postgres.ts';
 import { runOn } from '../support/postgres-stores.ts';
 import { serveOn } from './served.ts';
+import { aStandby } from './standby.ts';
 
 const LAG_S = 5;
 
@@ -16,7 +14,7 @@ const warned: Error[] = [];
 
 beforeAll(async () => {
   primary = await startPostgres({ settings: { wal_level: 'replica', max_wal_senders: '4' } });
-  replica = await aReplica(primary);
+  replica = await aStandby(primary, LAG_S);
   const warn = (error: Error) => void warned.push(error);
   served = await serveOn(primary.toUrl('postgres'), { replica: replica.toUrl('postgres'), warn });
 });
@@ -25,27 +23,6 @@ afterAll(async () => {
   await replica.stop();
   await primary.stop();
 });
-
-/** A copy of a server that follows it, and applies each change five seconds after it was committed. */
-async function aReplica(server: TestServer): Promise<TestServer> {
-  const folder = makeFolder();
-  await server.kill('SIGQUIT');
-  cpSync(server.folder, folder, { recursive: true });
-  await server.start();
-  rmSync(join(folder, 'postmaster.pid'), { force: true });
-  writeFileSync(join(folder, 'standby.signal'), '');
-  if (SERVER_USER.uid !== undefined) giveToServer(folder);
-  return await startCopy(folder, {
-    primary_conninfo: `host=127.0.0.1 port=${server.port} user=plumbline`,
-    recovery_min_apply_delay: `${LAG_S}s`,
-    wal_retrieve_retry_interval: '100ms',
-  });
-}
-
-function giveToServer(folder: string): void {
-  for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
-    chownSync(join(folder, name), SERVER_USER.uid as number, SERVER_USER.gid as number);
-}
 
 /** How many transactions a server has ended in the database, as its statistics have it. */
 async function countReads(server: TestServer): Promise<number> {

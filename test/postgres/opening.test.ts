@@ -4,6 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { type KyselyPlugin, sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { toShownUrl } from '../../src/domain/database-address.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { migratePostgres } from '../../src/store/engine/postgres/migrate.ts';
 import { connectPool } from '../../src/store/engine/postgres/pool.ts';
@@ -370,5 +372,35 @@ describe('connections', () => {
     expect(await store.db.selectFrom('account').select('name').execute()).toHaveLength(1);
     await anAccount(store.db);
     await store.close();
+  });
+});
+
+describe('a URL with several hosts', () => {
+  const withHosts = (url: string, hosts: string) => url.replace(/@[^/]+/, `@${hosts}`);
+
+  test('was refused: each is tried in turn, and shown without its password', async () => {
+    const url = await aDatabase();
+    const { port } = new URL(url);
+    const two = withHosts(url, `127.0.0.1:1,127.0.0.1:${port}`);
+    const { database } = readConfig({ PLUMBLINE_DATABASE: two });
+    const store = await openStore(database, { patience: { forMs: 30_000 } });
+    expect(await store.db.selectFrom('account').selectAll().execute()).toEqual([]);
+    await store.close();
+    expect(toShownUrl(withPassword(two, 'secret'))).toBe(two);
+    const { message } = await failureOf(withHosts(url, '127.0.0.1:1,127.0.0.1:2'));
+    expect(message).toContain('127.0.0.1:1,127.0.0.1:2/');
+  });
+
+  test.each(['read-write', 'primary', 'any'])('target_session_attrs=%s', async (attrs) => {
+    const store = await openStore(`${await aDatabase()}?target_session_attrs=${attrs}`);
+    expect(await store.db.selectFrom('account').selectAll().execute()).toEqual([]);
+    await store.close();
+  });
+
+  test('that wants another server than is there: the error says what is wrong', async () => {
+    const url = `${await aDatabase()}?target_session_attrs=standby`;
+    expect((await failureOf(url)).code).toBe('unavailable');
+    const { code, message } = await failureOf(url.replace('standby', 'prefer-standby'));
+    expect([code, message]).toEqual(['validation_error', expect.stringContaining('primary')]);
   });
 });

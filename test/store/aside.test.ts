@@ -1,5 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDaysReads } from '../../src/store/days/reads.ts';
+import type { ScopedQuery } from '../../src/store/days/summed-range.ts';
+import type { Aside } from '../../src/store/engine/aside.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';
 import { aDatabase } from '../support/store.ts';
@@ -38,6 +40,34 @@ describe('the thread of long reads', () => {
     await expect(
       days.listSources({ ...asked, scope: { ...scope, accountId: domainId } }),
     ).rejects.toMatchObject({ name: 'Failure', code: 'not_found' });
+  });
+
+  test('had all reads of an account at once, before those of others: it has one at a time', async () => {
+    const store = await aStoreWithThread();
+    const running = new Map<string, number>();
+    const most = new Map<string, number>();
+    const run: Aside['run'] = async (module, read, query) => {
+      const { accountId } = (query as ScopedQuery).scope;
+      const count = (running.get(accountId) ?? 0) + 1;
+      running.set(accountId, count);
+      most.set(accountId, Math.max(count, most.get(accountId) ?? 0));
+      const found = store.aside.run(module, read, query);
+      return await found.finally(() => running.set(accountId, (running.get(accountId) ?? 0) - 1));
+    };
+    const noted = { ...store, aside: { ...store.aside, run } };
+    const days = createDaysReads(noted, { now: () => new Date('2026-03-15'), logError: () => {} });
+    const ended: string[] = [];
+    const askAs = async (name: string, count: number) => {
+      const accountId = await aBareAccount(store.db);
+      const { id: domainId } = await aDomain(store.db, accountId, { name: `${name}.example` });
+      const asked = { scope: { accountId, domainId }, range: RANGE, limit: 5, offset: 0 };
+      return () =>
+        Array.from({ length: count }, () => days.listSources(asked).then(() => ended.push(name)));
+    };
+    const [many, one] = [await askAs('many', 30), await askAs('one', 1)];
+    await Promise.all([...many(), ...one()]);
+    expect([...most.values()]).toEqual([1, 1]);
+    expect(ended.indexOf('one')).toBeLessThan(5);
   });
 
   test('gives the items of a generator as they are asked for', async () => {

@@ -101,6 +101,10 @@ describe('a page for a caller that has read the head', () => {
   /** A reader that notes how it is asked. */
   function toNoting(reader: Reader, note: (name: keyof Reader) => void): Reader {
     const noting: Reader = {
+      readFirst: (query) => {
+        note('readFirst');
+        return reader.readFirst(query);
+      },
       readAll: (query) => {
         note('readAll');
         return reader.readAll(query);

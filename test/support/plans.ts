@@ -7,6 +7,10 @@ import { IS_POSTGRES } from './store.ts';
 /** A reader that also notes what it was asked. */
 export function record(reader: Reader, asked: BoundQuery<unknown>[]): Reader {
   const recorded: Reader = {
+    readFirst: (query) => {
+      asked.push(query);
+      return reader.readFirst(query);
+    },
     readAll: (query) => {
       asked.push(query);
       return reader.readAll(query);

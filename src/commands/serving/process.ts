@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { requireFiles } from '../../config/secret-file.ts';
+import { readVersion } from '../../config/version.ts';
 import { isPostgresUrl } from '../../domain/database-address.ts';
 import { createLog } from '../../http/log.ts';
 import { openStore } from '../../store/engine/open.ts';
@@ -8,7 +9,6 @@ import type { Store, StoreOptions } from '../../store/engine/store.ts';
 import { MIGRATIONS } from '../../store/migrations/all.ts';
 import { warnOfLooseFiles } from '../loose-files.ts';
 import { tellInLog } from '../output/output.ts';
-import { readVersion } from '../version.ts';
 
 /** Throws a ConfigError when a file of the configuration cannot be used that would be needed later. */
 export async function openLogged(

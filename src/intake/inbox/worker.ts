@@ -1,14 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ClaimedMail,
   claimMails,
+  endClaimsOfGone,
   type Holder,
   releaseMails,
   renewClaims,
   toSeqs,
 } from '../../store/inbox/claims.ts';
 import { failMails, finishMails, postponeMails } from '../../store/inbox/results.ts';
+import { nameHolder } from '../../store/work/holder.ts';
 import { keepRunning } from '../../store/work/running.ts';
 import type { IngestDeps } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
@@ -57,19 +58,22 @@ export function startInboxWorker(
   },
 ) {
   const { db, parser, logError, pollMs = POLL_MS, restMs = REST_MS, stopMs = STOP_MS } = deps;
-  const holder: Holder = { id: randomUUID(), claimMs: deps.claimMs ?? CLAIM_MS };
+  const holder: Holder = { id: nameHolder(), claimMs: deps.claimMs ?? CLAIM_MS };
   /** Aborted when a mail is stored after the worker began to look. */
   let waking = new AbortController();
   let readAt = performance.now();
+  let isIdle = true;
 
-  // A report can take more space than its mail.
-  const claim = async () =>
-    (await db.findShortage()) === undefined
-      ? await claimMails(db, { holder, ...CLAIM })
-      : { mails: [], isAll: true };
+  const claim = async () => {
+    // A report can take more space than its mail.
+    if ((await db.findShortage()) !== undefined) return { mails: [], isAll: true };
+    if (isIdle) await endClaimsOfGone(db);
+    return await claimMails(db, { holder, ...CLAIM });
+  };
   const workOnce = async (signal: AbortSignal) => {
     waking = new AbortController();
     const { mails, isAll } = await claim();
+    isIdle = mails.length === 0;
     const isRead = mails.length > 0 && (await readClaimed({ ...deps, holder, signal }, mails));
     if (mails.length > 0) readAt = performance.now();
     else if (performance.now() - readAt > IDLE_MS) await parser.close();

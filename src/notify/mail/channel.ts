@@ -69,15 +69,18 @@ class MailBatch {
     const leftOut = new Set(domains.map(({ id }) => id));
     const groups = Object.groupBy(this.#batch.deliveries, (due) => {
       if (due.at < oldest) return 'old';
-      if (due.type !== 'mail.alert_fired' && due.type !== 'mail.alert_resolved') return 'others';
+      const kind = findKind(due);
+      if (kind !== 'alerts') return kind;
       if (alerts === 'none' || leftOut.has(parse(due).domain_id)) return 'unwanted';
       return due.at < daily ? 'alerts' : 'early';
     });
     await this.#drop(groups.old, 'It waited for too long.');
     await this.#drop(groups.unwanted, 'The person wants no mail about it.');
     await this.#record(groups.early, { kind: 'postponed', atLeastMs: msUntilDaily(now) });
-    for (const due of groups.others ?? []) if (!this.#mustEnd()) await this.#sendOther(due);
+    for (const due of groups.links ?? []) await this.#sendOther([due], 'link');
     await this.#sendAlerts(groups.alerts ?? []);
+    for (const due of groups.others ?? []) await this.#sendOther([due], 'other');
+    await this.#sendOther(groups.keys ?? [], 'keys');
   }
 
   #mustEnd(): boolean {
@@ -94,13 +97,16 @@ class MailBatch {
       await this.#batch.record(new Map(deliveries.map((one) => [one, outcome])));
   }
 
-  async #sendOther(due: DueDelivery): Promise<void> {
-    const plan = planOther(this.#pace, { isLink: hasLink(due), now: this.#deps.now() });
+  /** Sends one mail. */
+  async #sendOther(dues: readonly DueDelivery[], kind: 'link' | 'keys' | 'other'): Promise<void> {
+    const [first, ...more] = dues;
+    if (first === undefined || this.#mustEnd()) return;
+    const plan = planOther(this.#pace, kind, this.#deps.now());
     if (plan.kind === 'wait')
-      return await this.#record([due], { kind: 'postponed', atLeastMs: plan.ms });
-    const sending = await findSending(this.#deps, this.#person, due);
-    if (sending === undefined) await this.#drop([due], 'There is nothing to say any more.');
-    else await this.#send([due], sending, plan.pace);
+      return await this.#record(dues, { kind: 'postponed', atLeastMs: plan.ms });
+    const sending = await findSending(this.#deps, this.#person, [first, ...more]);
+    if (sending === undefined) await this.#drop(dues, 'There is nothing to say any more.');
+    else await this.#send(dues, sending, plan.pace);
   }
 
   async #sendAlerts(deliveries: readonly DueDelivery[]): Promise<void> {
@@ -178,6 +184,12 @@ class MailBatch {
       return { kind: 'refused', status, answer: refusal };
     }
   }
+}
+
+function findKind(due: DueDelivery): 'alerts' | 'keys' | 'links' | 'others' {
+  if (due.type === 'mail.alert_fired' || due.type === 'mail.alert_resolved') return 'alerts';
+  if (due.type === 'key.created') return 'keys';
+  return hasLink(due) ? 'links' : 'others';
 }
 
 const parse = ({ data }: DueDelivery): Alert => JSON.parse(data);

@@ -10,7 +10,7 @@ import type { Letter } from './letter.ts';
 import {
   toChangeLetter,
   toDeletionLetter,
-  toKeyLetter,
+  toKeysLetter,
   toLinkLetter,
   toReporterLetter,
   toWebhookLetter,
@@ -37,12 +37,18 @@ export interface Sending {
   readonly subscription?: Subscription;
 }
 
-/** The mail for an event that is no alert; undefined when there is nothing to say any more. */
+/** The mail for an event that is no alert, or for several keys; undefined when there is nothing to say any more. */
 export async function findSending(
   deps: LetterDeps,
   person: PersonMail,
-  due: DueDelivery,
+  [due, ...more]: readonly [DueDelivery, ...DueDelivery[]],
 ): Promise<Sending | undefined> {
+  const { baseUrl } = deps;
+  if (due.type === 'key.created') {
+    const notices = [due, ...more].map(({ data, at }) => ({ ...parseNotice(data), at }));
+    const letter = toKeysLetter(notices, { baseUrl, account: person.accountName });
+    return { letter, id: `${due.id}.${[due, ...more].length}.${person.personId}` };
+  }
   const isSummary = due.type === 'summary.due';
   const letter = await (isSummary ? findSummary : findNotice)(deps, person, due);
   const id = `${due.id}.${person.personId}`;
@@ -74,7 +80,6 @@ async function findNotice(
   const frame = { baseUrl, account, at };
   if (type === 'webhook.disabled') return toWebhookLetter(JSON.parse(data), frame);
   const notice = parseNotice(data);
-  if (type === 'key.created') return toKeyLetter(notice, frame);
   if (type === 'reporter.new') return toReporterLetter(notice, frame);
   if (type === 'account.deletion') return toDeletionLetter(notice, frame);
   if (type !== 'person.changed') return undefined;

@@ -7,6 +7,8 @@ import type { Pace } from '../../store/people/person-mail.ts';
 const MAX_A_DAY = 50;
 /** The last five are for links that somebody waits for: nobody can use them up with news, such as forged alerts. */
 const MAX_NEWS = MAX_A_DAY - 5;
+/** So many are about anything but alerts: a member who makes keys all day keeps no alert from an owner. */
+const MAX_OTHERS = 15;
 /** So many mails in BURST_MS are for one change each. Ten at once, and what comes besides, are one mail with all of them. */
 const MAX_BURST = 9;
 const BURST_MS = 10 * 60_000;
@@ -21,7 +23,7 @@ export function planMail(
   waiting: number,
   now: Instant,
 ): { readonly kind: 'single' | 'list'; readonly isLastToday: boolean; readonly pace: Pace } | Wait {
-  const plan = planOther(pace, { isLink: false, now });
+  const plan = planOther(pace, 'alert', now);
   if (plan.kind === 'wait') return plan;
   const sent = plan.pace.sent - 1;
   const isBurst = pace.burstSince !== null && now < later(pace.burstSince, BURST_MS);
@@ -37,16 +39,23 @@ export function planMail(
   };
 }
 
-/** What becomes of a mail that is not about alerts. */
+/** What becomes of a mail of a kind. Those about keys are ten minutes apart, and have all that were made meanwhile. */
 export function planOther(
   pace: Pace,
-  { isLink, now }: { readonly isLink: boolean; readonly now: Instant },
+  kind: 'alert' | 'link' | 'keys' | 'other',
+  now: Instant,
 ): { readonly kind: 'single'; readonly pace: Pace } | Wait {
   const today = toDay(now);
-  const sent = pace.sentOn === today ? pace.sent : 0;
-  if (sent >= (isLink ? MAX_A_DAY : MAX_NEWS))
+  const isOther = kind === 'keys' || kind === 'other';
+  const { sent, others } = pace.sentOn === today ? pace : { sent: 0, others: 0 };
+  if (sent >= (kind === 'link' ? MAX_A_DAY : MAX_NEWS) || (isOther && others >= MAX_OTHERS))
     return { kind: 'wait', ms: msUntil(later(`${today}T00:00:00Z`, DAY_MS), now) };
-  return { kind: 'single', pace: { ...pace, sentOn: today, sent: sent + 1 } };
+  const free = later(pace.keysAt ?? now, BURST_MS);
+  if (kind === 'keys' && pace.keysAt !== null && now < free)
+    return { kind: 'wait', ms: msUntil(free, now) };
+  const counts = { sentOn: today, sent: sent + 1, others: others + Number(isOther) };
+  const keysAt = kind === 'keys' ? now : pace.keysAt;
+  return { kind: 'single', pace: { ...pace, ...counts, keysAt } };
 }
 
 /** The newest time for daily mails: what happened before it is due. */

@@ -55,12 +55,28 @@ export function toLinkLetter(notice: Notice, token: string, frame: Frame): Lette
   };
 }
 
-export function toKeyLetter(notice: Notice, frame: Frame): Letter {
+/** Keys that a mail names. */
+const MAX_KEYS = 20;
+
+export function toKeysLetter(
+  notices: readonly (Notice & Pick<Frame, 'at'>)[],
+  frame: Omit<Frame, 'at'>,
+): Letter {
+  const { length } = notices;
+  const more = length - MAX_KEYS;
   return {
-    subject: `An API key was created: ${notice.subject}`,
+    subject:
+      length === 1
+        ? `An API key was created: ${notices[0]?.subject}`
+        : `${length} API keys were created`,
     blocks: [
-      `The key “${notice.subject}” (${notice.detail}…) can read the reports of the account “${frame.account}”.`,
-      describeActor(notice, frame),
+      ...notices
+        .slice(0, MAX_KEYS)
+        .flatMap(({ at, ...notice }) => [
+          `The key “${notice.subject}” (${notice.detail}…) can read the reports of the account “${frame.account}”.`,
+          describeActor(notice, { ...frame, at }),
+        ]),
+      ...(more > 0 ? [`And ${more} more.`] : []),
       { link: `${frame.baseUrl}/settings/integrations/api-keys`, text: 'Open the API keys' },
     ],
     reason: `You are an owner of the account “${frame.account}”.`,

@@ -53,7 +53,13 @@ async function* toTexts(heads: readonly string[], rows: CsvFile['rows']) {
  * A cell whose first character would make a spreadsheet calculate it begins with an apostrophe instead. By default
  * csv-stringify quotes no cell with a line end of another kind than the file's.
  */
-const LAYOUT = { record_delimiter: '\r\n', escape_formulas: true, quoted_match: /[\r\n]/ };
+const LAYOUT = {
+  ...{ record_delimiter: '\r\n', escape_formulas: true, quoted_match: /[\r\n]/ },
+  cast: { string: (cell: string) => (HIDDEN.test(cell) ? `'${cell}` : cell) },
+};
+
+/** What spreadsheets skip, and after it what begins a formula. csv-stringify looks at the first character alone. */
+const HIDDEN = /^[\s\p{Cc}\p{Cf}\p{DI}]+[=+\-@＝＋－＠]/u;
 
 const LIMIT = `a file has ${MAX_ROWS.toLocaleString('en')} rows at most`;
 

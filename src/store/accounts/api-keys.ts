@@ -119,7 +119,7 @@ const keyHolder = prepareQuery((db, param: Param<{ sha256: Uint8Array }>) =>
 
 /** The holder of an enabled key of an account on Pro. The caller checks expiry, which depends on the time. */
 export async function findKeyHolder(reader: Reader, sha256: Uint8Array) {
-  return (await reader.readAll(keyHolder({ sha256 })))[0];
+  return (await reader.readFirst(keyHolder({ sha256 })))[0];
 }
 
 /** A key, with its account. */

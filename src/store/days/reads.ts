@@ -1,11 +1,12 @@
 import { toDay, toInstant } from '../../domain/instant.ts';
+import { createLanes } from '../engine/lanes.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Store } from '../engine/store.ts';
 import { storeSources } from './day-sources.ts';
 import { readEvidence } from './evidence.ts';
 import { findLastDay, readSource } from './source.ts';
 import { listSources } from './source-list.ts';
-import type { Counted } from './summed-range.ts';
+import type { Counted, ScopedQuery } from './summed-range.ts';
 
 /* What pages and the API read of sources runs beside the requests: engine/aside.ts finds these functions by their names here. */
 
@@ -25,18 +26,24 @@ interface Clock {
   readonly logError: (error: unknown) => void;
 }
 
+/** How long a read waits for those of its account, which run one at a time, so that those of others have their turns. */
+const WAIT_MS = 15_000;
+
 /** Reads whose answers do not wait until the days that they have counted are stored. */
 export function createDaysReads({ db, aside }: ReadingStore, { now, logError }: Clock): DaysReads {
-  const run = async (read: CountingRead<unknown, object>, query: object) => {
+  const inLane = createLanes(1, WAIT_MS);
+  const run = async (read: CountingRead<unknown, object>, query: Pick<ScopedQuery, 'scope'>) => {
     const today = toDay(toInstant(now()));
-    const found = await aside.run(import.meta.url, read, { ...query, today });
+    const found = await inLane(query.scope.accountId, () =>
+      aside.run(import.meta.url, read, { ...query, today }),
+    );
     if (found.counted !== undefined && found.counted.days.length > 0)
       void storeSources(db, found.counted).catch(logError);
     return found;
   };
   const reads = Object.entries(READS).map(([name, read]) => [
     name,
-    (query: object) => run(read as CountingRead<unknown, object>, query),
+    (query: ScopedQuery) => run(read as CountingRead<unknown, object>, query),
   ]);
   return Object.fromEntries(reads);
 }

@@ -62,7 +62,7 @@ const MAX_ADDRESSES = 100_000;
 /** Patterns of an address, and of all addresses: strangers can make up any number of them. */
 const MAX_OF_SOURCE = 256;
 const MAX_PATTERNS = 1_000_000;
-/** Addresses of all sums that are kept. Each takes some 700 bytes. */
+/** Addresses of all sums that are kept. Each takes some 700 bytes with four patterns, and more of them count as others do. */
 const MAX_KEPT = 100_000;
 const KEPT_MS = 60_000;
 
@@ -77,7 +77,8 @@ function keptOf(reader: Reader): LRUCache<string, SummedRange> {
       ttl: KEPT_MS,
       ttlAutopurge: true,
       updateAgeOnGet: true,
-      sizeCalculation: ({ sources }) => sources.size + 1,
+      sizeCalculation: ({ sources }) =>
+        sources.values().reduce((sum, { patterns }) => sum + 1 + (patterns.size >> 2), 1),
     });
   keptSums.set(reader, kept);
   return kept;

@@ -228,6 +228,7 @@ export function domainsOf(accountId: string, filter: DomainFilter = {}): PagedLi
   const query = { accountId, list: `${list}.`, name: name ?? '', above: above ?? '' };
   return {
     head: by === 'all' && status === 'active' ? activeHead({ accountId }) : head(query),
+    keyOf: ({ domain }) => domain,
     items: (wanted) => from({ ...query, ...wanted }),
   };
 }
@@ -272,6 +273,7 @@ function prepareList(kind: Kind) {
       dialectOf(db).jsonRows(
         db,
         selectDomains(db, param, kind)
+          .where('name', '>=', param('from'))
           .where(isVersion(`account.${version}`, [param('accountId'), param('version')]))
           .orderBy('name')
           .limit(param('limit'))

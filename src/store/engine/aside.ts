@@ -41,6 +41,9 @@ export type Reply = { readonly id: number } & (
 /** So many requests wait only when the thread cannot keep up. */
 const MAX_WAITING = 200;
 
+/** The largest sums that are kept and made take some 250. The less it may have, the sooner V8 frees what nobody uses. */
+const LIMITS = { maxOldGenerationSizeMb: 384 };
+
 export const ENDED = 'The thread of the reader has ended.';
 
 /** Reads in this thread, for a database in memory and for commands. */
@@ -59,7 +62,7 @@ export function openAside(database: string, password?: (() => string) | undefine
 
   const start = (): Worker => {
     const module = new URL('./aside-thread.ts', import.meta.url);
-    const started = new Worker(module, { workerData: database });
+    const started = new Worker(module, { workerData: database, resourceLimits: LIMITS });
     started.on('message', (reply: Reply) => {
       settle(waiting.get(reply.id), reply);
       leave(reply.id);

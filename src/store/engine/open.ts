@@ -46,8 +46,8 @@ export function isOfValues(error: unknown): boolean {
 export const READY_TIMEOUT_MS = 400;
 
 /** Whether the database responds in time. */
-export async function isReadable({ db }: Pick<Store, 'db'>): Promise<boolean> {
-  const query = db.selectFrom('account').select('id').limit(1).execute();
+export async function isReadable({ readiness }: Pick<Store, 'readiness'>): Promise<boolean> {
+  const query = readiness.selectFrom('account').select('id').limit(1).execute();
   const timeout = sleep(READY_TIMEOUT_MS, false, { ref: false });
   return await Promise.race([query.then(() => true), timeout]).catch(() => false);
 }

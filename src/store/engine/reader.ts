@@ -3,6 +3,8 @@ import { type BoundQuery, runAllPrepared, runPrepared } from './prepared.ts';
 
 /** Runs prepared queries. Each read sees what was committed before it. */
 export interface Reader {
+  /** What a request needs before all else: a key, a session, the head of a list. On PostgreSQL it has connections of its own. */
+  readFirst<Row>(query: BoundQuery<Row>): Promise<Row[]>;
   readAll<Row>(query: BoundQuery<Row>): Promise<Row[]>;
   /** The result of a plan, all of whose queries read one snapshot of the database. */
   readPlan<Result>(plan: () => Plan<Result>): Promise<Result>;
@@ -53,8 +55,14 @@ export async function runPlanAsync<Result>(
 }
 
 /** A reader that has no replica. */
-export function createReader(methods: Omit<Reader, 'readNoOlder'>): Reader {
-  const reader: Reader = { ...methods, readNoOlder: (read) => read(reader) };
+export function createReader(
+  methods: Pick<Reader, 'readAll' | 'readPlan'> & Partial<Reader>,
+): Reader {
+  const reader: Reader = {
+    readFirst: methods.readAll,
+    readNoOlder: (read) => read(reader),
+    ...methods,
+  };
   return reader;
 }
 

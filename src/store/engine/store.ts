@@ -1,6 +1,7 @@
 import type { Aside } from './aside.ts';
-import type { Db } from './database.ts';
+import type { Db, Queries } from './database.ts';
 import type { MigrateOptions } from './pending-steps.ts';
+import type { Patience } from './postgres/away.ts';
 import type { Reader } from './reader.ts';
 import type { MeasureFree } from './space.ts';
 
@@ -10,6 +11,8 @@ export interface Store {
   readonly reader: Reader;
   /** Runs reads that compute for long. */
   readonly aside: Aside;
+  /** Runs the query that tells whether the database responds. */
+  readonly readiness: Queries;
   /** Rejects new changes, waits for those in progress, and closes every connection. */
   close(): Promise<void>;
 }
@@ -27,6 +30,8 @@ export interface StoreOptions extends MigrateOptions {
   /** The URL of a replica that pages are read from. */
   readonly replica?: string | undefined;
   readonly maxConnections?: number | undefined;
+  /** PostgreSQL: how long changes, and opening, are tried again while the database is away. */
+  readonly patience?: Patience | undefined;
   /** SQLite: below so much free space nothing is taken in from outside. */
   readonly minFreeBytes?: number | undefined;
   /** Tests have disks of their own. */

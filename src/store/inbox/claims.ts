@@ -5,6 +5,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import type { Tables } from '../tables.ts';
 import { readClockMs, readNow } from '../work/clock.ts';
+import { isGone } from '../work/holder.ts';
 
 /* A claim ends by itself: `due_at` of a claimed mail is when others may claim it. All times are the database's. */
 
@@ -146,6 +147,18 @@ async function claim(
   return [...again].flatMap(([seq, isAgain]) => {
     const row = bySeq.get(seq);
     return row === undefined ? [] : [toClaimed(row, isAgain)];
+  });
+}
+
+/** A process that was killed keeps no mail from the others of its machine. */
+export async function endClaimsOfGone(db: Db): Promise<void> {
+  const waiting = db.selectFrom('inbox_mail').where('state', '=', 'waiting');
+  const holders = await waiting.select('claimed_by as id').distinct().execute();
+  const gone = holders.flatMap(({ id }) => (id !== null && isGone(id) ? [id] : []));
+  if (gone.length === 0) return;
+  await db.write(async (tx) => {
+    const ended = tx.updateTable('inbox_mail').set({ due_at: await readNow(tx) });
+    await ended.where('state', '=', 'waiting').where('claimed_by', 'in', gone).execute();
   });
 }
 

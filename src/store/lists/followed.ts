@@ -53,7 +53,7 @@ export async function findFollowedHead<Item>(
   list: FollowedList<Item>,
   start: Start,
 ): Promise<FollowedHead | NotFollowed> {
-  const [head] = await reader.readAll(list.head);
+  const [head] = await reader.readFirst(list.head);
   if (head === undefined) return 'no_list';
   const step = planAfter(list, start, head).next([]);
   return step.done ? step.value : await reader.readPlan(() => planHead(list, start));

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Failure } from '../../domain/failure.ts';
 import { END_OF_TIME } from '../../domain/instant.ts';
 import type { JsonItem, JsonText } from '../engine/dialect.ts';
@@ -17,13 +18,15 @@ export interface PagedList<Item> {
   readonly id?: string;
   /** Its items by day, latest first (timeline.ts). Of a list without them, all items before a page are skipped. */
   readonly days?: DaysQuery;
+  /** The unique value by which it is ordered, where an item has one. */
+  keyOf?(item: Item): string;
   /** The list's total and version. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
   /** The items from a start on while the list, or the whole that it is a part of, has this version; none when it has another. */
   readonly items: (query: ItemsQuery) => BoundQuery<JsonItem<Item>>;
 }
 
-export type ItemsQuery = PageStart & {
+export type ItemsQuery = Start & {
   readonly limit: number;
   readonly version: string;
 };
@@ -38,7 +41,7 @@ export async function findHead(
   reader: Reader,
   list: PagedList<unknown>,
 ): Promise<Head | undefined> {
-  const [head] = await reader.readAll(list.head);
+  const [head] = await reader.readFirst(list.head);
   return head;
 }
 
@@ -70,7 +73,7 @@ export async function readCurrentPage<Item>(
       (found) => found.length > 0,
     );
     // No items: the list has changed, so the primary has another version, and a replica need not be asked again.
-    return rows.length > 0 ? { ...head, items: toItems(rows) } : await readPage(reader, list, page);
+    return rows.length > 0 ? toPage(list, page, head, rows) : await readPage(reader, list, page);
   }
   return await reader.readNoOlder(
     (from) => readPage(from, list, page),
@@ -86,17 +89,49 @@ function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> 
   // The head says that nothing is left, so no query has to find it out.
   if (start === undefined) return { ...head, items: [] };
   const rows = yield* ask(list.items({ limit: page.limit, version: toWhole(head), ...start }));
-  return { ...head, items: toItems(rows) };
+  return toPage(list, page, head, rows);
 }
 
+/** `from`: the smallest key that can be on the page. */
+type Start = PageStart & { readonly from: string };
+
 function* findStartOf(
-  { days }: PagedList<unknown>,
+  { days, keyOf }: PagedList<unknown>,
   { offset }: Page,
   { total, version }: Head,
-): Plan<PageStart | undefined> {
+): Plan<Start | undefined> {
   if (offset >= total) return undefined;
-  if (days === undefined) return { until: END_OF_TIME, skip: offset };
-  return yield* findPageStart({ query: days, version }, offset);
+  if (days !== undefined)
+    return { from: '', ...(yield* findPageStart({ query: days, version }, offset)) };
+  const place = Math.floor(offset / PLACES_APART);
+  const isBefore = (found: Place | undefined) => found !== undefined && found.offset <= offset;
+  const known =
+    keyOf && [place, place - 1].map((at) => places.get(`${version} ${at}`)).find(isBefore);
+  return { from: known?.key ?? '', until: END_OF_TIME, skip: offset - (known?.offset ?? 0) };
+}
+
+type Place = { readonly offset: number; readonly key: string };
+
+/**
+ * The first items of pages, by the list's version, which stands for one state of one list: a page begins by the key of one
+ * nearby, because to skip 50,000 items costs 35 times as much as a page.
+ */
+const places = new LRUCache<string, Place>({ max: 20_000 });
+const PLACES_APART = 200;
+
+function toPage<Item>(
+  { keyOf }: PagedList<Item>,
+  { offset }: Page,
+  head: Head,
+  rows: readonly JsonItem<Item>[],
+): PageOf<Item> {
+  const [first] = rows;
+  if (keyOf && first)
+    places.set(`${head.version} ${Math.floor(offset / PLACES_APART)}`, {
+      offset,
+      key: keyOf(JSON.parse(first.item)),
+    });
+  return { ...head, items: toItems(rows) };
 }
 
 /** The version of the list that has all items of this one. */

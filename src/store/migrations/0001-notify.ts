@@ -118,9 +118,12 @@ export const NOTIFY = {
       summarised_on: orNull(day()),
       /** Signs the links that end a subscription: domain/mail-choice.ts. */
       link_key: bytes(),
-      /** How many mails about alerts went on a day, and since an instant. */
+      /** How many mails went on a day, how many of them were neither about alerts nor links, and when one about keys went. */
       sent_on: orNull(day()),
       sent: orZero(number()),
+      others: orZero(number()),
+      keys_at: orNull(instant()),
+      /** How many about alerts went since an instant. */
       burst_since: orNull(instant()),
       burst: orZero(number()),
       /** How often in a row the server refused the address for good, and what it said. */

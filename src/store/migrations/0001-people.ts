@@ -48,7 +48,7 @@ export const PEOPLE = {
     keys: ['index session_person (person_id)'],
   },
 
-  /** At most one that was shown and one that was mailed for each person. A new password deletes both. */
+  /** At most one that was shown and MAX_MAILED that were mailed for each person. A new password deletes all. */
   one_time_link: {
     columns: {
       sha256: bytes('primary key'),
@@ -56,7 +56,7 @@ export const PEOPLE = {
       mailed: flag(),
       expires_at: instant(),
     },
-    keys: ['unique (person_id, mailed)'],
+    keys: ['index one_time_link_person (person_id, expires_at)'],
   },
 
   /**

@@ -38,14 +38,24 @@ export async function insertOneTimeLink(
   });
 }
 
+/** Anybody can ask for links to an address, so none ends another. With so many in the mailbox, no more are sent. */
+const MAX_MAILED = 10;
+
+async function hasMaxMailed(tx: Tx, personId: string, now: Instant): Promise<boolean> {
+  const mailed = tx.selectFrom('one_time_link').select('sha256').where('mailed', '=', 1);
+  const valid = mailed.where('person_id', '=', personId).where('expires_at', '>', now);
+  return (await valid.execute()).length >= MAX_MAILED;
+}
+
 /**
- * A link for a mail that is about to be sent: what waits to be sent has none, so that it is stored nowhere. It replaces
- * one that was mailed. undefined for a person who is disabled.
+ * A link for a mail that is about to be sent: what waits to be sent has none, so that it is stored nowhere. undefined for a
+ * person who is disabled, or has enough of them.
  */
 export async function insertMailedLink(db: Db, personId: string, now: Instant) {
   return await db.write(async (tx) => {
     const { isDisabled } = await lockPersonRow(tx, personId);
-    return isDisabled ? undefined : await addLink(tx, personId, { now, isMailed: true });
+    if (isDisabled || (await hasMaxMailed(tx, personId, now))) return undefined;
+    return await addLink(tx, personId, { now, isMailed: true });
   });
 }
 
@@ -61,6 +71,7 @@ export async function requestLink(
     const person = await lockPersonRow(tx, personId);
     // Whoever signs in at a provider has no password there that this address could replace.
     if (person.isDisabled || !(person.hasPassword || person.isInvited)) return;
+    if (await hasMaxMailed(tx, personId, at)) return;
     await auditPerson(tx, { name: person.email, address, at }, person, 'person_link_made');
   });
 }
@@ -77,11 +88,12 @@ export async function addLink(
   { now, isMailed = false }: { readonly now: Instant; readonly isMailed?: boolean },
 ): Promise<string> {
   const { token, sha256 } = createSecret();
-  const link = { sha256, expires_at: later(now, LINK_MS) };
+  const ofPerson = tx.deleteFrom('one_time_link').where('person_id', '=', personId);
+  await ofPerson.where('expires_at', '<=', now).execute();
+  const link = { sha256, person_id: personId, expires_at: later(now, LINK_MS) };
   await tx
     .insertInto('one_time_link')
-    .values({ ...link, person_id: personId, mailed: isMailed ? 1 : 0 })
-    .onConflict((oc) => oc.columns(['person_id', 'mailed']).doUpdateSet(link))
+    .values({ ...link, mailed: isMailed ? 1 : 0 })
     .execute();
   return token;
 }

@@ -77,7 +77,8 @@ export async function findPersonMail(db: Queries, personId: string) {
     .innerJoin('account', 'account.id', 'person.account_id')
     .select(['person_id as personId', 'email', 'account_id as accountId', 'name as accountName'])
     .select(['alerts', 'summary', 'link_key as linkKey', 'refusals', 'refusal'])
-    .select(['sent_on as sentOn', 'sent', 'burst_since as burstSince', 'burst'])
+    .select(['sent_on as sentOn', 'sent', 'others', 'keys_at as keysAt'])
+    .select(['burst_since as burstSince', 'burst'])
     .where('person_id', '=', personId)
     .executeTakeFirstOrThrow(() => new Failure('not_found', 'This person has been deleted.'));
   return { ...row, hasSummary: row.summary === 1, isStopped: row.refusals >= MAX_REFUSALS };
@@ -105,13 +106,17 @@ export async function recordRefusal(db: Db, personId: string, refusal: string): 
   await updatePersonMail(db, personId, { refusals: sql<number>`refusals + 1`, refusal });
 }
 
-/** How many mails a person has got today, and about alerts in a few minutes. */
-export type Pace = Pick<PersonMail, 'sentOn' | 'sent' | 'burstSince' | 'burst'>;
+/** How many mails a person has got today, and about alerts and keys in a few minutes. */
+export type Pace = Pick<
+  PersonMail,
+  'sentOn' | 'sent' | 'others' | 'keysAt' | 'burstSince' | 'burst'
+>;
 
 /** After a mail: when the process dies in between, it is not counted. */
 export async function updatePace(db: Db, personId: string, pace: Pace): Promise<void> {
-  const { sentOn: sent_on, sent, burstSince: burst_since, burst } = pace;
-  const set = { sent_on, sent, burst_since, burst };
+  const { sentOn: sent_on, keysAt: keys_at, burstSince: burst_since, ...counts } = pace;
+  const { sent, others, burst } = counts;
+  const set = { sent_on, sent, others, keys_at, burst_since, burst };
   await db.write((tx) =>
     tx.updateTable('person_mail').set(set).where('person_id', '=', personId).execute(),
   );

@@ -130,7 +130,7 @@ const openSession = prepareQuery(
 /** undefined when no open session has this token, whatever the reason. */
 export async function findSession(reader: Reader, token: string, now: Instant) {
   const idleSince = later(now, -SESSION_IDLE_MS);
-  return (await reader.readAll(openSession({ sha256: hashSecret(token), now, idleSince })))[0];
+  return (await reader.readFirst(openSession({ sha256: hashSecret(token), now, idleSince })))[0];
 }
 
 export function listSessions(db: Db, personId: string, now: Instant): Promise<SessionRow[]> {

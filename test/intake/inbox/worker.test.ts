@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -11,6 +13,7 @@ import type { Db } from '../../../src/store/engine/database.ts';
 import { claimMails, MAX_TRIES, toSeqs } from '../../../src/store/inbox/claims.ts';
 import { postponeMails } from '../../../src/store/inbox/results.ts';
 import { listDocuments } from '../../../src/store/reports/document-list.ts';
+import { nameHolder } from '../../../src/store/work/holder.ts';
 import { aBareAccount, aDomain } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';
 import { failingDb } from '../../support/failing-db.ts';
@@ -264,6 +267,24 @@ describe('a fault of our own', () => {
     }
   });
 });
+
+test.runIf(process.platform === 'linux')(
+  'mails that a killed process had claimed waited for two minutes: they are read at once, also beside others that wait',
+  async () => {
+    const { db } = await aStore();
+    await aDomain(db, await aBareAccount(db), { name: 'example.com' });
+    for (let i = 0; i < 4; i += 1) await deliverMail(db);
+    const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+    await once(child, 'spawn');
+    const holder = { id: nameHolder(child.pid), claimMs: 3_600_000 };
+    await claimMails(db, { holder, mails: 2, bytes: 1_000_000 });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await workAll(db);
+    const rows = await listMailRows(db);
+    expect(rows.map(({ result }) => result)).toEqual(Array(4).fill('processed'));
+  },
+);
 
 describe('a worker that is stopped', () => {
   test('ends with the mail that it reads, and gives the others back', async () => {

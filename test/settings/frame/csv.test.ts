@@ -31,14 +31,17 @@ test('a file has a head, CR LF and quotes where a cell needs them', async () => 
   });
 });
 
-test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=cmd|" /C calc"!A0'])(
-  'no spreadsheet calculates %j',
-  async (cell) => {
-    const { text } = await request(serve(aFew([cell, 1]))).get('/');
-    const quoted = /[\r"]/.test(cell) ? `"'${cell.replaceAll('"', '""')}"` : `'${cell}`;
-    expect(text).toBe(`\ufeffName,Count\r\n${quoted},1\r\n`);
-  },
-);
+const SKIPPED = [' ', '\t ', '\n', '\r\n', '\0', '\uFEFF', '\u200B', '\u2060', '\u00A0', '\u3164'];
+
+test.each([
+  ...['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=cmd|" /C calc"!A0'],
+  // Spreadsheets skip these before they look for a formula.
+  ...SKIPPED.flatMap((skipped) => [`${skipped}=1`, `${skipped}${skipped}@SUM(A1)`]),
+])('no spreadsheet calculates %j', async (cell) => {
+  const { text } = await request(serve(aFew([cell, 1]))).get('/');
+  const quoted = /[\r\n"]/.test(cell) ? `"'${cell.replaceAll('"', '""')}"` : `'${cell}`;
+  expect(text).toBe(`\ufeffName,Count\r\n${quoted},1\r\n`);
+});
 
 test('too many rows are refused before any is read', async () => {
   let hasStarted = false;

@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { toInstant } from '../../../src/domain/instant.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import {
   claimMails,
+  endClaimsOfGone,
   MAX_TRIES,
   releaseMails,
   renewClaims,
@@ -11,6 +14,7 @@ import {
 import { toFirstId } from '../../../src/store/inbox/parts.ts';
 import { failMails, finishMails } from '../../../src/store/inbox/results.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
+import { nameHolder } from '../../../src/store/work/holder.ts';
 import { deliverMail, listMailRows, makeDue } from '../../support/inbox.ts';
 import { aStore, IS_POSTGRES } from '../../support/store.ts';
 
@@ -74,6 +78,29 @@ describe('a claim', () => {
     expect(await finishMails(db, holder('killed'), [toDone(first as never)])).toBe(0);
     expect(await listMailRows(db)).toMatchObject([{ state: 'waiting', claimed_by: 'b', tries: 2 }]);
   });
+
+  test.runIf(process.platform === 'linux')(
+    'kept the mails of a killed process for two minutes: it ends at once, and no other does',
+    async () => {
+      const { db } = await aStore();
+      await deliverMany(db, 6);
+      const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+      await once(child, 'spawn');
+      const [killed, other] = [nameHolder(child.pid), nameHolder()];
+      await claimAs(db, killed, { mails: 3 });
+      await claimAs(db, other, { mails: 2 });
+      await claimAs(db, 'of-another-machine', { mails: 1 });
+      await endClaimsOfGone(db);
+      expect(await claimAs(db, 'b')).toEqual([]);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await endClaimsOfGone(db);
+      // One of them may have ended its process, so the half is claimed together.
+      expect((await claimAs(db, 'b')).map(({ seq }) => seq)).toEqual([1, 2]);
+      expect((await claimAs(db, 'b')).map(({ seq }) => seq)).toEqual([3]);
+      expect(await claimAs(db, 'b')).toEqual([]);
+    },
+  );
 
   test('that is renewed does not end', async () => {
     const { db } = await aStore();

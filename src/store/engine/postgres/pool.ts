@@ -3,27 +3,31 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Kysely } from 'kysely';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
-import { toShownUrl } from '../../../domain/database-address.ts';
+import { listHosts, toShownUrl } from '../../../domain/database-address.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Tables } from '../../tables.ts';
+import { createLanes } from '../lanes.ts';
 import type { StoreOptions } from '../store.ts';
+import { type Patience, whileAway } from './away.ts';
 import { PlumblinePostgresDialect } from './dialect.ts';
 import { isLost } from './errors.ts';
 import { findParser, SESSION } from './values.ts';
 
-interface PoolOptions extends Pick<StoreOptions, 'password' | 'warn'> {
+export interface PoolOptions extends Pick<StoreOptions, 'password' | 'warn'> {
   readonly maxConnections: number;
   /** How long a statement may take; 0 for any time. */
   readonly timeoutMs: number;
   readonly lockTimeoutMs?: number;
   /** How long a query waits for a connection, in milliseconds: for a free one, or for a new one. */
   readonly connectTimeoutMs: number;
+  /** How long a new connection, and a read whose connection was lost, wait while the database is away. */
+  readonly patience?: Patience | undefined;
 }
 
 /** How long a statement waits for a lock: as long as a transaction waits on SQLite. */
 const LOCK_TIMEOUT_MS = 15_000;
-/** A process that stops in the middle of a transaction keeps its locks for this long. */
-const IDLE_IN_TRANSACTION_MS = 30_000;
+/** A process that stops in the middle of a transaction keeps its locks for this long: others wait longer for a lock. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
 /** After the server should have ended a statement: the server is gone, and nobody says so. */
 const MAX_LATE_MS = 5_000;
 
@@ -31,14 +35,15 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
   const { password, maxConnections, timeoutMs, connectTimeoutMs, warn = () => {} } = options;
   // When statements have no time limit, locks have none.
   const { lockTimeoutMs = Math.min(timeoutMs, LOCK_TIMEOUT_MS) } = options;
-  const client = parseIntoClientConfig(withLibpqModes(database));
+  const hosts = listHosts(database).map((url) => parseIntoClientConfig(withLibpqModes(url)));
+  const [client] = hosts as [pg.ClientConfig & { target_session_attrs?: string }];
   const pool = new pg.Pool({
     application_name: 'plumbline',
     ...client,
     ...(password === undefined || client.password ? undefined : { password }),
     options: `${client.options ?? ''} ${SESSION}`,
     types: { getTypeParser: findParser as never },
-    Client: ClosingClient as never,
+    ...(inTurn(hosts, client.target_session_attrs ?? 'any') as object),
     max: maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: timeoutMs,
@@ -56,19 +61,41 @@ export function createPool(database: string, options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Closes its connection after a failed login. The driver leaves it open, which keeps a command from ending. */
-class ClosingClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config);
-    const connect = this.connect.bind(this) as (done: (error: Error | null) => void) => void;
-    const { connection } = this as unknown as { readonly connection: { readonly stream: Socket } };
-    this.connect = ((done: (error: Error | null) => void) =>
-      connect((error) => {
-        if (error) connection.stream.destroy();
-        done(error);
-      })) as never;
+/** A new connection goes to the host of the last one; after one that failed, to the next host. */
+function inTurn(hosts: readonly pg.ClientConfig[], wanted: string) {
+  let turn = 0;
+  class Client extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      const { host, port, ssl } = hosts[turn % hosts.length] as pg.ClientConfig;
+      // The pool hides the password from a spread.
+      const password = config?.password;
+      super({ ...config, password, host, port, ssl } as pg.ClientConfig);
+      const connect = this.connect.bind(this) as (done: (error: Error | null) => void) => void;
+      const { connection } = this as unknown as { connection: { readonly stream: Socket } };
+      this.connect = ((done: (error: Error | null) => void) =>
+        connect((error) => {
+          if (error) {
+            // After a failed login the driver leaves it open, which keeps a command from ending.
+            connection.stream.destroy();
+            turn += 1;
+          }
+          done(error);
+        })) as never;
+    }
   }
+  const onConnect = async (client: pg.ClientBase) => {
+    if (wanted === 'any') return;
+    const { rows } = await client.query(IS_READ_ONLY);
+    if (rows[0].is_read_only === ['read-only', 'standby'].includes(wanted)) return;
+    turn += 1;
+    throw Object.assign(new Error(`The server is not ${wanted}.`), { code: '25006' });
+  };
+  return { Client, onConnect };
 }
+
+const IS_READ_ONLY = `select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only`;
+/** Those of libpq, but for prefer-standby. */
+const SESSION_ATTRS = ['any', 'read-write', 'primary', 'read-only', 'standby'];
 
 /** libpq's other modes may silently use no TLS, which the driver does not do. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
@@ -82,6 +109,12 @@ function withLibpqModes(database: string): string {
       'validation_error',
       `The sslmode in ${toShownUrl(database)} must be disable, require, verify-ca or verify-full.`,
     );
+  const attrs = url.searchParams.get('target_session_attrs') ?? 'any';
+  if (!SESSION_ATTRS.includes(attrs))
+    throw new Failure(
+      'validation_error',
+      `The target_session_attrs in ${toShownUrl(database)} must be one of: ${SESSION_ATTRS.join(', ')}.`,
+    );
   // Any authority that the system trusts would do, and the name of the server is not checked.
   if (modes.includes('verify-ca') && !url.searchParams.get('sslrootcert'))
     throw new Failure(
@@ -91,14 +124,6 @@ function withLibpqModes(database: string): string {
     );
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   return url.toString();
-}
-
-function toKyselyPool(pool: pg.Pool): PostgresPool {
-  return {
-    connect: async () => wrap(await pool.connect()),
-    end: async () => {},
-    options: pool.options,
-  };
 }
 
 /** The pool itself removes a connection that the server has closed. */
@@ -150,8 +175,42 @@ export interface Connected {
 /** Connects when the first query runs. */
 export function connectPool(url: string, options: PoolOptions): Connected {
   const pool = createPool(url, options);
-  const db = new Kysely<Tables>({
-    dialect: new PlumblinePostgresDialect({ pool: toKyselyPool(pool) }),
+  return toConnected(pool, async () =>
+    wrap(await whileAway(() => pool.connect(), options.patience)),
+  );
+}
+
+function toConnected(pool: pg.Pool, connect: PostgresPool['connect']): Connected {
+  const kysely: PostgresPool = { connect, end: async () => {}, options: pool.options };
+  const dialect = new PlumblinePostgresDialect({ pool: kysely });
+  return { db: new Kysely<Tables>({ dialect }), pool, close: () => pool.end() };
+}
+
+/** Runs a read on a connection, and again when that is lost. Its SQL, or that of its first query, tells it from others. */
+type Run = <T>(sql: string, read: (client: pg.PoolClient) => Promise<T>) => Promise<T>;
+
+export interface ReadingPool extends Connected {
+  readonly run: Run;
+}
+
+/** A pool for reads, whose `db` has no transactions. Equal reads have half of its connections: their table may be locked. */
+export function connectReading(url: string, options: PoolOptions): ReadingPool {
+  const pool = createPool(url, options);
+  const { patience, maxConnections, connectTimeoutMs } = options;
+  const inLane = createLanes(Math.max(1, Math.floor(maxConnections / 2)), connectTimeoutMs);
+  const run: Run = (sql, read) => inLane(sql, () => whileAway(() => useOnce(pool, read), patience));
+  const query = (text: string, values: readonly unknown[]) =>
+    run(text, (client) => client.query(toQuery(text, values)));
+  const connect = async () => ({ query: query as never, release: () => {} });
+  return { ...toConnected(pool, connect), run };
+}
+
+async function useOnce<T>(pool: pg.Pool, read: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  const result = await read(client).catch((error) => {
+    client.release(true);
+    throw error;
   });
-  return { db, pool, close: () => pool.end() };
+  client.release();
+  return result;
 }

@@ -2,28 +2,40 @@ import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Tables } from '../../tables.ts';
 import type { BoundQuery } from '../prepared.ts';
-import { createReader, type Reader, runPlanAsync } from '../reader.ts';
+import { createReader, type Plan, type Reader, runPlanAsync } from '../reader.ts';
 import { isOfConnection } from './errors.ts';
-import { type Connected, toQuery } from './pool.ts';
+import { type ReadingPool, toQuery } from './pool.ts';
 
 /**
  * Reads from a pool, without Kysely, whose transactions and queries would cost as much as the driver's own work.
  * One query reads one snapshot by itself; several read that of a transaction's first statement.
  */
-export function createPostgresReader({ db, pool }: Pick<Connected, 'db' | 'pool'>): Reader {
+export function createPostgresReader(reading: ReadingPool, first = reading): Reader {
+  const { db, run } = reading;
+  const readOn = (pool: ReadingPool) => (query: BoundQuery<unknown>) =>
+    pool.run(query(db).sql, (client) => readRows(client, db, query)) as never;
   return createReader({
-    readAll: (query) => readRows(pool, db, query) as never,
+    readFirst: readOn(first),
+    readAll: readOn(reading),
     readPlan: (plan) =>
-      inSnapshot(pool, (client) =>
-        runPlanAsync(plan(), (queries) =>
-          Promise.all(queries.map((query) => readRows(client, db, query))),
+      run(findSql(plan(), db), (client) =>
+        inSnapshot(client, () =>
+          runPlanAsync(plan(), (queries) =>
+            Promise.all(queries.map((query) => readRows(client, db, query))),
+          ),
         ),
       ),
   });
 }
 
+/** The SQL of a plan's first query. */
+function findSql(plan: Plan<unknown>, db: Kysely<Tables>): string {
+  const { value, done } = plan.next([]);
+  return done ? '' : (value[0]?.(db).sql ?? '');
+}
+
 async function readRows(
-  on: pg.Pool | pg.PoolClient,
+  on: pg.PoolClient,
   db: Kysely<Tables>,
   query: BoundQuery<unknown>,
 ): Promise<unknown[]> {
@@ -34,18 +46,11 @@ async function readRows(
 const BEGIN = 'start transaction isolation level repeatable read read only';
 
 /** Begin and commit are sent without waiting for an answer. A connection whose transaction failed is not reused. */
-async function inSnapshot<T>(pool: pg.Pool, read: (client: pg.PoolClient) => Promise<T>) {
-  const client = await pool.connect();
-  try {
-    const [, result] = await Promise.all([client.query(BEGIN), read(client)]);
-    // If this fails, so does the next query of the connection.
-    client.query('commit').catch(() => {});
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+async function inSnapshot<T>(client: pg.PoolClient, read: () => Promise<T>) {
+  const [, result] = await Promise.all([client.query(BEGIN), read()]);
+  // If this fails, so does the next query of the connection.
+  client.query('commit').catch(() => {});
+  return result;
 }
 
 /** How long a replica that could not be read is left alone, in milliseconds. */

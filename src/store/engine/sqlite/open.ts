@@ -113,5 +113,5 @@ function toStore(
       connected.connection.close();
     }
   };
-  return { db, reader, aside: thread?.aside ?? runHere(reader), close };
+  return { db, reader, aside: thread?.aside ?? runHere(reader), readiness: db, close };
 }

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FeedCopy } from '../support/feed-copy.ts';
+import { startPostgres, type TestServer } from '../support/postgres.ts';
+import { runOn } from '../support/postgres-stores.ts';
+import { listMiscounts } from '../support/recount.ts';
+import { load, repeat, serveOn } from './served.ts';
+import { aStandby } from './standby.ts';
+
+/** How far the standby is behind: what came in this time is lost. */
+const LAG_S = 2;
+const LATER = { timeout: 60_000 };
+
+let primary: TestServer;
+let standby: TestServer;
+let served: Awaited<ReturnType<typeof serveOn>>;
+
+beforeAll(async () => {
+  primary = await startPostgres({ settings: { wal_level: 'replica', max_wal_senders: '4' } });
+  standby = await aStandby(primary, LAG_S);
+  const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+  const url = primary.toUrl('postgres').replace(/@[^/]+/, `@${hosts}`);
+  served = await serveOn(`${url}?target_session_attrs=read-write`);
+});
+afterAll(async () => {
+  await served.stop();
+  await standby.stop();
+  await primary.stop();
+});
+
+test('a failover to a standby that lags: followers end equal, and what was lost is told by 410', async () => {
+  const { end, statuses } = load(served);
+  const copy = new FeedCopy();
+  const get = (path: string) => served.ask(path) as never;
+  await expect.poll(() => statuses[200] ?? 0, LATER).toBeGreaterThan(50);
+  const seen = 'select count(*)::int as count from report';
+  const onStandby = async () =>
+    (await runOn(standby.toUrl('postgres'), seen).catch(() => []))[0]?.['count'] ?? 0;
+  await expect.poll(onStandby, LATER).toBeGreaterThan(5);
+  // Followed to what the standby does not have yet.
+  await copy.finish(get);
+  const known = copy.reports.size;
+  await primary.kill('SIGKILL');
+  expect(await onStandby()).toBeLessThan(known);
+  await runOn(standby.toUrl('postgres'), 'select pg_promote(false)');
+  const before = statuses[200] ?? 0;
+  await expect.poll(() => statuses[200] ?? 0, LATER).toBeGreaterThan(before + 50);
+  const { stored, failed } = await end();
+  await copy.finish(get);
+  expect(copy.begunAgain).toBe(1);
+  await copy.hold(get);
+  expect(Object.keys(statuses).filter((status) => status !== '200' && status !== '503')).toEqual(
+    [],
+  );
+  expect(await listMiscounts(served.store.db)).toEqual({});
+  await repeat(served.store, failed);
+  await copy.finish(get);
+  await copy.hold(get);
+  process.stdout.write(
+    `failover: ${stored.length} stored, ${failed.length} failed, ${JSON.stringify(statuses)}\n`,
+  );
+});
