@@ -2412,7 +2412,7 @@ export interface components {
          */
         readonly DomainName: string;
         /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
-        readonly DomainStatus: "active" | "paused" | "all";
+        readonly DomainStatusFilter: "active" | "paused" | "all";
         /** @description `true`: only sources of which a message did not pass DMARC. */
         readonly Failing: "true";
         /**
@@ -2421,7 +2421,7 @@ export interface components {
          */
         readonly SourceVerdict: "yours" | "needs_setup" | "passed_on" | "not_recognised" | "forged";
         /** @description Only sources whose `service.name` is this one, whole. Upper and lower case are the same. */
-        readonly SourceService: string;
+        readonly SourceServiceFilter: string;
         /**
          * @description Only the source with this IP address, or the sources in this network, in CIDR form: `192.0.2.0/24`,
          *     `2001:db8::/32`.
@@ -2691,14 +2691,6 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description Only the domain of this name, or with `*.` before a name, all domains below it: `*.example.com` has
-                 *     `shop.example.com` and `a.b.example.com`, but not `example.com`. Upper and lower case are the same, and so are a
-                 *     name in Unicode and its A-labels.
-                 */
-                readonly name?: components["parameters"]["DomainName"];
-                /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
-                readonly status?: components["parameters"]["DomainStatus"];
-                /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
                  */
@@ -2710,6 +2702,14 @@ export interface operations {
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Only the domain of this name, or with `*.` before a name, all domains below it: `*.example.com` has
+                 *     `shop.example.com` and `a.b.example.com`, but not `example.com`. Upper and lower case are the same, and so are a
+                 *     name in Unicode and its A-labels.
+                 */
+                readonly name?: components["parameters"]["DomainName"];
+                /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
+                readonly status?: components["parameters"]["DomainStatusFilter"];
             };
             readonly header?: {
                 /**
@@ -2894,7 +2894,7 @@ export interface operations {
                  */
                 readonly verdict?: components["parameters"]["SourceVerdict"];
                 /** @description Only sources whose `service.name` is this one, whole. Upper and lower case are the same. */
-                readonly service?: components["parameters"]["SourceService"];
+                readonly service?: components["parameters"]["SourceServiceFilter"];
                 /**
                  * @description Only the source with this IP address, or the sources in this network, in CIDR form: `192.0.2.0/24`,
                  *     `2001:db8::/32`.
@@ -2965,15 +2965,6 @@ export interface operations {
     readonly listReports: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
-                readonly from?: components["parameters"]["BeginsFrom"];
-                /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
-                readonly until?: components["parameters"]["BeginsUntil"];
-                /**
-                 * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
-                 *     case are the same.
-                 */
-                readonly reporter?: components["parameters"]["Reporter"];
                 /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
@@ -2995,6 +2986,15 @@ export interface operations {
                  * @example start
                  */
                 readonly received_after?: components["parameters"]["ReceivedAfter"];
+                /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
+                readonly from?: components["parameters"]["BeginsFrom"];
+                /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
+                readonly until?: components["parameters"]["BeginsUntil"];
+                /**
+                 * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
+                 *     case are the same.
+                 */
+                readonly reporter?: components["parameters"]["Reporter"];
             };
             readonly header?: {
                 /**
