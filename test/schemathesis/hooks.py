@@ -1,4 +1,4 @@
-"""What Schemathesis cannot make up: cursors that a list gave out, and ranges of days."""
+"""What Schemathesis cannot make up: cursors that a list gave out, ranges of days, names of domains and addresses."""
 
 from base64 import urlsafe_b64decode
 from datetime import date
@@ -7,6 +7,8 @@ from hashlib import sha256
 import schemathesis
 
 MAX_LENGTH = 64
+# The longest text that the schema takes, and a valid one.
+FORMS = {"name": (300, "*.example"), "address": (50, "192.0.2.0/24")}
 
 
 @schemathesis.hook
@@ -20,6 +22,9 @@ def before_call(context, case, kwargs):
     for name in ("from", "until"):
         if is_day(query.get(name)):
             query[name] = date.today().isoformat()
+    for name, (longest, valid) in FORMS.items():
+        if isinstance(query.get(name), str) and 0 < len(query[name]) <= longest:
+            query[name] = valid
     domain_id = (case.path_parameters or {}).get("domain_id", "")
     for name in ("received_after", "changed_after", "after"):
         cursor = query.get(name)
