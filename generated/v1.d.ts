@@ -2448,10 +2448,10 @@ export interface components {
          */
         readonly SourceOrder: "failed" | "messages";
         /**
-         * @description `urgency`: what needs a person first comes first. `name`: by name.
+         * @description `urgency`: what needs a person first comes first. `domain`: by name.
          * @example urgency
          */
-        readonly OverviewOrder: "urgency" | "name";
+        readonly OverviewOrder: "urgency" | "domain";
         /**
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
@@ -2566,7 +2566,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description `urgency`: what needs a person first comes first. `name`: by name.
+                 * @description `urgency`: what needs a person first comes first. `domain`: by name.
                  * @example urgency
                  */
                 readonly order?: components["parameters"]["OverviewOrder"];
