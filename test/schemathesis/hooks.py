@@ -7,6 +7,7 @@ from hashlib import sha256
 import schemathesis
 
 MAX_LENGTH = 64
+FILTERS = {"from", "until", "reporter"}
 # The longest text that the schema takes, and a valid one.
 FORMS = {"name": (300, "*.example"), "address": (50, "192.0.2.0/24")}
 
@@ -30,9 +31,9 @@ def before_call(context, case, kwargs):
         cursor = query.get(name)
         if not isinstance(cursor, str) or len(cursor) > MAX_LENGTH:
             continue
-        # The feed has one list for each account.
+        # The feed has one list for each account. A list with other filters has cursors of its own.
         list_id = None if name == "after" else domain_id.lower()
-        if not is_given_out(cursor, list_id):
+        if FILTERS & query.keys() or not is_given_out(cursor, list_id):
             query[name] = "start"
 
 
