@@ -2483,7 +2483,7 @@ export interface components {
         /**
          * @description The request for the next page, with `rel="next"`: this path with the operation's parameters, relative to the server
          *     (RFC 8288). Absent at the end of the list.
-         * @example </v1/external/domains?limit=50&offset=50>; rel="next"
+         * @example </v1/external/alerts?limit=50&offset=50>; rel="next"
          */
         readonly Link: string;
         /**
