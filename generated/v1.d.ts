@@ -18,8 +18,8 @@ export interface paths {
          *     end with the newest day that has reports of any domain; readiness and next step are of the thirty days up to the
          *     domain's own newest day.
          *
-         *     `order=urgency` puts first what needs a person first: by the next step, then by failed messages. The order of a page
-         *     is exact; which page a domain is on is decided before it is asked who sent. The `ETag` changes with every report,
+         *     `order=urgency` puts first what needs a person first: by the next step, then by failed messages. Within a page the
+         *     order is exact; which page a domain is on is decided without asking who sent. The `ETag` changes with every report,
          *     alert or domain of the account, each day, and with what people and DNS say of a domain.
          */
         readonly get: operations["listOverview"];
@@ -40,10 +40,11 @@ export interface paths {
         };
         /**
          * List the days of all domains
-         * @description One row for each day and active domain, newest day first, then domains by name. Messages by the UTC day on which the windows of their reports begin. `from` and `until` are both included, and without
-         *     them the range is the last thirty days. A day without reports has zeros, so `total` is the number of days times that of active domains.
-         *     Only reports that are believed count, as in the list of sources: `reporters` of a row says whose. What is set aside is
-         *     in fields of its own. The `ETag` changes with every report of the account, and each day.
+         * @description One row for each day and active domain, newest day first, then domains by name. A report counts for the UTC day that
+         *     its window begins on. Without `from` and `until`, the range is the last thirty days. A day without reports has zeros,
+         *     so `total` is the number of days times that of active domains. Only reports that are believed count: `reporters` of a
+         *     row says whose, and what is set aside is in fields of its own. The `ETag` changes with every report of the account,
+         *     and each day.
          */
         readonly get: operations["listDays"];
         readonly put?: never;
@@ -87,7 +88,8 @@ export interface paths {
          * Read a domain
          * @description One domain, active or paused, with the policy that its newest report that counts found published, the DMARC record
          *     that was last seen in DNS, its figures of the thirty days up to its newest day, whether it is ready for a stronger
-         *     policy, and what to do next: what its page in the settings shows.
+         *     policy, and what to do next: what its page in the settings shows. The `ETag` changes with every report or alert of
+         *     the domain, each day, and with what people and DNS say of it.
          */
         readonly get: operations["getDomain"];
         readonly put?: never;
@@ -107,10 +109,8 @@ export interface paths {
         };
         /**
          * List a domain's days
-         * @description One row for each day of a domain, active or paused, newest first. Messages by the UTC day on which the windows of their reports begin. `from` and `until` are both included, and without
-         *     them the range is the last thirty days. A day without reports has zeros, so `total` is the number of days.
-         *     Only reports that are believed count, as in the list of sources: `reporters` of a row says whose. What is set aside is
-         *     in fields of its own. The `ETag` changes with every report of the domain, and each day.
+         * @description One row for each day of a domain, active or paused, newest first, as the list of all domains' days has them; `total` is
+         *     the number of days. The `ETag` changes with every report of the domain, and each day.
          */
         readonly get: operations["listDomainDays"];
         readonly put?: never;
@@ -141,9 +141,8 @@ export interface paths {
          *     others. `set_aside_reports` and `set_aside_messages` are those of the range that do not count; the list of
          *     reports has them.
          *
-         *     With `failing`, `verdict`, `service` or `address`, the list has the sources that match all of them, and `total`
-         *     counts only these; the other figures beside `data` stay those of the whole range, and the `ETag` changes as
-         *     without.
+         *     With `failing`, `verdict`, `service` or `address`, the list has the sources that match all of them. `total` counts
+         *     only these; the other figures beside `data` are those of the whole range, and the `ETag` changes as without.
          */
         readonly get: operations["listSources"];
         readonly put?: never;
@@ -259,18 +258,18 @@ export interface paths {
          * Follow all changes of the account
          * @description What changed in the account's lists, oldest change first: reports that were stored, corrected or removed, domains
          *     that were added, paused, resumed or removed, and alerts. One feed instead of a list for each domain. Read it from
-         *     `start`, and go on with `Plumbline-Cursor` while `has_more` is true; keep the cursor for the next time. For each item
-         *     put what it brings by its `id`, or delete what it names: at the end, your copy has what the lists have, but for
-         *     `last_report_at` of domains, which later reports change without an item of their own. From `start`, each report
-         *     and each alert comes once.
+         *     `start`, and go on with `Plumbline-Cursor` as `after` while `has_more` is true; keep the cursor for the next time. For
+         *     each item put what it brings by its `id`, or delete what it names (see `Change`): at the end, your copy has what the
+         *     lists have, but for `last_report_at` of domains, which later reports change without an item of their own. From
+         *     `start`, each listed report and each alert comes once.
          *
          *     With `include=records` each report comes with its records, so that no request for each report is needed. An answer
          *     has at most 4 MiB: it ends before the report that does not fit, and one that does not fit alone has its largest
          *     records, and `unlisted_records`.
          *
          *     A cursor stays good while domains are paused and removed, and reports are corrected, removed, or go by age. It
-         *     expires after 400 days, or when a backup from before it is restored. Nothing tells of reports that go by age, which
-         *     the operator decides: let them go by your own rule.
+         *     expires after 400 days, or when a backup from before it is restored. Nothing tells of reports that go by age
+         *     (`retention_days` of the key): let them go by your own rule.
          */
         readonly get: operations["listChanges"];
         readonly put?: never;
@@ -505,7 +504,9 @@ export interface components {
             readonly set_aside_messages: number;
         };
         /**
-         * @description Whose reports count, `established` or `all`: see the list of sources. More values may be added.
+         * @description Whose reports count. `established`: big reporters, others whose mails were authenticated two weeks before or earlier,
+         *     and files of the operator. `all`: none of them reported in the last 30 days, and all count but mails that were not
+         *     authenticated, in the name of a reporter that was before. More values may be added.
          * @example established
          */
         readonly CountedReporters: string;
@@ -693,7 +694,7 @@ export interface components {
          */
         readonly Standing: string;
         /** @description A day of a domain. All figures are 0 on a day without reports. */
-        readonly Day: {
+        readonly DomainDay: {
             /**
              * Format: uuid
              * @description The domain.
@@ -743,7 +744,7 @@ export interface components {
              * @example 48007
              */
             readonly spf_aligned_messages: number;
-            readonly dispositions: components["schemas"]["DayDispositions"];
+            readonly dispositions: components["schemas"]["DomainDayDispositions"];
             /**
              * Format: int64
              * @description Reports of the day that do not count.
@@ -758,7 +759,7 @@ export interface components {
             readonly set_aside_messages: number;
         };
         /** @description Messages of the day by what receivers did with them. Together they are its `total_messages`. */
-        readonly DayDispositions: {
+        readonly DomainDayDispositions: {
             /**
              * Format: int64
              * @description Messages that were treated as any other.
@@ -860,7 +861,7 @@ export interface components {
             readonly contract: string;
         };
         /**
-         * @description The policy that the newest report found published, of those that count (`reporters` of the list of sources), in
+         * @description The policy that the newest report found published, of those that count (`reporters` of the figures), in
          *     the words of the standard. A word that the standard does not have is here as the report gives it. null stands for what
          *     the report left out, or for a `pct` that is no number; before the first report all is null.
          */
@@ -2038,7 +2039,7 @@ export interface components {
         /** @description A page of days. */
         readonly DayList: {
             /** @description The days of this page, newest first. */
-            readonly data: readonly components["schemas"]["Day"][];
+            readonly data: readonly components["schemas"]["DomainDay"][];
             /**
              * Format: int64
              * @description Total number of items available for the query, on all pages together.
@@ -2140,14 +2141,7 @@ export interface components {
              * @example 0
              */
             readonly unlisted_messages: number;
-            /**
-             * @description Whose reports count: `established` are the big reporters, others whose mails were authenticated two weeks before
-             *     or earlier, and files of the operator. `all` where none of them reported in the last 30 days: then all count, but
-             *     for mails that were not authenticated, in the name of a reporter that was before.
-             * @example established
-             * @enum {string}
-             */
-            readonly reporters: "established" | "all";
+            readonly reporters: components["schemas"]["CountedReporters"];
             /**
              * Format: int64
              * @description Reports of the range that do not count.
@@ -2267,9 +2261,9 @@ export interface components {
             };
         };
         /**
-         * @description The cursor is no longer good: an item was removed from the list since, or a backup from before the cursor was
-         *     restored; one of the changes, too, when it is older than 400 days. Discard your copy of this list, and begin again
-         *     with `start`.
+         * @description The cursor is no longer good: a backup from before it was restored; or, of a domain's reports and of alerts, an item
+         *     was removed from the list since; or, of the changes, it is older than 400 days. Discard your copy of this list, and
+         *     begin again with `start`.
          */
         readonly CursorExpired: {
             headers: {
@@ -2418,18 +2412,16 @@ export interface components {
          */
         readonly DomainName: string;
         /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
-        readonly DomainStatus: "active" | "paused" | "all";
+        readonly DomainStatusFilter: "active" | "paused" | "all";
         /** @description `true`: only sources of which a message did not pass DMARC. */
         readonly Failing: "true";
         /**
-         * @description Only sources of senders with this verdict. `yours`: the mail of the domain's owner, in order. `needs_setup`: a
-         *     service or server of the owner's that does not pass yet. `passed_on`: mail that a forwarder or list passed on.
-         *     `not_recognised`: nothing says whose it is. `forged`: sent without the owner's consent. Of a range with more than
-         *     20,000 addresses, those with most messages that did not pass have one. Verdicts may be added.
+         * @description Only sources of senders with this verdict, as the schema `Verdict` says. Addresses beyond the 20,000 with most failed
+         *     messages have none. Verdicts may be added.
          */
         readonly SourceVerdict: "yours" | "needs_setup" | "passed_on" | "not_recognised" | "forged";
         /** @description Only sources whose `service.name` is this one, whole. Upper and lower case are the same. */
-        readonly SourceService: string;
+        readonly SourceServiceFilter: string;
         /**
          * @description Only the source with this IP address, or the sources in this network, in CIDR form: `192.0.2.0/24`,
          *     `2001:db8::/32`.
@@ -2456,10 +2448,10 @@ export interface components {
          */
         readonly SourceOrder: "failed" | "messages";
         /**
-         * @description `urgency`: what needs a person first comes first. `name`: by name.
+         * @description `urgency`: what needs a person first comes first. `domain`: by name.
          * @example urgency
          */
-        readonly OverviewOrder: "urgency" | "name";
+        readonly OverviewOrder: "urgency" | "domain";
         /**
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
@@ -2479,8 +2471,9 @@ export interface components {
          */
         readonly ChangedAfter: string;
         /**
-         * @description Only the changes after this point: a `Plumbline-Cursor` of this operation, or `start` for all of them. A cursor that
-         *     is no longer good is a 410 `cursor_expired`.
+         * @description Only the changes after this point: a `Plumbline-Cursor` of this operation, the `cursor` of a webhook, or `start` for
+         *     all of them. A cursor that is no longer good, because it is older than 400 days or a backup from before it was
+         *     restored, is a 410 `cursor_expired`.
          * @example start
          */
         readonly After: string;
@@ -2490,7 +2483,7 @@ export interface components {
         /**
          * @description The request for the next page, with `rel="next"`: this path with the operation's parameters, relative to the server
          *     (RFC 8288). Absent at the end of the list.
-         * @example </v1/external/domains?limit=50&offset=50>; rel="next"
+         * @example </v1/external/alerts?limit=50&offset=50>; rel="next"
          */
         readonly Link: string;
         /**
@@ -2573,7 +2566,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description `urgency`: what needs a person first comes first. `name`: by name.
+                 * @description `urgency`: what needs a person first comes first. `domain`: by name.
                  * @example urgency
                  */
                 readonly order?: components["parameters"]["OverviewOrder"];
@@ -2698,14 +2691,6 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description Only the domain of this name, or with `*.` before a name, all domains below it: `*.example.com` has
-                 *     `shop.example.com` and `a.b.example.com`, but not `example.com`. Upper and lower case are the same, and so are a
-                 *     name in Unicode and its A-labels.
-                 */
-                readonly name?: components["parameters"]["DomainName"];
-                /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
-                readonly status?: components["parameters"]["DomainStatus"];
-                /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
                  */
@@ -2717,6 +2702,14 @@ export interface operations {
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Only the domain of this name, or with `*.` before a name, all domains below it: `*.example.com` has
+                 *     `shop.example.com` and `a.b.example.com`, but not `example.com`. Upper and lower case are the same, and so are a
+                 *     name in Unicode and its A-labels.
+                 */
+                readonly name?: components["parameters"]["DomainName"];
+                /** @description `active`: only active domains. `paused`: only paused ones. `all`: both. */
+                readonly status?: components["parameters"]["DomainStatusFilter"];
             };
             readonly header?: {
                 /**
@@ -2896,14 +2889,12 @@ export interface operations {
                 /** @description `true`: only sources of which a message did not pass DMARC. */
                 readonly failing?: components["parameters"]["Failing"];
                 /**
-                 * @description Only sources of senders with this verdict. `yours`: the mail of the domain's owner, in order. `needs_setup`: a
-                 *     service or server of the owner's that does not pass yet. `passed_on`: mail that a forwarder or list passed on.
-                 *     `not_recognised`: nothing says whose it is. `forged`: sent without the owner's consent. Of a range with more than
-                 *     20,000 addresses, those with most messages that did not pass have one. Verdicts may be added.
+                 * @description Only sources of senders with this verdict, as the schema `Verdict` says. Addresses beyond the 20,000 with most failed
+                 *     messages have none. Verdicts may be added.
                  */
                 readonly verdict?: components["parameters"]["SourceVerdict"];
                 /** @description Only sources whose `service.name` is this one, whole. Upper and lower case are the same. */
-                readonly service?: components["parameters"]["SourceService"];
+                readonly service?: components["parameters"]["SourceServiceFilter"];
                 /**
                  * @description Only the source with this IP address, or the sources in this network, in CIDR form: `192.0.2.0/24`,
                  *     `2001:db8::/32`.
@@ -2974,15 +2965,6 @@ export interface operations {
     readonly listReports: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
-                readonly from?: components["parameters"]["BeginsFrom"];
-                /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
-                readonly until?: components["parameters"]["BeginsUntil"];
-                /**
-                 * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
-                 *     case are the same.
-                 */
-                readonly reporter?: components["parameters"]["Reporter"];
                 /**
                  * @description The largest number of items in the page. Decimal digits only.
                  * @example 50
@@ -3004,6 +2986,15 @@ export interface operations {
                  * @example start
                  */
                 readonly received_after?: components["parameters"]["ReceivedAfter"];
+                /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
+                readonly from?: components["parameters"]["BeginsFrom"];
+                /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
+                readonly until?: components["parameters"]["BeginsUntil"];
+                /**
+                 * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
+                 *     case are the same.
+                 */
+                readonly reporter?: components["parameters"]["Reporter"];
             };
             readonly header?: {
                 /**
@@ -3244,8 +3235,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description Only the changes after this point: a `Plumbline-Cursor` of this operation, or `start` for all of them. A cursor that
-                 *     is no longer good is a 410 `cursor_expired`.
+                 * @description Only the changes after this point: a `Plumbline-Cursor` of this operation, the `cursor` of a webhook, or `start` for
+                 *     all of them. A cursor that is no longer good, because it is older than 400 days or a backup from before it was
+                 *     restored, is a 410 `cursor_expired`.
                  * @example start
                  */
                 readonly after?: components["parameters"]["After"];

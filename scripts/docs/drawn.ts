@@ -30,7 +30,7 @@ export function toDrawn<C extends Contract>(contract: C) {
     Object.fromEntries(
       Object.entries(item).map(([method, operation]) => [
         method,
-        { ...operation, 'x-codeSamples': toCodeSamples(path) },
+        { ...operation, 'x-codeSamples': toCodeSamples(path, operation) },
       ]),
     ),
   ]);
@@ -53,9 +53,9 @@ type DrawnPaths = Record<
   Record<string, Operation & { readonly 'x-codeSamples': readonly CodeSample[] }>
 >;
 
-function toCodeSamples(path: string): CodeSample[] {
+function toCodeSamples(path: string, { operationId }: Operation): CodeSample[] {
   const filled = path.replace('{domain_id}', '$DOMAIN_ID').replace('{report_id}', '$REPORT_ID');
-  const isList = !path.endsWith('}');
+  const isList = operationId.startsWith('list');
   const source = `curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" \\\n  "$PLUMBLINE_BASE_URL${filled}${isList ? '?limit=50' : ''}"`;
   return [{ lang: 'curl', source }];
 }

@@ -25,6 +25,8 @@ const isOptional = process.argv.includes('--if-needed');
 if (!isOptional || isOlder()) await build();
 
 async function build(): Promise<void> {
+  // It takes a minute or two, in which a server that waits for it would print nothing.
+  if (isOptional) tell('Building the docs, which takes a minute or two …');
   try {
     // Imported only here: an existing site is served without the packages that build it.
     const { buildSite, writeSite } = await import('./site.ts');

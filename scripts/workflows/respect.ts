@@ -7,6 +7,7 @@ export const WORKFLOWS = [
   'walk-all-reports',
   'poll-cheaply',
   'read-only-what-is-new',
+  'copy-the-account',
   'follow-an-alert',
 ] as const;
 export const ARAZZO = fileURLToPath(

@@ -20,7 +20,7 @@ export const listOverview = (({ accountId, query }, given) => {
     },
     read: async (reader) => {
       const { items, range, version } = await findWork(reader, { accountId, now });
-      const ordered = order === 'name' ? items.toSorted(byName) : items;
+      const ordered = order === 'domain' ? items.toSorted(byName) : items;
       const page = {
         accountId,
         range,
@@ -29,7 +29,7 @@ export const listOverview = (({ accountId, query }, given) => {
       };
       const settled = await settleWork({ reader, days, networks }, page);
       const address = await given.findAddress(accountId);
-      const shown = order === 'name' ? settled : settled.sort(byRank);
+      const shown = order === 'domain' ? settled : settled.sort(byRank);
       const data = shown.map((item) => ({
         id: item.id,
         domain: item.name,

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -23,7 +24,7 @@ import { aFolder } from '../support/command.ts';
 import { aDatabase, backUp } from '../support/store.ts';
 import { listSamplePages } from './pages.ts';
 
-/* The programs of the guide that follow a list, over removals and a restore: their copies against the tables. */
+/* The programs of the guide that follow, over pauses, removals and a restore: their copies against the tables or the lists. */
 
 const PROGRAMS = listSamplePages().flatMap(({ steps }) => steps.flatMap((step) => step.programs));
 
@@ -81,6 +82,72 @@ test.each(LANGUAGES)(
     await world.start();
     await fill(world.store().db, { accountId, domain: kept }, 'instead');
     await holdCopies();
+  },
+);
+
+/** The guide's programs that copy an account by its feed. Instead of adding up at the end, they print their copy and go on. */
+const COPIERS = {
+  node: {
+    files: ['plumbline.mjs', 'copy.mjs'],
+    end: /await follow\(\);\nfor await[\s\S]*?\n}\n/,
+    loop: `const tell = () => console.log(JSON.stringify(Object.values(copy).map((items) => [...items.keys()].sort())));
+for (;;) {
+  await follow().then(tell, () => undefined);
+  await new Promise((done) => setTimeout(done, 1000));
+}
+`,
+  },
+  python3: {
+    files: ['plumbline.py', 'copy_account.py'],
+    end: /\nfollow\(\)\nfor domain[\s\S]*$/,
+    loop: `
+import json, time
+while True:
+    try:
+        follow()
+        print(json.dumps([sorted(items) for items in copy.values()]), flush=True)
+    except Exception:
+        pass
+    time.sleep(1)
+`,
+  },
+} as const;
+
+test.each(LANGUAGES)(
+  '%s: the copy of the feed equals the lists after a pause, removals and a restore',
+  { timeout: 240_000 },
+  async (language) => {
+    const database = await aDatabase();
+    const world = await aWorld(database);
+    const { kept, gone, accountId } = world;
+    const last = await aCopier(language, world);
+    const holdCopy = async () => {
+      const wanted = await Promise.all(
+        ['domains', 'reports', 'alerts'].map((l) => listIds(world, l)),
+      );
+      await expect.poll(last, WAIT).toEqual(wanted);
+    };
+    await holdCopy();
+
+    const { db } = world.store();
+    await updateDomainStatus(db, kept.id, 'paused', NOW);
+    await holdCopy();
+    await updateDomainStatus(db, kept.id, 'active', NOW);
+    await removeReport(db, toReportId(world.report), NOW);
+    await removeDomain(db, gone.id);
+    await holdCopy();
+
+    await world.stop();
+    const restore = await backUp(database);
+    await world.start();
+    await fill(world.store().db, { accountId, domain: kept }, 'lost');
+    await holdCopy();
+
+    await world.stop();
+    await restore();
+    await world.start();
+    await fill(world.store().db, { accountId, domain: kept }, 'instead');
+    await holdCopy();
   },
 );
 
@@ -169,12 +236,8 @@ async function aFollower(
   );
   const child = spawn(language, [program, '1000', '1'], {
     cwd: folder,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: {
-      PATH: process.env['PATH'],
-      PLUMBLINE_BASE_URL: `http://127.0.0.1:${port}`,
-      PLUMBLINE_API_KEY: key,
-    },
+    stdio: OUTPUT,
+    env: toEnv(port, key),
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let printed = '';
@@ -184,6 +247,45 @@ async function aFollower(
   // The signal would end it before it has said what to do.
   await expect.poll(() => printed, WAIT).toMatch(isOfAlerts ? /^open/ : /^Nothing has changed/);
   return { child, printed: () => printed };
+}
+
+/** Returns what it has printed last: the ids of its domains, reports and alerts. */
+async function aCopier(
+  language: Language,
+  { port, key }: { readonly port: number; readonly key: string },
+) {
+  const { files, end, loop } = COPIERS[language];
+  const folder = await aFolder();
+  const [library, program] = files;
+  await writeFile(join(folder, library), textOf(library));
+  const text = textOf(program);
+  expect(text).toMatch(end);
+  await writeFile(join(folder, program), text.replace(end, loop));
+  const child = spawn(language, [program], { cwd: folder, stdio: OUTPUT, env: toEnv(port, key) });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let line = '[]';
+  child.stdout.on('data', (chunk) => {
+    line = String(chunk).trim().split('\n').at(-1) ?? line;
+  });
+  return () => JSON.parse(line);
+}
+
+const OUTPUT = ['ignore', 'pipe', 'ignore'] as const satisfies StdioOptions;
+
+const toEnv = (port: number, key: string) => ({
+  PATH: process.env['PATH'],
+  PLUMBLINE_BASE_URL: `http://127.0.0.1:${port}`,
+  PLUMBLINE_API_KEY: key,
+});
+
+async function listIds(
+  { port, key }: { readonly port: number; readonly key: string },
+  list: string,
+): Promise<string[]> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/external/${list}?limit=200`, { headers });
+  const { data } = (await answer.json()) as { readonly data: readonly Item[] };
+  return data.map(({ id }) => id).sort();
 }
 
 type Follower = Awaited<ReturnType<typeof aFollower>>;

@@ -101,9 +101,9 @@ test('keeps the other parameters, and what the operation does not know is left o
 
 test('HEAD has it, a page from memory too, and a 304 has none', async () => {
   const { get } = await serveLists();
-  const path = '/v1/external/domains?status=active&limit=2';
+  const path = '/v1/external/domains?limit=2';
   const pages = [await get(path), await get(path), await get(path, { method: 'HEAD' })];
-  for (const page of pages) expect(nextOf(page)).toBe(`${path}&offset=2`);
+  for (const page of pages) expect(nextOf(page)).toBe(`${path}&offset=2&status=active`);
   const headers = { 'If-None-Match': pages[0]?.headers['etag'] };
   const known = await get(path, { headers });
   expect([known.status, nextOf(known)]).toEqual([304, undefined]);

@@ -113,12 +113,12 @@ describe('GET /v1/external/overview', () => {
     expect(listNames(await read())).toEqual([
       ...['d.example', 'c.example', 'a.example', 'b.example', 'reject.example'],
     ]);
-    expect(listNames(await read('?order=name'))).toEqual([
+    expect(listNames(await read('?order=domain'))).toEqual([
       ...['a.example', 'b.example', 'c.example', 'd.example', 'reject.example'],
     ]);
   });
 
-  test.each(['urgency', 'name'])(
+  test.each(['urgency', 'domain'])(
     'a walk by %s meets each active domain of the account once',
     async (order) => {
       const { db, get, key, read, add, send } = await serveAccount();

@@ -21,8 +21,8 @@ const POLLERS: Readonly<Record<string, (sandbox: Sandbox) => Promise<Copied[]>>>
     const bin = await installed('airbyte');
     const config = { base_url: sandbox.url, api_key: sandbox.key };
     const read = ['read', '--manifest-path', `${DOCUMENTED}airbyte.yaml`];
-    const files = Object.entries({ config, catalog: toCatalog([...LISTS, 'changes']) });
-    const options = files.flatMap(([name, value]) => [`--${name}`, write(sandbox, name, value)]);
+    const catalog = `${DOCUMENTED}airbyte-catalog.json`;
+    const options = ['--config', write(sandbox, 'config', config), '--catalog', catalog];
     const program = join(bin, 'source-declarative-manifest');
     const lines = toLines<AirbyteLine>(await outputOf([program, ...read, ...options], sandbox));
     const records = lines.filter(({ type }) => type === 'RECORD');
@@ -98,11 +98,3 @@ function write({ folder }: Sandbox, name: string, value: unknown): string {
   writeFileSync(path, JSON.stringify(value));
   return path;
 }
-
-const toCatalog = (streams: readonly string[]) => ({
-  streams: streams.map((name) => ({
-    stream: { name, json_schema: {}, supported_sync_modes: ['full_refresh'] },
-    sync_mode: 'full_refresh',
-    destination_sync_mode: 'overwrite',
-  })),
-});

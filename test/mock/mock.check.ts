@@ -2,22 +2,17 @@ import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { components, paths } from '../../generated/v1.d.ts';
 import { holdToContract } from '../support/contract.ts';
-import { operations } from '../support/contract-document.ts';
+import { operations, pathTemplates, toPath } from '../support/contract-document.ts';
 import { findBroken } from '../support/prose-rules.ts';
 import { startPrism } from './prism.ts';
 
-const DOMAIN_ID = '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e';
-const REPORT_ID = '5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d';
-const PATHS: Readonly<Record<string, string>> = {
-  listDomains: '/v1/external/domains',
-  getDomain: `/v1/external/domains/${DOMAIN_ID}`,
-  listSources: `/v1/external/domains/${DOMAIN_ID}/sources`,
-  listReports: `/v1/external/domains/${DOMAIN_ID}/reports`,
-  listReportRecords: `/v1/external/domains/${DOMAIN_ID}/reports/${REPORT_ID}/records`,
-  listAccountReports: '/v1/external/reports',
-  listAlerts: '/v1/external/alerts',
-  listChanges: '/v1/external/changes',
+const IDS = {
+  domain_id: '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
+  report_id: '5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d',
 };
+const PATHS = Object.fromEntries(
+  operations.map(({ operationId }, i) => [operationId, toPath(pathTemplates[i] as string, IDS)]),
+);
 const KEY = { Authorization: 'Bearer plb_live_any' };
 /** What Prism adds to every answer. */
 const OF_PRISM = /^(access-control-|sl-violations$)/;

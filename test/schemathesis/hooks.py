@@ -1,4 +1,4 @@
-"""What Schemathesis cannot make up: cursors that a list gave out, and ranges of days."""
+"""What Schemathesis cannot make up: cursors that a list gave out, ranges of days, names of domains and addresses."""
 
 from base64 import urlsafe_b64decode
 from datetime import date
@@ -7,6 +7,9 @@ from hashlib import sha256
 import schemathesis
 
 MAX_LENGTH = 64
+FILTERS = {"from", "until", "reporter"}
+# The longest text that the schema takes, and a valid one.
+FORMS = {"name": (300, "*.example"), "address": (50, "192.0.2.0/24")}
 
 
 @schemathesis.hook
@@ -20,14 +23,17 @@ def before_call(context, case, kwargs):
     for name in ("from", "until"):
         if is_day(query.get(name)):
             query[name] = date.today().isoformat()
+    for name, (longest, valid) in FORMS.items():
+        if isinstance(query.get(name), str) and 0 < len(query[name]) <= longest:
+            query[name] = valid
     domain_id = (case.path_parameters or {}).get("domain_id", "")
     for name in ("received_after", "changed_after", "after"):
         cursor = query.get(name)
         if not isinstance(cursor, str) or len(cursor) > MAX_LENGTH:
             continue
-        # The feed has one list for each account.
+        # The feed has one list for each account. A list with other filters has cursors of its own.
         list_id = None if name == "after" else domain_id.lower()
-        if not is_given_out(cursor, list_id):
+        if FILTERS & query.keys() or not is_given_out(cursor, list_id):
             query[name] = "start"
 
 

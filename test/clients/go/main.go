@@ -45,6 +45,8 @@ func main() {
 	check("the reports of all domains", allReports)
 	check("a domain's policy, and a report's records", policyAndRecords)
 	check("a domain's sources", domainSources)
+	check("the figures of all domains", allFigures)
+	check("the feed, with records", feedWithRecords)
 	check("304", notModified)
 	check("401", unauthorized)
 	check("404", notFound)
@@ -173,6 +175,34 @@ func domainSources() {
 	want(!source.FirstDay.After(source.LastDay.Time), "%v", source)
 	want(source.Mark != nil && *source.Mark == "legitimate" && source.Network.Asn == nil, "%v", source)
 	want(source.Service.Name == nil && source.Dispositions.Reject == 0, "%v", source)
+}
+
+func allFigures() {
+	order := plumbline.ListOverviewParamsOrderDomain
+	params := &plumbline.ListOverviewParams{Order: &order, Limit: new(int32(1))}
+	page := must(client.ListOverviewWithResponse(ctx, params)).JSON200
+	want(page != nil && len(page.Data) == 1, "no domain")
+	domain := page.Data[0]
+	want(domain.Domain == "example.com" && domain.Policy.Pct == nil, "%v", domain)
+	want(domain.Readiness.Answer == "reached", "%v", domain.Readiness)
+	want(domain.NextStep.Code == "alert" && domain.NextStep.Record == nil, "%v", domain.NextStep)
+}
+
+func feedWithRecords() {
+	include := plumbline.ListChangesParamsIncludeRecords
+	params := &plumbline.ListChangesParams{Limit: new(int32(10)), Include: &include}
+	page := must(client.ListChangesWithResponse(ctx, params)).JSON200
+	want(page != nil && page.HasMore, "no more")
+	first := page.Data[0].Domain
+	want(first != nil && first.Domain == "example.com", "%v", first)
+	for _, change := range page.Data {
+		if report := change.Report; report != nil {
+			want(report.Records != nil && int64(len(*report.Records)) == report.RecordCount, "%v", report)
+			want(report.UnlistedRecords != nil && *report.UnlistedRecords == 0, "%v", report)
+			return
+		}
+	}
+	want(false, "no report")
 }
 
 func notModified() {

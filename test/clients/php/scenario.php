@@ -5,6 +5,7 @@
 declare(strict_types=1);
 
 use Plumbline\Api\AlertsApi;
+use Plumbline\Api\ChangesApi;
 use Plumbline\Api\DomainsApi;
 use Plumbline\Api\ReportsApi;
 use Plumbline\ApiException;
@@ -38,6 +39,7 @@ $configuration = connect(getenv('PLUMBLINE_API_KEY'));
 $domains = new DomainsApi(config: $configuration);
 $reports = new ReportsApi(config: $configuration);
 $alerts = new AlertsApi(config: $configuration);
+$changes = new ChangesApi(config: $configuration);
 
 check('every page', static function () use ($reports): void {
     $id = findDomain('example.com')->getId();
@@ -129,6 +131,25 @@ check("a domain's sources", static function () use ($domains): void {
     want($source->getNetwork()->getAsn() === null, 'a network');
     want($source->getService()->getName() === null, 'a service');
     want($source->getDispositions()->getReject() === 0, 'rejected');
+});
+
+check('the figures of all domains', static function () use ($domains): void {
+    [$domain] = $domains->listOverview(order: 'domain', limit: 1)->getData();
+    want($domain->getDomain() === 'example.com', 'another domain');
+    want($domain->getPolicy()->getPct() === null, 'a percentage');
+    want($domain->getReadiness()->getAnswer() === 'reached', 'another answer');
+    $step = $domain->getNextStep();
+    want($step->getCode() === 'alert' && $step->getRecord() === null, 'another step');
+});
+
+check('the feed, with records', static function () use ($changes): void {
+    $page = $changes->listChanges(limit: 10, include: 'records');
+    want($page->getHasMore(), 'no more');
+    want($page->getData()[0]->getDomain()->getDomain() === 'example.com', 'another domain');
+    $found = array_map(static fn ($change) => $change->getReport(), $page->getData());
+    [$report] = array_values(array_filter($found));
+    want(count($report->getRecords()) === $report->getRecordCount(), 'other records');
+    want($report->getUnlistedRecords() === 0, 'more records');
 });
 
 check('304 # an ApiException with this code', static function () use ($domains): void {

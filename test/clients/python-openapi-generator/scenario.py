@@ -13,6 +13,7 @@ from plumbline import (
     AlignmentRegressionContext,
     ApiClient,
     ApiException,
+    ChangesApi,
     Configuration,
     Domain,
     DomainsApi,
@@ -39,6 +40,7 @@ plumbline = connect(KEY)
 domains = DomainsApi(plumbline)
 reports = ReportsApi(plumbline)
 alerts = AlertsApi(plumbline)
+changes = ChangesApi(plumbline)
 
 
 def every_page() -> None:
@@ -123,6 +125,22 @@ def a_domains_sources() -> None:
     assert source.aligned_messages > 0 and source.first_day <= source.last_day, source
     assert source.mark == "legitimate" and source.network.asn is None, source
     assert source.service.name is None and source.dispositions.reject == 0, source
+
+
+def figures_of_all_domains() -> None:
+    [domain] = domains.list_overview(order="domain", limit=1).data
+    assert domain.domain == "example.com" and domain.policy.pct is None, domain
+    assert domain.readiness.answer == "reached", domain
+    assert domain.next_step.code == "alert" and domain.next_step.record is None, domain
+
+
+def the_feed_with_records() -> None:
+    page = changes.list_changes(limit=10, include="records")
+    first = page.data[0].domain
+    assert page.has_more and first is not None and first.domain == "example.com", page
+    report = next(change.report for change in page.data if change.report is not None)
+    assert report.records is not None and len(report.records) == report.record_count, report
+    assert report.unlisted_records == 0, report
 
 
 def not_modified() -> None:
@@ -225,6 +243,8 @@ check("only what is new", only_what_is_new)
 check("the reports of all domains", reports_of_all_domains)
 check("a domain's policy, and a report's records", a_policy_and_records)
 check("a domain's sources", a_domains_sources)
+check("the figures of all domains", figures_of_all_domains)
+check("the feed, with records", the_feed_with_records)
 check("304 # raised as an ApiException with that status", not_modified)
 check("401", unauthorized)
 check("404", not_found)

@@ -9,24 +9,30 @@ from uuid import UUID
 
 from plumbline import AuthenticatedClient
 from plumbline.api.alerts import list_alerts
-from plumbline.api.domains import get_domain, list_domains, list_sources
+from plumbline.api.changes import list_changes
+from plumbline.api.domains import get_domain, list_domains, list_overview, list_sources
 from plumbline.api.reports import list_account_reports, list_report_records, list_reports
 from plumbline.models import (
     AccountReportList,
     Alert,
     AlertList,
     AlignmentRegressionContext,
+    ChangedReport,
+    ChangeList,
     Domain,
     DomainDetailsBody,
     DomainList,
     ErrorBody,
+    ListChangesInclude,
+    ListOverviewOrder,
     ListSourcesOrder,
+    OverviewList,
     Report,
     ReportList,
     ReportRecordList,
     SourceList,
 )
-from plumbline.types import Response
+from plumbline.types import Response, Unset
 
 NOBODY = UUID("f0000000-0000-4000-8000-00000000000f")
 
@@ -135,6 +141,26 @@ def a_domains_sources() -> None:
     assert source.service.name is None and source.dispositions.reject == 0, source
 
 
+def figures_of_all_domains() -> None:
+    page = list_overview.sync(client=client, order=ListOverviewOrder.DOMAIN, limit=1)
+    assert isinstance(page, OverviewList), page
+    [domain] = page.data
+    assert domain.domain == "example.com" and domain.policy.pct is None, domain
+    assert domain.readiness.answer == "reached", domain
+    assert domain.next_step.code == "alert" and domain.next_step.record is None, domain
+
+
+def the_feed_with_records() -> None:
+    page = list_changes.sync(client=client, limit=10, include=ListChangesInclude.RECORDS)
+    assert isinstance(page, ChangeList) and page.has_more, page
+    first = page.data[0].domain
+    assert isinstance(first, Domain) and first.domain == "example.com", page
+    reports = [change.report for change in page.data if isinstance(change.report, ChangedReport)]
+    records = reports[0].records
+    assert not isinstance(records, Unset) and len(records) == reports[0].record_count, reports
+    assert reports[0].unlisted_records == 0, reports
+
+
 def not_modified() -> None:
     etag = list_domains.sync_detailed(client=client).headers["ETag"]
     answer = list_domains.sync_detailed(client=client, if_none_match=etag)
@@ -220,6 +246,8 @@ check("only what is new", only_what_is_new)
 check("the reports of all domains", reports_of_all_domains)
 check("a domain's policy, and a report's records", a_policy_and_records)
 check("a domain's sources", a_domains_sources)
+check("the figures of all domains", figures_of_all_domains)
+check("the feed, with records", the_feed_with_records)
 check("304", not_modified)
 check("401", unauthorized)
 check("404", not_found)

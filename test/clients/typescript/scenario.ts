@@ -151,6 +151,25 @@ await check("a domain's sources", async () => {
   assert.deepEqual([source.service.name, source.dispositions.reject], [null, 0]);
 });
 
+await check('the figures of all domains', async () => {
+  const query = { order: 'domain', limit: 1 } as const;
+  const { data } = await plumbline.GET('/v1/external/overview', { params: { query } });
+  const [domain] = data?.data ?? [];
+  assert.deepEqual([domain?.domain, domain?.policy.pct], ['example.com', null]);
+  assert.equal(domain?.readiness.answer, 'reached');
+  assert.deepEqual([domain?.next_step.code, domain?.next_step.record], ['alert', null]);
+});
+
+await check('the feed, with records', async () => {
+  const query = { limit: 10, include: 'records' } as const;
+  const { data } = await plumbline.GET('/v1/external/changes', { params: { query } });
+  assert(data?.has_more);
+  assert.equal(data.data[0]?.domain?.domain, 'example.com');
+  const report = data.data.find(({ type }) => type === 'report.stored')?.report;
+  assert(report, 'no report');
+  assert.deepEqual([report.records?.length, report.unlisted_records], [report.record_count, 0]);
+});
+
 await check('304', async () => {
   const { response } = await plumbline.GET('/v1/external/domains');
   const header = { 'If-None-Match': response.headers.get('ETag') ?? '' };

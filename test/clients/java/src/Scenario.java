@@ -5,9 +5,12 @@ import example.plumbline.ApiClient;
 import example.plumbline.ApiException;
 import example.plumbline.api.AlertsApi;
 import example.plumbline.api.AlertsApi.APIListAlertsRequest;
+import example.plumbline.api.ChangesApi;
+import example.plumbline.api.ChangesApi.APIListChangesRequest;
 import example.plumbline.api.DomainsApi;
 import example.plumbline.api.DomainsApi.APIGetDomainRequest;
 import example.plumbline.api.DomainsApi.APIListDomainsRequest;
+import example.plumbline.api.DomainsApi.APIListOverviewRequest;
 import example.plumbline.api.DomainsApi.APIListSourcesRequest;
 import example.plumbline.api.ReportsApi;
 import example.plumbline.api.ReportsApi.APIListAccountReportsRequest;
@@ -15,6 +18,7 @@ import example.plumbline.api.ReportsApi.APIListReportRecordsRequest;
 import example.plumbline.api.ReportsApi.APIListReportsRequest;
 import example.plumbline.model.Alert;
 import example.plumbline.model.AlignmentRegressionContext;
+import example.plumbline.model.Change;
 import example.plumbline.model.Domain;
 import example.plumbline.model.ErrorBody;
 import example.plumbline.model.ErrorDetail;
@@ -48,6 +52,8 @@ final class Scenario {
     check("the reports of all domains", Scenario::reportsOfAllDomains);
     check("a domain's policy, and a report's records", Scenario::policyAndRecords);
     check("a domain's sources", Scenario::domainSources);
+    check("the figures of all domains", Scenario::figuresOfAllDomains);
+    check("the feed, with records", Scenario::feedWithRecords);
     check("304 # an ApiException with this code", Scenario::notModified);
     check("401", Scenario::unauthorized);
     check("404", Scenario::notFound);
@@ -161,6 +167,27 @@ final class Scenario {
     require(source.getNetwork().getAsn() == null, "a network: " + source);
     require(source.getService().getName() == null, "a service: " + source);
     require(source.getDispositions().getReject() == 0, "rejected: " + source);
+  }
+
+  private static void figuresOfAllDomains() throws ApiException {
+    var request = APIListOverviewRequest.newBuilder().order("domain").limit(1).build();
+    var domain = new DomainsApi(CLIENT).listOverview(request).getData().get(0);
+    require("example.com".equals(domain.getDomain()), "another domain: " + domain);
+    require(domain.getPolicy().getPct() == null, "a percentage: " + domain);
+    require("reached".equals(domain.getReadiness().getAnswer()), "another answer: " + domain);
+    var step = domain.getNextStep();
+    require("alert".equals(step.getCode()) && step.getRecord() == null, "another step: " + step);
+  }
+
+  private static void feedWithRecords() throws ApiException {
+    var request = APIListChangesRequest.newBuilder().limit(10).include("records").build();
+    var page = new ChangesApi(CLIENT).listChanges(request);
+    var first = Objects.requireNonNull(page.getData().get(0).getDomain());
+    require(page.getHasMore() && "example.com".equals(first.getDomain()), "another: " + first);
+    var stored = page.getData().stream().map(Change::getReport).filter(Objects::nonNull);
+    var report = Objects.requireNonNull(stored.findFirst().orElseThrow());
+    require(report.getRecords().size() == report.getRecordCount(), "other records: " + report);
+    require(Objects.equals(report.getUnlistedRecords(), 0L), "more records: " + report);
   }
 
   private static void notModified() throws Exception {

@@ -1,5 +1,6 @@
 import com.squareup.moshi.Moshi
 import example.plumbline.apis.AlertsApi
+import example.plumbline.apis.ChangesApi
 import example.plumbline.apis.DomainsApi
 import example.plumbline.apis.ReportsApi
 import example.plumbline.infrastructure.ApiClient
@@ -25,6 +26,7 @@ private val nobodys = UUID.fromString("f0000000-0000-4000-8000-00000000000f")
 private val domains = DomainsApi(baseUrl)
 private val reports = ReportsApi(baseUrl)
 private val alerts = AlertsApi(baseUrl)
+private val changes = ChangesApi(baseUrl)
 private val moshi: Moshi = Serializer.moshi
 
 fun main() {
@@ -39,6 +41,8 @@ fun main() {
     check("the reports of all domains", ::reportsOfAllDomains)
     check("a domain's policy, and a report's records", ::policyAndRecords)
     check("a domain's sources", ::domainSources)
+    check("the figures of all domains", ::figuresOfAllDomains)
+    check("the feed, with records", ::feedWithRecords)
     check("304 # a ServerError with this code", ::notModified)
     check("401", ::unauthorized)
     check("404", ::notFound)
@@ -110,7 +114,7 @@ private fun onlyWhatIsNew() {
 }
 
 private fun followReports(id: UUID, cursor: String): Success<ReportList> {
-    val answer = reports.listReportsWithHttpInfo(id, 200, null, null, null, cursor)
+    val answer = reports.listReportsWithHttpInfo(id, 200, null, null, null, cursor, null, null, null)
     @Suppress("UNCHECKED_CAST")
     return answer as? Success<ReportList> ?: error("status ${answer.statusCode}")
 }
@@ -141,10 +145,28 @@ private fun domainSources() {
     require(source.service.name == null && source.dispositions.reject == 0L) { "a service: $source" }
 }
 
+private fun figuresOfAllDomains() {
+    val page = domains.listOverview(order = DomainsApi.OrderListOverview.domain, limit = 1)
+    val domain = page.`data`.first()
+    require(domain.domain == "example.com" && domain.policy.pct == null) { "another: $domain" }
+    require(domain.readiness.answer == "reached") { "another answer: $domain" }
+    val step = domain.nextStep
+    require(step.code == "alert" && step.record == null) { "another step: $step" }
+}
+
+private fun feedWithRecords() {
+    val page = changes.listChanges(limit = 10, include = ChangesApi.IncludeListChanges.records)
+    val first = page.`data`.first().domain
+    require(page.hasMore && first?.domain == "example.com") { "another: $first" }
+    val report = page.`data`.firstNotNullOf { it.report }
+    require(report.records?.size?.toLong() == report.recordCount) { "other records: $report" }
+    require(report.unlistedRecords == 0L) { "more records: $report" }
+}
+
 private fun notModified() {
-    val first = domains.listDomainsWithHttpInfo(null, null, null, null)
+    val first = domains.listDomainsWithHttpInfo(null, null, null, null, null, null)
     val tag = first.headers["etag"]?.first() ?: error("no etag in ${first.headers}")
-    val again = domains.listDomainsWithHttpInfo(null, null, tag, null)
+    val again = domains.listDomainsWithHttpInfo(null, null, tag, null, null, null)
     require(again is ServerError<*> && again.statusCode == 304) { "status ${again.statusCode}" }
 }
 
@@ -152,7 +174,7 @@ private fun unauthorized() {
     val key = ApiClient.accessToken
     ApiClient.accessToken = "plb_live_wrong"
     try {
-        requireError(domains.listDomainsWithHttpInfo(null, null, null, null), 401, "unauthorized")
+        requireError(domains.listDomainsWithHttpInfo(null, null, null, null, null, null), 401, "unauthorized")
     } finally {
         ApiClient.accessToken = key
     }
@@ -177,7 +199,7 @@ private fun validationError() {
 
 private fun unavailable() {
     val busy = DomainsApi(System.getenv("PLUMBLINE_UNAVAILABLE_URL"))
-    val answer = busy.listDomainsWithHttpInfo(null, null, null, null)
+    val answer = busy.listDomainsWithHttpInfo(null, null, null, null, null, null)
     require(answer is ServerError<*> && answer.statusCode == 503) { "status ${answer.statusCode}" }
     val error = moshi.adapter(ErrorBody::class.java).fromJson(answer.body as String)?.error
     require(error?.code == "unavailable") { "code ${error?.code}" }
@@ -186,7 +208,7 @@ private fun unavailable() {
 
 private fun rateLimited() {
     repeat(61) {
-        val answer = domains.listDomainsWithHttpInfo(null, null, null, null)
+        val answer = domains.listDomainsWithHttpInfo(null, null, null, null, null, null)
         if (answer is Success<*>) return@repeat
         requireError(answer, 429, "rate_limited")
         require(answer.headers["retry-after"] == listOf("60")) { "${answer.headers}" }

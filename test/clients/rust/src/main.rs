@@ -47,6 +47,11 @@ async fn main() -> Checked {
     );
     print("a domain's sources", domain_sources(&client).await);
     print(
+        "the figures of all domains",
+        figures_of_all_domains(&client).await,
+    );
+    print("the feed, with records", feed_with_records(&client).await);
+    print(
         "304 # an UnexpectedResponse with this status",
         not_modified(&client).await,
     );
@@ -193,6 +198,42 @@ async fn domain_sources(client: &Client) -> Checked {
     require(source.service.name.is_none(), "a service")?;
     require(source.dispositions.reject == 0, "rejected")?;
     require(source.network.asn.is_none(), "a network")
+}
+
+async fn figures_of_all_domains(client: &Client) -> Checked {
+    let request = client.list_overview();
+    let page = request
+        .order(types::ListOverviewOrder::Domain)
+        .send()
+        .await?;
+    let domain = page.data.first().ok_or("no domain")?;
+    require(domain.domain == "example.com", "another domain")?;
+    require(domain.policy.pct.is_none(), "a percentage")?;
+    require(domain.readiness.answer == "reached", "another answer")?;
+    let step = &domain.next_step;
+    require(
+        step.code == "alert" && step.record.is_none(),
+        "another step",
+    )
+}
+
+async fn feed_with_records(client: &Client) -> Checked {
+    let request = client.list_changes();
+    let page = request
+        .include(types::ListChangesInclude::Records)
+        .send()
+        .await?;
+    require(page.has_more, "no more")?;
+    let first = page.data.first().and_then(|change| change.domain.as_ref());
+    require(
+        first.is_some_and(|domain| domain.domain == "example.com"),
+        "another domain",
+    )?;
+    let mut reports = page.data.iter().filter_map(|change| change.report.as_ref());
+    let report = reports.next().ok_or("no report")?;
+    let count = i64::try_from(report.records.len())?;
+    require(count == report.record_count, "other records")?;
+    require(report.unlisted_records == Some(0), "more records")
 }
 
 async fn not_modified(client: &Client) -> Checked {
