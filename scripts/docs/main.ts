@@ -28,6 +28,7 @@ async function build(): Promise<void> {
   try {
     // Imported only here: an existing site is served without the packages that build it.
     const { buildSite, writeSite } = await import('./site.ts');
+    tell('Building the docs in site/: it takes some seconds and 900 MB of memory.');
     const site = await buildSite();
     await writeSite(site, SITE);
     tell(`The docs are in site/: ${site.size} files.`);
