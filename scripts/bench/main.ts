@@ -16,6 +16,7 @@ import { onPostgres, onSqlite } from './engines.ts';
 import { benchIntake } from './intake.ts';
 import { benchPages } from './pages.ts';
 import { benchStorage } from './storage.ts';
+import { benchTenMillion } from './ten-million.ts';
 
 const BENCHES = [benchIntake, benchApi, benchPages, benchDoors, benchStorage];
 const ENGINES = ['SQLite', 'PostgreSQL'] as const;
@@ -25,6 +26,7 @@ async function main(words: readonly string[]): Promise<void> {
     await benchReplay();
     return await benchCost();
   }
+  if (words[0] === 'ten-million') return await benchTenMillion();
   if (words[0] !== 'versus') return await bench([OWN], words);
   const root = resolve(words[1] ?? '.');
   if (root === resolve(OWN.root)) throw new Error('Name the folder of another checkout.');

@@ -1,11 +1,12 @@
 /**
  * `npm run check:released`: checks that nothing in the released contract breaks, and that the changelog names
  * every addition. `main.ts release <version>`, of `npm run release`: releases the current contract, and keeps the schema of
- * the database under the version of the package. Both need oasdiff, the second one only when the contract has changed.
+ * the database, with some rows, under the version of the package. Both need oasdiff, the second one only when the contract has changed.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { listObstacles, listProblems } from './check.ts';
-import { listSchemaFiles, SCHEMAS } from './schema.ts';
+import { listRows } from './rows.ts';
+import { listSchemaFiles, SCHEMAS, toFile } from './schema.ts';
 
 const contracts = {
   released: 'openapi/released/v1.yaml',
@@ -25,6 +26,8 @@ if (isRelease) {
   copyFileSync(contracts.current, contracts.released);
   mkdirSync(SCHEMAS, { recursive: true });
   for (const [path, text] of schemas) writeFileSync(path, text);
+  const rows = `${SCHEMAS}/${process.argv[3]}-rows.sql`;
+  if (!existsSync(rows)) writeFileSync(rows, toFile(await listRows()));
 }
 process.stdout.write(
   isRelease

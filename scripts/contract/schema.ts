@@ -40,11 +40,13 @@ export async function listStatements(engine: Engine): Promise<string[]> {
   return statements;
 }
 
-/** The files that a release leaves, with their paths. */
+/** The files of its schema that a release leaves, with their paths. */
 export async function listSchemaFiles(version: string): Promise<[path: string, text: string][]> {
-  const toFile = async (engine: Engine): Promise<[string, string]> => {
-    const statements = await listStatements(engine);
-    return [`${SCHEMAS}/${version}-${engine}.sql`, `${statements.join(';\n')};\n`];
-  };
-  return Promise.all((Object.keys(DIALECTS) as Engine[]).map(toFile));
+  const describe = async (engine: Engine): Promise<[string, string]> => [
+    `${SCHEMAS}/${version}-${engine}.sql`,
+    toFile(await listStatements(engine)),
+  ];
+  return Promise.all((Object.keys(DIALECTS) as Engine[]).map(describe));
 }
+
+export const toFile = (statements: readonly string[]) => `${statements.join(';\n')};\n`;

@@ -25,8 +25,7 @@ const isOptional = process.argv.includes('--if-needed');
 if (!isOptional || isOlder()) await build();
 
 async function build(): Promise<void> {
-  // It takes a minute or two, in which a server that waits for it would print nothing.
-  if (isOptional) tell('Building the docs, which takes a minute or two …');
+  tell('Building the docs in site/: it takes up to two minutes and 900 MB of memory.');
   try {
     // Imported only here: an existing site is served without the packages that build it.
     const { buildSite, writeSite } = await import('./site.ts');

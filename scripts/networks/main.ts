@@ -27,7 +27,7 @@ function findManifest(): string | undefined {
 async function build(manifest: string): Promise<void> {
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
   if (isOptional && (await findType()) === toType(version)) return;
-  if (isOptional) tell('Building the networks of addresses …');
+  tell('Building the networks of addresses in generated/networks.mmdb: it takes some seconds.');
   const table = toTable(version, {
     v4: readLines(dirname(manifest), 'asn-ipv4-num.csv'),
     v6: readLines(dirname(manifest), 'asn-ipv6-num.csv'),

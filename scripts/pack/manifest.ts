@@ -7,24 +7,23 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findCommit } from '../../src/config/version.ts';
 import { INSTALLED } from './libraries.ts';
 import type { PackageJson } from './packages.ts';
 
-/** Where the checkout's package.json is while npm packs the other. */
-const SAVED = 'dist/package.json.saved';
+/** Where the checkout's package.json and documents are while npm packs the others. */
+const SAVED = 'dist/saved';
 /** Begins the names by which the package depends on joined libraries: under their own names are the checkout's. */
 const JOINED = 'joined-';
 
 /**
  * Replaces package.json by the package's own: without what only developing needs (Node itself among it), and
  * with its dependencies at the versions that were tested. Of a joined library the package brings a package.json, so that
- * `npm audit` of an installation knows it.
+ * `npm audit` of an installation knows it. Links of its documents to files that it lacks become text.
  */
 export function writeManifest(root: string, joined: readonly PackageJson[]): void {
-  const path = join(root, 'package.json');
-  const text = readFileSync(path, 'utf8');
+  const text = readFileSync(join(root, 'package.json'), 'utf8');
   const { name, version, description, license, type, bin, files, engines } = JSON.parse(text);
   const versions = INSTALLED.map((library) => [library, findVersion(root, library)]);
   const aliases = Object.fromEntries(joined.map(toAlias));
@@ -38,15 +37,38 @@ export function writeManifest(root: string, joined: readonly PackageJson[]): voi
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version, license }));
   }
-  writeFileSync(join(root, SAVED), text);
-  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  replace(root, 'package.json', `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const document of globSync('{*,docs/**/*}.md', { cwd: root }).filter(isPackedIn(files))) {
+    const written = readFileSync(join(root, document), 'utf8');
+    replace(root, document, unlink(document, written, isPackedIn(files)));
+  }
 }
 
-/** Puts the checkout's package.json back. Does nothing when it is there. */
+/** npm packs these whatever `files` has. */
+const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
+
+const isPackedIn = (files: readonly string[]) => (path: string) =>
+  [...ALWAYS, ...files].some((one) => path === one || path.startsWith(`${one}/`));
+
+function unlink(document: string, text: string, isPacked: (path: string) => boolean): string {
+  return text.replaceAll(/\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)/g, (link, name, target) =>
+    isPacked(join(dirname(document), target)) ? link : name,
+  );
+}
+
+function replace(root: string, path: string, text: string): void {
+  const saved = join(root, SAVED, path);
+  mkdirSync(dirname(saved), { recursive: true });
+  renameSync(join(root, path), saved);
+  writeFileSync(join(root, path), text);
+}
+
+/** Puts the checkout's package.json and documents back. Does nothing when they are there. */
 export function restoreManifest(root: string): void {
   const saved = join(root, SAVED);
   if (!existsSync(saved)) return;
-  renameSync(saved, join(root, 'package.json'));
+  for (const path of globSync('**/*.{md,json}', { cwd: saved }))
+    renameSync(join(saved, path), join(root, path));
   for (const folder of globSync(`node_modules/${JOINED}*`, { cwd: root }))
     rmSync(join(root, folder), { recursive: true });
   rmSync(join(root, 'dist'), { recursive: true });

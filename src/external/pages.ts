@@ -113,7 +113,8 @@ function toHeaders(
 
 /** Only what the operation knows: a parameter that it ignores would make the header as long as the caller likes. */
 function toQuery(query: Parameters['query']): string {
-  return `${new URLSearchParams(Object.entries(query).map(([name, value]) => [name, `${value}`]))}`;
+  const texts = Object.entries(query).map(([name, value]): [string, string] => [name, `${value}`]);
+  return `${new URLSearchParams(texts)}`;
 }
 
 /** A path without a host is good behind every proxy (RFC 8288, section 3.1). The path is that of an operation. */

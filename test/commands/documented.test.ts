@@ -17,6 +17,9 @@ const LEAVES = ['serve', 'demo', 'ingest', 'audit', 'backup', 'restore', 'migrat
 test.each([
   ['README.md', 5],
   ['docs/operate.md', 10],
+  ['docs/operate/mail.md', 8],
+  ['docs/operate/scale.md', 1],
+  ['docs/manual.md', 5],
 ])('every command and option in the blocks of %s exists', async (page, least) => {
   const commands = listCommands(page);
   expect(commands.length).toBeGreaterThanOrEqual(least);

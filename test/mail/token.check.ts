@@ -23,7 +23,7 @@ async function aServerWithTokens(mechanisms = 'xoauth2') {
 async function aTokenScript(provider: string): Promise<string> {
   const folder = await aFolder();
   await writeFile(join(folder, 'secret'), 'a secret');
-  const guide = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../docs/operate/mail.md', import.meta.url), 'utf8');
   const script = (/#!\/bin\/sh\n +curl[\s\S]*?(?=```)/.exec(guide)?.[0] ?? '')
     .replace(/https:\S+\/token/, provider)
     .replace('/etc/plumbline/imap-client-secret', join(folder, 'secret'));

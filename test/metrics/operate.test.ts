@@ -61,3 +61,15 @@ test('the rules and the dashboard use only metrics that a process has, and the d
   const own = [...known].filter((name) => name.startsWith('plumbline_')).map(toBase);
   expect(own.filter((name) => !used.has(name))).toEqual(['plumbline_kept_pages']);
 });
+
+test('each alert of the rules is one that promtool tests', () => {
+  const namesIn = (text: string, name: RegExp) =>
+    [...text.matchAll(name)].map(([, found]) => found).toSorted();
+  const tests = readFileSync(
+    new URL('../operate/prometheus-rules.test.yml', import.meta.url),
+    'utf8',
+  );
+  expect(namesIn(tests, /alertname="(\w+)"/g)).toEqual(
+    namesIn(read('prometheus-rules.yml'), /alert: (\w+)/g),
+  );
+});

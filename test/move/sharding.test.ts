@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 
 const readScript = (name: string) =>
-  readFileSync(new URL(`../../scripts/sharding/${name}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../docs/operate/postgres/${name}`, import.meta.url), 'utf8');
 
 /** The numbers that were given last. */
 const LAST_NUMBERS = `

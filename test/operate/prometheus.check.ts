@@ -1,13 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { rm, rmdir, writeFile } from 'node:fs/promises';
+import { rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
+import { anAccount } from '../support/builders.ts';
 import { aCommand, aFolder, printed } from '../support/command.ts';
 import { aDisk } from '../support/disk.ts';
+import { deliverMail } from '../support/inbox.ts';
+import { aReceiver } from '../support/outbox.ts';
 
 const RULES = new URL('../../docs/operate/prometheus-rules.yml', import.meta.url);
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -106,4 +110,84 @@ test('a Prometheus that asks a server and a worker fires when a door stops, the 
   const ran_at = `${new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 19)}Z`;
   await withDb((db) => db.write((tx) => tx.updateTable('lease').set({ ran_at }).execute()));
   await expect.poll(() => isFiring(late), PATIENCE).toBe(1);
+});
+
+const HOUR_MS = 3_600_000;
+const before = (ms: number) => `${new Date(Date.now() - ms).toISOString().slice(0, 19)}Z`;
+
+/** Nothing works here: a server that only answers, with what others have left. */
+async function aNeglectedServer() {
+  const command = await aCommand({ PLUMBLINE_REQUESTS_PER_IP: '1000000' });
+  const { folder, env, run, withDb } = command;
+  const { key } = await withDb(async (db) => {
+    const { id, key } = await anAccount(db);
+    await deliverMail(db, { receivedAt: before(2 * HOUR_MS) });
+    await deliverMail(db, { receivedAt: before(2 * HOUR_MS) });
+    await aReceiver(db, id);
+    await db.write(async (tx) => {
+      const [first] = await tx.selectFrom('inbox_mail').select('seq').orderBy('seq').execute();
+      await tx
+        .updateTable('inbox_mail')
+        .set({ state: 'stuck' })
+        .where('seq', '=', first?.seq ?? 0)
+        .execute();
+      await tx
+        .updateTable('receiver')
+        .set({ due_at_ms: Date.now() - HOUR_MS })
+        .execute();
+    });
+    return { key };
+  });
+  const mail = join(folder, 'mail.eml');
+  await writeFile(
+    mail,
+    'Subject: Report domain: example.com Submitter: reporter.example\r\n\r\nHello',
+  );
+  expect((await run(['ingest', mail])).stdout).toContain('rejected');
+  const backups = await aFolder();
+  const backup = join(backups, 'plumbline-2026-03-15.db');
+  await writeFile(backup, 'a backup');
+  const old = new Date(Date.now() - 72 * HOUR_MS);
+  await utimes(backup, old, old);
+  const port = await findFreePort();
+  Object.assign(env, { PLUMBLINE_BACKUP_TO: backups, PLUMBLINE_METRICS_PORT: `${port}` });
+  const server = command.start('serve', '--only', 'api', '--json');
+  onTestFinished(() => void server.kill('SIGKILL'));
+  server.stderr.resume();
+  const { url } = JSON.parse(await printed(server, /"url".*\n/));
+  const ask = () =>
+    fetch(`${url}/v1/external/reports`, { headers: { authorization: `Bearer ${key}` } });
+  return { port, server, ask, path: join(folder, 'data/plumbline.db') };
+}
+
+test('a Prometheus fires for mails that wait or are stuck, webhooks, backups, a large log, errors and a server that is slow', async () => {
+  const { port, server, ask, path } = await aNeglectedServer();
+  const { isFiring } = await runPrometheus([port]);
+  const fires = (alert: string) =>
+    expect.poll(() => isFiring(`alertname="Plumbline${alert}"`), PATIENCE).toBeGreaterThan(0);
+  const left = ['MailsNotRead', 'MailsStuck', 'ReportsNotFound', 'DeliveriesLate', 'BackupOld'];
+  await Promise.all(left.map(fires));
+  const later = ['LogLarge', 'Errors', 'Slow', 'Down'];
+  for (const alert of later) expect(await isFiring(`alertname="Plumbline${alert}"`), alert).toBe(0);
+
+  const [reader, writer] = [new Database(path), new Database(path)];
+  onTestFinished(() => [reader, writer].forEach((connection) => void connection.close()));
+  reader.exec('begin; select count(*) from account');
+  writer.pragma('synchronous = off');
+  writer.exec('create table large (bytes)');
+  for (let i = 0; i < 70; i++) writer.exec('insert into large values (zeroblob(16000000))');
+  await fires('LogLarge');
+
+  writer.exec('alter table api_key rename to lost');
+  const asking = setInterval(() => void ask().then((answer) => answer.text()), 100);
+  onTestFinished(() => clearInterval(asking));
+  await fires('Errors');
+
+  let isStopped = false;
+  const stopping = setInterval(() => {
+    isStopped = !isStopped;
+    server.kill(isStopped ? 'SIGSTOP' : 'SIGCONT');
+  }, 900);
+  onTestFinished(() => clearInterval(stopping));
+  await fires('Slow');
 });

@@ -9,8 +9,8 @@ import { findFreePort, type RunningProxy, runCaddy, runNginx } from './proxy.ts'
 
 const PATH = '/v1/external/domains';
 const PROXIES = [
-  ['nginx', (port: number) => runNginx([port])],
-  ['Caddy', (port: number) => runCaddy(port)],
+  ['nginx', runNginx],
+  ['Caddy', runCaddy],
 ] as const;
 
 type Command = Awaited<ReturnType<typeof aCommand>>;
@@ -45,7 +45,7 @@ async function aServer(env: Readonly<Record<string, string>> = {}) {
 describe.each(PROXIES)('%s', (_name, run) => {
   test('an address of its own counts for each client, whatever the client says', async () => {
     const { port } = await aServer({ PLUMBLINE_REQUESTS_PER_IP: '3' });
-    const { send } = await run(port);
+    const { send } = await run([port]);
     const statuses = async (from: string) => {
       const found: unknown[] = [];
       for (let i = 1; i <= 4; i++) {
@@ -64,7 +64,7 @@ describe.each(PROXIES)('%s', (_name, run) => {
       const { id } = await anAccount(db);
       return (await aPerson({ db }, id)).email;
     });
-    const { send } = await run(port);
+    const { send } = await run([port]);
     const { status, headers } = await send('/settings/sign-in', {
       method: 'POST',
       headers: {
@@ -82,37 +82,41 @@ describe.each(PROXIES)('%s', (_name, run) => {
 const REQUESTS = Number(process.env['RESTART_REQUESTS'] ?? 10_000);
 const CONNECTIONS = 20;
 
-test('two instances behind nginx lose no request while they restart one after the other', async () => {
-  const ports = [await findFreePort(), await findFreePort()];
-  const common = {
-    PLUMBLINE_TRUSTED_PROXIES: '127.0.0.1',
-    PLUMBLINE_REQUESTS_PER_IP: '1000000000',
-    PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
-  };
-  const command = await aCommand(common);
-  const onPort = (port: number) => ({
-    ...command,
-    start: (...given: string[]) => {
-      command.env['PLUMBLINE_PORT'] = String(port);
-      return command.start(...given);
-    },
-  });
-  const first = await serve(onPort(ports[0] as number), ports[0] as number);
-  const { key } = await command.withDb((db) => anAccount(db));
-  const running = [first, await serve(onPort(ports[1] as number), ports[1] as number)];
-  const proxy = await runNginx(ports);
-  const load = askThrough(proxy, key);
-  let restarts = 0;
-  while (!load.isOver()) {
-    const [oldest] = running.splice(0, 1);
-    if (oldest === undefined) throw new Error('no instance runs');
-    await oldest.stop();
-    running.push(await serve(onPort(oldest.port), oldest.port));
-    restarts += 1;
-  }
-  expect(await load.outcomes).toEqual({ 200: REQUESTS });
-  expect(restarts).toBeGreaterThan(1);
-});
+test.each(PROXIES)(
+  'two instances behind %s lose no request while they restart one after the other',
+  async (_name, run) => {
+    const ports = [await findFreePort(), await findFreePort()];
+    const common = {
+      PLUMBLINE_TRUSTED_PROXIES: '127.0.0.1',
+      PLUMBLINE_STOP_DELAY_SECONDS: '3',
+      PLUMBLINE_REQUESTS_PER_IP: '1000000000',
+      PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
+    };
+    const command = await aCommand(common);
+    const onPort = (port: number) => ({
+      ...command,
+      start: (...given: string[]) => {
+        command.env['PLUMBLINE_PORT'] = String(port);
+        return command.start(...given);
+      },
+    });
+    const first = await serve(onPort(ports[0] as number), ports[0] as number);
+    const { key } = await command.withDb((db) => anAccount(db));
+    const running = [first, await serve(onPort(ports[1] as number), ports[1] as number)];
+    const proxy = await run(ports);
+    const load = askThrough(proxy, key);
+    let restarts = 0;
+    while (!load.isOver()) {
+      const [oldest] = running.splice(0, 1);
+      if (oldest === undefined) throw new Error('no instance runs');
+      await oldest.stop();
+      running.push(await serve(onPort(oldest.port), oldest.port));
+      restarts += 1;
+    }
+    expect(await load.outcomes).toEqual({ 200: REQUESTS });
+    expect(restarts).toBeGreaterThan(1);
+  },
+);
 
 /** Asks over connections that stay open. */
 function askThrough({ port }: RunningProxy, key: string) {

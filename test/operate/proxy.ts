@@ -50,11 +50,15 @@ export async function runNginx(ports: readonly number[]): Promise<RunningProxy> 
   return start('nginx', ['-c', file, '-e', 'stderr'], port);
 }
 
-/** Caddy with the file of docs/operate, and a certificate that exists already. */
-export async function runCaddy(upstream: number): Promise<RunningProxy> {
+/** Caddy with the file of docs/operate for one server or two, and a certificate that exists already. */
+export async function runCaddy(ports: readonly number[]): Promise<RunningProxy> {
   const { folder, cert, key, port } = await prepare();
-  const site = readFileSync(new URL('Caddyfile', FILES), 'utf8')
-    .replace('127.0.0.1:8080', `127.0.0.1:${upstream}`)
+  const site = readFileSync(
+    new URL(ports.length === 1 ? 'Caddyfile' : 'Caddyfile.two', FILES),
+    'utf8',
+  )
+    .replace('127.0.0.1:8080', `127.0.0.1:${ports[0]}`)
+    .replace('127.0.0.1:8081', `127.0.0.1:${ports[1]}`)
     .replace(`${HOST} {`, `https://${HOST}:${port} {\n\ttls ${cert} ${key}`);
   const file = join(folder, 'Caddyfile');
   await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${site}`);

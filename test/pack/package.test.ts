@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readNames } from '../../scripts/pack/imports.ts';
@@ -40,6 +40,35 @@ test('the package installs neither Node nor anything that only developing needs'
   expect(manifest).not.toHaveProperty('devDependencies');
   expect(manifest).not.toHaveProperty('scripts');
   expect(manifest.engines).toEqual({ node: '>=24' });
+});
+
+/** The paths to which links of the package's documents lead, from its root. */
+function listTargets(folder: string): string[] {
+  return globSync('{*,docs/**/*}.md', { cwd: folder }).flatMap((document) => {
+    const text = readFileSync(join(folder, document), 'utf8');
+    return [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, target = '']) =>
+      join(dirname(document), target),
+    );
+  });
+}
+
+test('the documents of the package, its README too, linked files that it lacks', async () => {
+  const folder = await aCheckout();
+  const { files } = readJson(join(ROOT, 'package.json'));
+  const packed = ['README.md', 'LICENSE', ...files.filter((file: string) => !file.startsWith('!'))];
+  // As npm copies them; what a build makes is not there.
+  for (const path of packed.filter(
+    (one) => existsSync(join(ROOT, one)) && !/^(dist|site)/.test(one),
+  ))
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  const before = listTargets(folder);
+  writeManifest(folder, []);
+  const targets = listTargets(folder);
+  expect(targets.length).toBeGreaterThan(50);
+  expect(before.length).toBeGreaterThan(targets.length);
+  expect(targets.filter((target) => !existsSync(join(folder, target)))).toEqual([]);
+  restoreManifest(folder);
+  expect(listTargets(folder)).toEqual(before);
 });
 
 test('the checkout’s package.json is put back, also after a pack that was interrupted', async () => {

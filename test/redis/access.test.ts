@@ -9,7 +9,7 @@ import { BACK, instances, LOST, linesOf, untilLimits, untilLost } from './instan
 import { aRedis } from './redis-server.ts';
 
 const PASSWORD = 'pa ss:w/ö@rd';
-/** All that a user of its own needs of what docs/operate.md gives it. */
+/** All that a user of its own needs of what docs/operate/scale.md gives it. */
 const RIGHTS = '~plumbline:* +eval +pttl +set +incr +get +decr'.split(' ');
 
 function toRedis(env: Record<string, string>): RedisConfig {
@@ -25,7 +25,7 @@ async function aRedisWithUser(...rights: string[]) {
 }
 
 describe('a user of the access control list', () => {
-  test('needs only the rights that docs/operate.md names', async () => {
+  test('needs only the rights that docs/operate/scale.md names', async () => {
     const redis = await aRedisWithUser(...RIGHTS);
     const [api] = await instances(1, toRedis({ PLUMBLINE_REDIS: redis.url(PASSWORD) }));
     await untilLimits(api, 'shared');

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import startServer from './postgres-server.ts';
 
-const MONTHS = new URL('../../scripts/sharding/months.sql', import.meta.url);
+const MONTHS = new URL('../../docs/operate/postgres/months.sql', import.meta.url);
 
 /** Starts the server, whose databases have reports and conflicts by months. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

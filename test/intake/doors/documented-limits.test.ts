@@ -6,7 +6,7 @@ import { IMAP_LIMITS } from '../../../src/intake/doors/imap/options.ts';
 import { SMTP_LIMITS } from '../../../src/intake/doors/smtp/limits.ts';
 import { MAX_TRIES } from '../../../src/store/inbox/claims.ts';
 
-const operating = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8');
+const operating = readFileSync(new URL('../../../docs/operate/mail.md', import.meta.url), 'utf8');
 
 /** The text with one space between words: lines end anywhere. */
 const flat = operating.replaceAll(/\s+/g, ' ');

@@ -1,6 +1,6 @@
--- Divides the tables whose keys lead with the domain or the list into 16 partitions each (docs/scaling.md,
--- “Partitions”), in one transaction, with PostgreSQL alone:
---   psql "$PLUMBLINE_DATABASE" --set ON_ERROR_STOP=1 --file scripts/sharding/partitions.sql
+-- Divides the tables whose keys lead with the domain or the list into 16 partitions each (docs/operate/scale.md), in one
+-- transaction, with PostgreSQL alone:
+--   psql "$PLUMBLINE_DATABASE" --set ON_ERROR_STOP=1 --file partitions.sql
 -- Stop every process of Plumbline first. The rows are copied once, so the disk needs room for both copies.
 begin;
 

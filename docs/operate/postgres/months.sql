@@ -1,6 +1,6 @@
--- Divides reports and their conflicts by the month in which the report's window begins (docs/scaling.md, “Months”), in
+-- Divides reports and their conflicts by the month in which the report's window begins (docs/operate/scale.md), in
 -- one transaction, with PostgreSQL alone:
---   psql "$PLUMBLINE_DATABASE" --set ON_ERROR_STOP=1 --file scripts/sharding/months.sql
+--   psql "$PLUMBLINE_DATABASE" --set ON_ERROR_STOP=1 --file months.sql
 -- Stop every process of Plumbline first. The rows are copied once, so the disk needs room for both copies.
 begin;
 
