@@ -130,6 +130,14 @@ describe('GET /v1/external/domains/{domain_id}/days', () => {
 });
 
 describe('GET /v1/external/days', () => {
+  test('has an entity tag that changes with a report of any domain', async () => {
+    const { read, send } = await serveDomains(['a.example', 'b.example']);
+    const again = { 'If-None-Match': (await read('days')).headers['etag'] ?? '' };
+    expect((await read('days', again)).status).toBe(304);
+    await send('2026-03-05', [aRecord({ count: 7 })]);
+    expect((await read('days', again)).status).toBe(200);
+  });
+
   test.each([1, 2, 3, 4, 7, 200])(
     'a walk by %i meets each active domain on each day, newest day first, then by name',
     async (limit) => {

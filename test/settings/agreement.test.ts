@@ -403,7 +403,7 @@ const ROW_OF_OVERVIEW =
 
 /** What the overview and the page of a domain show, by two requests. */
 async function checkFigures({ steps, page }: All, id: string, name: string) {
-  const all = await getData('overview?order=name&limit=200');
+  const all = await getData('overview?order=domain&limit=200');
   const one = await getData(`domains/${id}`);
   const listed = all.find((item: { id: string }) => item.id === id);
   for (const { next_step, readiness } of [listed, one]) {

@@ -141,7 +141,7 @@ describe('inviting', () => {
   });
 
   test('leaves at most twenty invitations open, and is refused after fifty in a day, until it ends', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     for (let i = 0; i < 20; i++) expect((await invite(`p${i}@many.example`)).status).toBe(200);
     const { status, text } = await invite('p20@many.example');
@@ -155,12 +155,10 @@ describe('inviting', () => {
       return [status, headers['retry-after'], / in (\d+ \w+)\./.exec(toReadable(text))?.[1]];
     };
     expect(await left()).toEqual([429, '86400', '24 hours']);
-    const begunAt = Date.now();
-    vi.setSystemTime(begunAt + 20.5 * 3_600_000);
+    vi.advanceTimersByTime(20.5 * 3_600_000);
     expect(await left()).toEqual([429, '12600', '4 hours']);
-    vi.setSystemTime(begunAt + 24 * 3_600_000 - 59_000);
+    vi.advanceTimersByTime(3.5 * 3_600_000 - 59_000);
     expect(await left()).toEqual([429, '59', '1 minute']);
-    vi.setSystemTime(begunAt);
     const other = await aSignedIn(api, await aBareAccount(api.db));
     expect((await other.browser.post(PEOPLE, { email: `x@many.example` })).status).toBe(200);
   });

@@ -24,11 +24,7 @@ async function readAll(store: Store, scope: Scope) {
   const reads = [
     await listSources(reader, { ...query, ...part }),
     await readEvidence({ ...reader }, query),
-    await findLastDay(reader, {
-      domainId: scope.domainId,
-      address: ADDRESSES[1] as string,
-      today: range.to,
-    }),
+    await findLastDay(reader, { scope, address: ADDRESSES[1] as string, today: range.to }),
     await findFacts(reader, {
       ...asked,
       thresholds: { ...DEFAULT_THRESHOLDS, newSourceMessages: 1 },

@@ -43,7 +43,7 @@ export function createDaysReads({ db, aside }: ReadingStore, { now, logError }: 
   };
   const reads = Object.entries(READS).map(([name, read]) => [
     name,
-    (query: ScopedQuery) => run(read as CountingRead<unknown, object>, query),
+    (query: Pick<ScopedQuery, 'scope'>) => run(read as CountingRead<unknown, object>, query),
   ]);
   return Object.fromEntries(reads);
 }

@@ -68,7 +68,7 @@ const MAX_DAYS = 64;
 /** The last day on which an address sent in a domain's name; null when it is in no stored day. Reads days until then. */
 export async function findLastDay(
   reader: Reader,
-  { domainId, address, today }: Omit<AddressQuery, 'scope' | 'range'> & { domainId: string },
+  { scope: { domainId }, address, today }: Omit<AddressQuery, 'range'>,
 ) {
   const { version, reporters: view } = await reader.readPlan(() => planState({ domainId, today }));
   const counted: CountedDays = { domainId, version, days: [] };

@@ -108,7 +108,7 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
   for (const address of ADDRESSES)
     sources.push(
       await readSource(reader, { scope, address, range: RANGE, today }),
-      await findLastDay(reader, { domainId, address, today }),
+      await findLastDay(reader, { scope, address, today }),
     );
   const report = await reader.readPlan(function* () {
     const { reporters: view } = yield* planState({ domainId, today });

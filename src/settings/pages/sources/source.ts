@@ -54,7 +54,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
       ${renderRanges(path, range)}
-      ${days.length === 0 ? renderNoTraffic(path, (await deps.days.findLastDay({ domainId: domain.id, address })).day) : html`<p class="figures">${renderPassed(addUp(days))}</p>${renderVolume(toColumns(days, range))}`}
+      ${days.length === 0 ? renderNoTraffic(path, (await deps.days.findLastDay({ scope, address })).day) : html`<p class="figures">${renderPassed(addUp(days))}</p>${renderVolume(toColumns(days, range))}`}
     </section>
     ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
     ${renderWords()}
