@@ -511,7 +511,7 @@ test('whoever shows a domain tells the same of it: verdicts, counts, standings a
     fc.asyncProperty(aMadeUpDomain, async (madeUp) => {
       built += 1;
       // A person may look at so many pages a minute.
-      vi.setSystemTime(Date.now() + 60_000);
+      vi.advanceTimersByTime(60_000);
       const name = `d${built}-${madeUp.lag}.example`;
       const id = await build(name, madeUp);
       const all = await readAll(id, name);
@@ -525,9 +525,9 @@ test('whoever shows a domain tells the same of it: verdicts, counts, standings a
       await checkFigures(all, id, name);
       await checkDays(all, id);
       await checkSenders(all, id);
-      vi.setSystemTime(Date.now() + 60_000);
+      vi.advanceTimersByTime(60_000);
       await checkAnswer(all, id);
-      vi.setSystemTime(Date.now() + 60_000);
+      vi.advanceTimersByTime(60_000);
       if (all.newest !== undefined) await checkAside(all, id, { name, madeUp });
       linked += all.page.links.length;
       for (const [label] of all.page.rows) seen.add(label);

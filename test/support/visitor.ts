@@ -126,7 +126,7 @@ export async function aVisitor(api: Api, accountId: string, email?: string) {
 
 /** An account with a person who is signed in, at noon of 15 March 2026, until the test is over. */
 export async function onTestDay() {
-  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   vi.setSystemTime(new Date('2026-03-15T12:00:00Z'));
   const api = await serveApi();
