@@ -72,7 +72,7 @@ interface Filter {
 
 /** Whether a source matches all that is given; undefined when nothing is. */
 function toFilter({ failing, verdict, service, address }: Filter) {
-  if (!failing && !verdict && !service && !address) return undefined;
+  if (!failing && !verdict && !service && address === undefined) return undefined;
   const isInNetwork = address === undefined ? undefined : toNetwork(address);
   return ({ sender, ...source }: JudgedSource): boolean =>
     (!failing || failedOf(source) > 0) &&

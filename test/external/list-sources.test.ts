@@ -311,6 +311,7 @@ describe('filters', () => {
     ['service=SENDgrid', ({ service }) => service.name === 'SendGrid'],
     ['service=Send', () => false],
     ['address=192.0.2.10', ({ source_ip }) => source_ip === '192.0.2.10'],
+    ['address=::FFFF:192.0.2.10', ({ source_ip }) => source_ip === '192.0.2.10'],
     ['address=192.0.2.0/24', ({ source_ip }) => source_ip.startsWith('192.0.2.')],
     ['address=2001:DB8:0::/48', ({ source_ip }) => source_ip === '2001:db8::66'],
     ['address=2001:db8::/32&failing=true', ({ source_ip }) => source_ip.startsWith('2001:db8:')],
