@@ -2,7 +2,6 @@ import { failedOf } from '../domain/alerts/rate.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
 import { remember } from '../domain/remember.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
-import { addSafely } from '../domain/safe-sum.ts';
 import type { Network } from '../domain/sources/network.ts';
 import { type JudgedSource, keepJudged } from '../store/days/judged.ts';
 import { findSourcesState, type SourcesState } from '../store/days/source-list.ts';
@@ -10,6 +9,7 @@ import type { SourceSum } from '../store/days/summed-range.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
 import { toRange } from './day-range.ts';
+import { toDispositions } from './dispositions.ts';
 import { toNetwork } from './filters.ts';
 import type { Handler } from './operation.ts';
 import { toVerdict, type Verdict } from './verdicts.ts';
@@ -48,7 +48,10 @@ export const listSources = (({ accountId, path, query }, given) => {
       const parse = remember(parsePattern);
       const data = found.sources.map((source) => ({
         ...toItem(source),
-        dispositions: toDispositions(source, parse),
+        dispositions: toDispositions(
+          source.patterns.entries().map(([text, count]) => [parse(text).disposition, count]),
+          source.messages,
+        ),
         mark: found.marks.get(source.address)?.mark ?? null,
         network: networks?.find(source.address) ?? NO_NETWORK,
         ...toSender(judged.get(source.address)),
@@ -104,18 +107,6 @@ function toSender(judged: JudgedSource | undefined) {
     reasons: judged?.sender.reasons ?? [],
     standing: judged?.standing ?? null,
   };
-}
-
-/** Messages by what receivers did with them; `other` are those of which it is not known as well. */
-function toDispositions({ messages, patterns }: SourceSum, parse: typeof parsePattern) {
-  const sums = { none: 0, quarantine: 0, reject: 0 };
-  for (const [text, messages] of patterns) {
-    const disposition = parse(text).disposition as 'none' | null;
-    if (disposition !== null && Object.hasOwn(sums, disposition))
-      sums[disposition] = addSafely(sums[disposition], messages);
-  }
-  const other = messages - sums.none - sums.quarantine - sums.reject;
-  return { ...sums, other: Math.max(0, other) };
 }
 
 const NO_NETWORK: Network = { asn: null, organisation: null, country: null };

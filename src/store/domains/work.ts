@@ -6,6 +6,7 @@ import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain
 import { findNextStep, type NextStep, rankOf } from '../../domain/next-step.ts';
 import { type DomainFacts, WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { View } from '../../domain/reports/authentication.ts';
+import { toMailResults } from '../../domain/sources/mail-results.ts';
 import { type JudgeDeps, readOwnMail } from '../days/judged.ts';
 import type { Aside } from '../days/summed-range.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -97,7 +98,10 @@ export async function settleDomain(
   const query = { accountId, today, days: WINDOW_DAYS, domainId };
   const { items, range } = await toWork(await readWorklist(deps.reader, query), today);
   const [shown] = await showDays(deps.reader, items, range);
-  return shown && { ...(await judge(deps, accountId, shown)), range };
+  if (shown === undefined) return undefined;
+  const item = await judge(deps, accountId, shown);
+  const { results, byReporter } = item.judged;
+  return { ...item, range, results: toMailResults([...results.values()].flat(), byReporter) };
 }
 
 /** Steps that are found before the event loop runs. */
