@@ -47,10 +47,10 @@ export function toDomainName(text: string): string {
   return `${below}${below ? name.slice(2) : name}`;
 }
 
-/** Whether an address, as sources have it, is the one that is written, or in the network. */
-export function toNetwork(text: string): (address: string) => boolean {
-  const isIn = parseNetwork(parseIpAddress(text) ?? text);
-  if (isIn !== undefined) return isIn;
+/** An address as sources have it, or a network. */
+export function toNetwork(text: string): string {
+  const network = parseIpAddress(text) ?? text;
+  if (parseNetwork(network) !== undefined) return network;
   throw toInvalid('address', 'an IP address, or a network like 192.0.2.0/24');
 }
 
