@@ -96,10 +96,12 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'a domain, 304', toLoad: known(same(toDomain)), ...KEPT },
   { name: 'a domain', toLoad: same(toDomain), ...AFRESH },
   { name: 'a year of days, 304', toLoad: known(same(toYear)), ...KEPT },
-  { name: 'a year of days', goal: 8, toLoad: same(toYear), ...AFRESH },
+  { name: 'a year of days', goal: 8, toLoad: same(toYear), ...KEPT },
+  { name: 'a year of days, afresh', toLoad: same(toYear), ...AFRESH },
   { name: 'days of 500 domains', toLoad: same(toAllDays), ...AFRESH, ...OF_500 },
   { name: 'overview of 500 domains, 304', toLoad: known(same(toOverview)), ...KEPT, ...OF_500 },
   { name: 'overview of 500 domains', goal: 10, toLoad: same(toOverview), ...KEPT, ...OF_500 },
+  { name: 'overview of 500 domains, afresh', toLoad: same(toOverview), ...AFRESH, ...OF_500 },
 ];
 
 function same(toPath: ToPath): ToLoad {
