@@ -31,7 +31,7 @@ const OF_DAY = 4;
 const ITEMS = DAYS.length * OF_DAY;
 /** Of the domains, so many belong to the account. */
 const [DOMAINS, OWN] = [2_000, 400];
-/** So many domains of another account have as many items. */
+/** So many other accounts have a domain with as many items. */
 const OTHERS = 5;
 /** Reports have the first numbers of the account's changes, then alerts, then domains. */
 const [CHANGES, CHANGE_EVERY, ACCOUNTS] = [1_200, 4, 10];
@@ -42,8 +42,8 @@ const TYPES = ['alert.policy_weakened', 'alert.reports_missing'] as const;
 /** Those that get more rows with what comes in. */
 const GROWING = /(?:Seq Scan on|SCAN) (?:report|alert|domain|domain_day|list_day|change)\b/;
 const SORT = /(?:^|-> +)(?:Incremental )?Sort|TEMP B-TREE/;
-/** The domain's days are few, and are read from their key; so are the reports of a reporter up to a page, and the names below one. */
-const IS_SHORT = /domain_day|report_reporter|report_account_reporter|domain_below/;
+/** The days of a domain or a list are few, and are read from their key; so are the reports of a reporter up to a page, and the names below one. */
+const IS_SHORT = /domain_day|list_day_pkey|report_reporter|report_account_reporter|domain_below/;
 /** What two indexes have of a name is read as it is found in them. */
 const UNITED = /(?<=CO-ROUTINE report\b[\s\S]*)SCAN report\b/g;
 
@@ -167,9 +167,11 @@ async function fill(db: Db) {
     for (const part of [0, REPORTER])
       await insertAll(db, 'list_day', DAYS, (day) => ({ list_id, part, day, items: OF_DAY }));
   await insertItems(db, { ...scope, seq: 1 });
-  const other = await aBareAccount(db);
-  for (const _ of numbers(OTHERS))
-    await insertItems(db, { accountId: other, domainId: (await aDomain(db, other)).id, seq: 2 });
+  for (const nth of numbers(OTHERS)) {
+    const other = await aBareAccount(db);
+    const { id } = await aDomain(db, other);
+    await insertItems(db, { accountId: other, domainId: id, seq: 1 + nth });
+  }
   await db.write((tx) => tx.deleteFrom('change').execute());
   for (const account_seq of numbers(ACCOUNTS))
     await insertAll(db, 'change', numbers(CHANGES), (i) => ({

@@ -183,7 +183,10 @@ function prepareFilteredHead(isNamed: boolean) {
 
 type AfterQuery = FilteredQuery & { readonly after: number };
 
-/** Those that arrived after a cursor, by the order of their arrival; a range of days is no reason to read all of its reports. */
+/**
+ * Those that arrived after a cursor, by the order of their arrival; a range of days is no reason to read all of its reports. Of
+ * `<> 0` PostgreSQL thinks that most are in the range, of `= 1` that so few are that it sorts them all.
+ */
 function selectArrived<P extends AfterQuery>(
   db: Kysely<Tables>,
   param: Param<P>,
@@ -194,7 +197,7 @@ function selectArrived<P extends AfterQuery>(
   const all = kind === 'named' ? selectNamed(db, param, isCounted) : selectOwn(db, param, 'domain');
   return all
     .where('seq', '>', param('after'))
-    .$if(kind === 'ranged', (arrived) => arrived.where(isInRange, '=', 1));
+    .$if(kind === 'ranged', (arrived) => arrived.where(isInRange, '<>', 0));
 }
 
 /** Those of a domain that have a name. An index has all that is counted. */
