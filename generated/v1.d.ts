@@ -355,8 +355,21 @@ export interface components {
             readonly figures: components["schemas"]["Figures"];
             readonly readiness: components["schemas"]["Readiness"];
             readonly next_step: components["schemas"]["NextStep"];
-            /** @description The messages of the thirty days by whose they are, each standing once. Empty before the first report. */
+            /** @description The messages of the thirty days by whose they are, each standing once. */
             readonly mail: readonly components["schemas"]["MailOfStanding"][];
+            /** @description Those of them that name a subdomain in the header From, which the policy `sp` or `np` is for. */
+            readonly mail_of_subdomains: readonly components["schemas"]["MailOfStanding"][];
+            readonly failed_dispositions: components["schemas"]["FailedDispositions"];
+            /**
+             * @description The DKIM signatures that messages of the thirty days had, those with most failures first, at most 100. Messages whose
+             *     details were not kept are missing.
+             */
+            readonly signatures: readonly components["schemas"]["SignatureMessages"][];
+            /**
+             * @description The messages of the thirty days by the organisation that reported them, most failures first, at most 100. Messages
+             *     of addresses that were not kept are missing.
+             */
+            readonly reported_by: readonly components["schemas"]["ReporterMessages"][];
         };
         /** @description An active domain with its figures. */
         readonly DomainOverview: {
@@ -676,6 +689,78 @@ export interface components {
              * @example 3
              */
             readonly sources: number;
+        };
+        /** @description The messages of the thirty days that did not pass DMARC, by what receivers did with them. */
+        readonly FailedDispositions: {
+            /**
+             * Format: int64
+             * @description Messages that were treated as any other.
+             * @example 120000
+             */
+            readonly none: number;
+            /**
+             * Format: int64
+             * @description Messages that were put into quarantine.
+             * @example 5100
+             */
+            readonly quarantine: number;
+            /**
+             * Format: int64
+             * @description Messages that were rejected.
+             * @example 0
+             */
+            readonly reject: number;
+            /**
+             * Format: int64
+             * @description Messages of which reports say something else or nothing, and those whose details were not kept.
+             * @example 0
+             */
+            readonly other: number;
+        };
+        /** @description The messages of thirty days that had a DKIM signature. */
+        readonly SignatureMessages: {
+            /**
+             * @description The domain that signed; null where reporters left it out.
+             * @example example.com
+             */
+            readonly domain: string | null;
+            /**
+             * @description The selector; null where reporters left it out.
+             * @example s1
+             */
+            readonly selector: string | null;
+            /**
+             * Format: int64
+             * @description Messages.
+             * @example 1534200
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Those of them whose signature verified.
+             * @example 1533900
+             */
+            readonly verified_messages: number;
+        };
+        /** @description The messages of thirty days that one reporter counted. */
+        readonly ReporterMessages: {
+            /**
+             * @description Its organisation, or else the domain of its e-mail address; null where reports name neither.
+             * @example google.com
+             */
+            readonly reporter: string | null;
+            /**
+             * Format: int64
+             * @description Messages.
+             * @example 1659000
+             */
+            readonly total_messages: number;
+            /**
+             * Format: int64
+             * @description Those of them that passed DMARC.
+             * @example 1533900
+             */
+            readonly aligned_messages: number;
         };
         /**
          * @description Whose mail a sender sends. `yours`: the owner's, and it passes. `needs_setup`: the owner's, or sent for the owner, and

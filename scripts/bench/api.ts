@@ -2,7 +2,9 @@
  * The CPU time of a request: on SQLite against a bare node:http server that sends the same bytes, and beside a server that is
  * written by hand for the comparison (peers/).
  */
+import { writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Recorded } from './bare.ts';
 import { type Bench, isAlone } from './bench.ts';
@@ -54,7 +56,7 @@ async function* startAll(bench: Bench, scenario: Scenario): AsyncGenerator<Askin
     const server = await serve(checkout, filled.database, scenario.pageCacheMb);
     const asked: Asked = { ...filled, url: server.url };
     const asking = { name: checkout.name, server, load: await scenario.toLoad(asked) };
-    if (isAlone(bench)) yield await startBare(asking);
+    if (isAlone(bench)) yield await startBare(asking, bench.folder);
     yield asking;
     if (isAlone(bench) && scenario.hasPeer && bench.engine.name === 'SQLite') {
       const peer = await startPeer(asked);
@@ -82,10 +84,12 @@ function toContender({ name, server, load }: Asking, engine: Engine): Contender 
 }
 
 /** A bare server that sends what the product answers to one of the load's requests. */
-async function startBare({ server, load }: Asking): Promise<Asking> {
+async function startBare({ server, load }: Asking, folder: string): Promise<Asking> {
   const path = load.paths[Math.floor(load.paths.length / 2)];
   const answer = await record(server.url + path, load.headers);
-  const env = { BENCH_ANSWER: JSON.stringify(answer) };
+  // In a file: a variable has at most 128 KiB.
+  const env = { BENCH_ANSWER: join(folder, 'answer.json') };
+  await writeFile(env.BENCH_ANSWER, JSON.stringify(answer));
   return { name: 'bare node:http', server: await startServer([toScript('bare.ts')], env), load };
 }
 

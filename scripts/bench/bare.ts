@@ -1,4 +1,5 @@
 /** The baseline: a bare node:http server that sends the same bytes as the product. */
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -9,7 +10,8 @@ export interface Recorded {
   readonly body: string;
 }
 
-const { status, headers, body }: Recorded = JSON.parse(process.env['BENCH_ANSWER'] ?? '');
+const answer = readFileSync(process.env['BENCH_ANSWER'] ?? '', 'utf8');
+const { status, headers, body }: Recorded = JSON.parse(answer);
 const bytes = Buffer.from(body, 'base64');
 const server = createServer((_req, res) => res.writeHead(status, headers).end(bytes));
 server.listen(0, '127.0.0.1', () => {

@@ -39,6 +39,14 @@ const toYear: ToPath = (asked) =>
   `${toDomain(asked)}/days?from=${addDays(asked.until, -365)}&until=${asked.until}&limit=200`;
 const toAllDays: ToPath = () => '/v1/external/days?limit=200';
 const toOverview: ToPath = () => '/v1/external/overview?limit=200';
+const toFiltered =
+  (toList: ToPath, toFilter: (asked: Asked) => string): ToPath =>
+  async (asked) => {
+    const list = await toList(asked);
+    return `${list}${list.includes('?') ? '&' : '?'}${toFilter(asked)}`;
+  };
+const ofDays = ({ from, until }: Asked) => `from=${from}&until=${until}`;
+const ofReporter = () => 'reporter=provider-3.example';
 const toRecords: ToPath = async (asked) => {
   const { paths, headers } = await same(toReports)(asked);
   const answer = await fetch(`${asked.url}${paths[0]}?limit=1`, { headers });
@@ -69,6 +77,18 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'account, first page', toLoad: same(toAllReports), ...AFRESH },
   { name: 'account, random page', toLoad: random(toAllReports), ...AFRESH },
   { name: 'account, walk by 200', toLoad: walk(toAllReports), ...AFRESH },
+  { name: 'filtered by days', goal: 24, toLoad: same(toFiltered(toReports, ofDays)), ...AFRESH },
+  {
+    name: 'filtered by reporter',
+    goal: 24,
+    toLoad: same(toFiltered(toReports, ofReporter)),
+    ...AFRESH,
+  },
+  {
+    name: 'account, filtered by reporter',
+    toLoad: same(toFiltered(toAllReports, ofReporter)),
+    ...AFRESH,
+  },
   { name: 'sources of thirty days, 304', goal: 4, toLoad: known(same(toSources)), ...KEPT },
   { name: 'sources of thirty days', goal: 10, toLoad: same(toSources), ...AFRESH },
   { name: 'records of a report, 304', toLoad: known(same(toRecords)), ...KEPT },
@@ -76,10 +96,12 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'a domain, 304', toLoad: known(same(toDomain)), ...KEPT },
   { name: 'a domain', toLoad: same(toDomain), ...AFRESH },
   { name: 'a year of days, 304', toLoad: known(same(toYear)), ...KEPT },
-  { name: 'a year of days', goal: 8, toLoad: same(toYear), ...AFRESH },
+  { name: 'a year of days', goal: 8, toLoad: same(toYear), ...KEPT },
+  { name: 'a year of days, afresh', toLoad: same(toYear), ...AFRESH },
   { name: 'days of 500 domains', toLoad: same(toAllDays), ...AFRESH, ...OF_500 },
   { name: 'overview of 500 domains, 304', toLoad: known(same(toOverview)), ...KEPT, ...OF_500 },
   { name: 'overview of 500 domains', goal: 10, toLoad: same(toOverview), ...KEPT, ...OF_500 },
+  { name: 'overview of 500 domains, afresh', toLoad: same(toOverview), ...AFRESH, ...OF_500 },
 ];
 
 function same(toPath: ToPath): ToLoad {

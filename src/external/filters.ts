@@ -9,6 +9,7 @@ import {
   toDay,
   toInstant,
 } from '../domain/instant.ts';
+import { parseIpAddress } from '../domain/ip-address.ts';
 import { parseNetwork } from '../domain/network-address.ts';
 
 /* Values of filters as the store takes them. The contract has checked their form. */
@@ -27,9 +28,11 @@ const LEAP_SECOND = /:60(?:\.\d+)?(?=[^:\d]|$)/;
  * The first whole second at an instant or after it: what happened before the one happened before the other, because all
  * instants that are stored are whole seconds.
  */
-export function toWholeSecond(text: string | undefined): Instant | undefined {
+export function toWholeSecond(name: string, text: string | undefined): Instant | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text.toUpperCase().replace(/\s/, 'T').replace(LEAP_SECOND, ':59.999'));
+  // To Ajv, an offset may have hours alone.
+  if (Number.isNaN(time)) throw toInvalid(name, 'a timestamp like 2026-03-14T00:00:00Z');
   const [first, last] = [Date.parse(BEGIN_OF_TIME), Date.parse(END_OF_TIME)];
   const second = Math.ceil(time / 1_000) * 1_000;
   return toInstant(new Date(Math.min(Math.max(second, first), last)));
@@ -44,10 +47,10 @@ export function toDomainName(text: string): string {
   return `${below}${below ? name.slice(2) : name}`;
 }
 
-/** Whether an address is the one that is written, or in the network. */
-export function toNetwork(text: string): (address: string) => boolean {
-  const isIn = parseNetwork(text);
-  if (isIn !== undefined) return isIn;
+/** An address as sources have it, or a network. */
+export function toNetwork(text: string): string {
+  const network = parseIpAddress(text) ?? text;
+  if (parseNetwork(network) !== undefined) return network;
   throw toInvalid('address', 'an IP address, or a network like 192.0.2.0/24');
 }
 

@@ -1,12 +1,14 @@
+import { failedOf } from '../domain/alerts/rate.ts';
 import { toRecordName } from '../domain/dns/dns-record.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
-import type { MailOfStanding } from '../domain/own-mail.ts';
+import type { ScopedMail } from '../domain/readiness.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
 import { stateOf, toLately } from '../store/days/believed.ts';
 import { type NewestReport, planNewestReport } from '../store/domains/domain-of-account.ts';
 import { type SettledItem, settleDomain } from '../store/domains/work.ts';
 import { ask } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
+import { toDispositions } from './dispositions.ts';
 import type { Handler } from './operation.ts';
 import { toWorkFields } from './work-fields.ts';
 
@@ -37,16 +39,41 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) 
       const item = await settleDomain({ reader, days, networks }, { accountId, domainId, now });
       if (state === undefined || item === undefined) return undefined;
       const fields = toWorkFields(item, item.range, await given.findAddress(accountId));
-      const mail = Object.entries(item.judged.mail.all.standings).map(toMail);
-      const data = { ...toData(item), published_policy: toPolicy(report), ...fields, mail };
+      const data = {
+        ...toData(item),
+        published_policy: toPolicy(report),
+        ...fields,
+        ...toMail(item),
+      };
       return { version: await toVersion(state), body: { data } };
     },
   };
 }) satisfies Handler<'getDomain'>;
 
-const toMail = ([standing, { messages, aligned, sources }]: [string, MailOfStanding]) => ({
-  ...{ standing, total_messages: messages, aligned_messages: aligned, sources },
-});
+type Settled = NonNullable<Awaited<ReturnType<typeof settleDomain>>>;
+
+const MAX_ROWS = 100;
+
+/** Whose the messages are, and why they failed. */
+function toMail({ judged: { mail }, results, settled: { counts } }: Settled) {
+  const { applied, signatures, reporters } = results;
+  return {
+    mail: toStandings(mail.all),
+    mail_of_subdomains: toStandings(mail.below),
+    failed_dispositions: toDispositions(applied, failedOf(counts)),
+    signatures: signatures.slice(0, MAX_ROWS).map(({ domain, selector, messages, aligned }) => {
+      return { domain, selector, total_messages: messages, verified_messages: aligned };
+    }),
+    reported_by: reporters.slice(0, MAX_ROWS).map(({ name: reporter, messages, aligned }) => {
+      return { reporter, total_messages: messages, aligned_messages: aligned };
+    }),
+  };
+}
+
+const toStandings = ({ standings }: Pick<ScopedMail, 'standings'>) =>
+  Object.entries(standings).map(([standing, { messages, aligned, sources }]) => {
+    return { standing, total_messages: messages, aligned_messages: aligned, sources };
+  });
 
 /** A record that only reports state was not seen in DNS. */
 function toData({ id, name, lastReportAt, statedOn, facts: { status, record } }: SettledItem) {

@@ -8,14 +8,10 @@ import type { Handler } from './operation.ts';
 export const listAlerts = (({ accountId, query }) => {
   const { domain_id: domainId, type, state, changed_after: cursor, ...others } = query;
   const { fired_from, fired_until, ...page } = others;
-  const fired = { from: toWholeSecond(fired_from), until: toWholeSecond(fired_until) };
-  const list = alertsOf({
-    accountId,
-    domainId,
-    type,
-    state,
-    ...fired,
-  }) as FollowedList<ServedAlert>;
+  const from = toWholeSecond('fired_from', fired_from);
+  const until = toWholeSecond('fired_until', fired_until);
+  const filter = { type, state, from, until };
+  const list = alertsOf({ accountId, domainId, ...filter }) as FollowedList<ServedAlert>;
   if (cursor === undefined) return { list, page };
   return { list: { followed: list, parameter: 'changed_after', cursor }, page };
 }) satisfies Handler<'listAlerts'>;

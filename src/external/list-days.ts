@@ -53,19 +53,21 @@ function toDaily(
         const found = yield* find();
         if (found === undefined) return undefined;
         const { total, rows } = yield* planDaily({ range, page: query, ...found });
-        const data = rows.map((row) => toItem(row, today));
+        const since = addDays(today, -LAG_DAYS);
+        const data = rows.map((row) => toItem(row, since));
         return { version: toVersion(found), body: { data, total } };
       }),
   };
 }
 
-function toItem(row: DailyRow, today: Day) {
+/** Days since that day still fill. */
+function toItem(row: DailyRow, since: Day) {
   const { domainId, day, view, reports, messages, quarantined, rejected, otherwise, aside } = row;
   const none = Math.max(0, messages - quarantined - rejected - otherwise);
   return {
     domain_id: domainId,
     day,
-    may_change: day >= addDays(today, -LAG_DAYS),
+    may_change: day >= since,
     reporters: view,
     reports,
     total_messages: messages,

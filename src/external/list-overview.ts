@@ -25,7 +25,7 @@ export const listOverview = (({ accountId, query }, given) => {
         accountId,
         range,
         items: ordered.slice(offset, offset + limit),
-        isWhole: true,
+        known: hashVersion(await given.findKnown()),
       };
       const settled = await settleWork({ reader, days, networks }, page);
       const address = await given.findAddress(accountId);

@@ -1,15 +1,14 @@
-import { failedOf } from '../domain/alerts/rate.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
 import { remember } from '../domain/remember.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
-import { addSafely } from '../domain/safe-sum.ts';
 import type { Network } from '../domain/sources/network.ts';
-import { type JudgedSource, keepJudged } from '../store/days/judged.ts';
+import { type BySource, type JudgedSource, keepJudged } from '../store/days/judged.ts';
 import { findSourcesState, type SourcesState } from '../store/days/source-list.ts';
 import type { SourceSum } from '../store/days/summed-range.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
 import { toRange } from './day-range.ts';
+import { toDispositions } from './dispositions.ts';
 import { toNetwork } from './filters.ts';
 import type { Handler } from './operation.ts';
 import { toVerdict, type Verdict } from './verdicts.ts';
@@ -21,14 +20,17 @@ export const listSources = (({ accountId, path, query }, given) => {
   const scope = { accountId, domainId };
   const today = toDay(toInstant(now()));
   const range = toRange({ from, until }, today);
-  const filter = { failing: failing === 'true', verdict, service: service?.toLowerCase(), address };
-  const isMeant = toFilter(filter);
+  const wanted = {
+    isFailing: failing === 'true',
+    address: address === undefined ? undefined : toNetwork(address),
+  };
+  const sender = { verdict, service: service?.toLowerCase() };
   const findState = (reader: Reader) => findSourcesState(reader, scope, today);
   const toKnown = async ({ version, reporters, marks }: SourcesState) => {
     const marked = [...marks].map(([subject, { mark }]) => [subject, mark]);
     return hashVersion([version, reporters, range, marked, await findKnown()]);
   };
-  const toVersion = (known: string) => hashVersion([known, order, filter]);
+  const toVersion = (known: string) => hashVersion([known, order, wanted, sender]);
   return {
     missing: 'No such domain.',
     findVersion: async (reader) => {
@@ -42,13 +44,15 @@ export const listSources = (({ accountId, path, query }, given) => {
       const known = await toKnown(state);
       const judging = { scope, name: state.domain, range };
       const judged = await keepJudged({ reader, days, networks }, judging, known);
-      const meant = isMeant && [...judged.values()].filter(isMeant);
-      const among = meant?.map(({ address }) => address);
-      const found = await days.listSources({ scope, range, order, among, ...page });
+      const among = listMeant(judged, sender);
+      const found = await days.listSources({ scope, range, order, among, ...wanted, ...page });
       const parse = remember(parsePattern);
       const data = found.sources.map((source) => ({
         ...toItem(source),
-        dispositions: toDispositions(source, parse),
+        dispositions: toDispositions(
+          source.patterns.entries().map(([text, count]) => [parse(text).disposition, count]),
+          source.messages,
+        ),
         mark: found.marks.get(source.address)?.mark ?? null,
         network: networks?.find(source.address) ?? NO_NETWORK,
         ...toSender(judged.get(source.address)),
@@ -61,24 +65,19 @@ export const listSources = (({ accountId, path, query }, given) => {
   };
 }) satisfies Handler<'listSources'>;
 
-interface Filter {
-  readonly failing: boolean;
+interface MeantSender {
   readonly verdict: Verdict | undefined;
-  /** The name of the sender's service, in lower case. */
+  /** The name of its service, in lower case. */
   readonly service: string | undefined;
-  /** An address, or a network. */
-  readonly address: string | undefined;
 }
 
-/** Whether a source matches all that is given; undefined when nothing is. */
-function toFilter({ failing, verdict, service, address }: Filter) {
-  if (!failing && !verdict && !service && !address) return undefined;
-  const isInNetwork = address === undefined ? undefined : toNetwork(address);
-  return ({ sender, ...source }: JudgedSource): boolean =>
-    (!failing || failedOf(source) > 0) &&
+/** The addresses of senders that are meant; undefined when all are. */
+function listMeant(judged: BySource, { verdict, service }: MeantSender) {
+  if (verdict === undefined && service === undefined) return undefined;
+  const isMeant = ({ sender }: JudgedSource) =>
     (verdict === undefined || toVerdict(sender.verdict) === verdict) &&
-    (service === undefined || sender.service?.name?.toLowerCase() === service) &&
-    (isInNetwork?.(source.address) ?? true);
+    (service === undefined || sender.service?.name?.toLowerCase() === service);
+  return [...judged.values()].filter(isMeant).map(({ address }) => address);
 }
 
 function toItem(source: SourceSum) {
@@ -104,18 +103,6 @@ function toSender(judged: JudgedSource | undefined) {
     reasons: judged?.sender.reasons ?? [],
     standing: judged?.standing ?? null,
   };
-}
-
-/** Messages by what receivers did with them; `other` are those of which it is not known as well. */
-function toDispositions({ messages, patterns }: SourceSum, parse: typeof parsePattern) {
-  const sums = { none: 0, quarantine: 0, reject: 0 };
-  for (const [text, messages] of patterns) {
-    const disposition = parse(text).disposition as 'none' | null;
-    if (disposition !== null && Object.hasOwn(sums, disposition))
-      sums[disposition] = addSafely(sums[disposition], messages);
-  }
-  const other = messages - sums.none - sums.quarantine - sums.reject;
-  return { ...sums, other: Math.max(0, other) };
 }
 
 const NO_NETWORK: Network = { asn: null, organisation: null, country: null };

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { NextStep } from '../../src/domain/next-step.ts';
+import type { Standing } from '../../src/domain/own-mail.ts';
+import type { Obstacle } from '../../src/domain/readiness.ts';
+import type { ReasonCode } from '../../src/domain/senders/sender.ts';
+import { VERDICTS } from '../../src/external/verdicts.ts';
 
 interface Contract {
   readonly paths: Readonly<Record<string, { get: { parameters: readonly { $ref: string }[] } }>>;
@@ -45,4 +50,49 @@ test('the parameters of a released operation keep their order, and new ones come
     const own = paths[path]?.get.parameters.slice(0, get.parameters.length);
     expect(own, path).toEqual(get.parameters);
   }
+});
+
+/** All codes of the rules: one that is missing here does not compile. */
+const STEPS = {
+  ...{
+    resume: 1,
+    first_reports: 1,
+    one_record: 1,
+    publish_record: 1,
+    alert: 1,
+    silent: 1,
+    failing: 1,
+  },
+  ...{ forwarded: 1, no_passing_mail: 1, lock: 1, sends_after_all: 1, wait: 1, enforce: 1 },
+  ...{ stronger: 1, policy_unknown: 1, nothing: 1 },
+} satisfies Record<NextStep['kind'], 1>;
+const OBSTACLES = {
+  ...{ silent: 1, own: 1, undecided: 1, forwarded: 1, no_passing_mail: 1, sends_after_all: 1 },
+  ...{ few_data: 1, stranger: 1 },
+} satisfies Record<Obstacle['kind'] | 'stranger', 1>;
+const REASONS = {
+  ...{ marked: 1, scattered: 1, signature_broken: 1, listed_forwarder: 1, signature_carried: 1 },
+  ...{ receiver_says_forwarded: 1, alignment_strict: 1, partly_fails: 1, pass_not_counted: 1 },
+  ...{ passes: 1, name_is_own: 1, service_as_itself: 1, private_address: 1, own_network: 1 },
+  ...{ unlisted_domain: 1, spf_refuses: 1, nothing_authenticates: 1 },
+} satisfies Record<ReasonCode, 1>;
+const STANDINGS = {
+  ...{ passing: 1, own: 1, undecided: 1, forwarded: 1, stranger: 1, foreign: 1 },
+} satisfies Record<Standing, 1>;
+
+test.each<readonly [schema: string, property: string | undefined, codes: readonly string[]]>([
+  ['NextStep', 'code', Object.keys(STEPS)],
+  ['ReadinessReason', 'code', Object.keys(OBSTACLES)],
+  ['Source', 'reasons', Object.keys(REASONS)],
+  ['Standing', undefined, Object.keys(STANDINGS)],
+  ['Verdict', undefined, VERDICTS],
+])('%s describes each code of its %s', (name, property, codes) => {
+  const schema: {
+    readonly description?: string;
+    readonly properties?: Readonly<Record<string, { readonly description: string }>>;
+  } = components['schemas']?.[name] ?? {};
+  const of = property === undefined ? schema : schema.properties?.[property];
+  const described = of?.description ?? '';
+  const met = [...described.matchAll(/`([a-z_]+)`:\s/g)].map(([, code]) => code);
+  expect(met.sort()).toEqual(codes.toSorted());
 });

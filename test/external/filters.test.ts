@@ -378,6 +378,9 @@ test.each<readonly [path: string, name: string, wanted: string]>([
   ['/v1/external/alerts?fired_from=2026-02-30T00:00:00Z', 'fired_from', 'a timestamp'],
   ['/v1/external/alerts?fired_until=2026-03-14T00:00:00', 'fired_until', 'a timestamp'],
   ['/v1/external/alerts?fired_until=x&fired_until=y', 'fired_until', 'a timestamp'],
+  // The format that Ajv knows allows it; it was a 500.
+  ['/v1/external/alerts?fired_from=2026-03-14T00:00:00%2B05', 'fired_from', 'a timestamp'],
+  ['/v1/external/alerts?fired_until=2026-03-14T23:59:60-05', 'fired_until', 'a timestamp'],
   ['/v1/external/reports?from=2026-3-1', 'from', 'a day'],
   ['/v1/external/reports?until=2026-02-30', 'until', 'a day'],
   ['/v1/external/reports?reporter=', 'reporter', 'a name'],
@@ -391,6 +394,8 @@ test.each<readonly [path: string, name: string, wanted: string]>([
   ['/v1/external/domains/ID/sources?verdict=good', 'verdict', 'one of yours, needs_setup, '],
   ['/v1/external/domains/ID/sources?service=', 'service', 'a name'],
   ...[
+    // It was as if nobody had asked for an address.
+    '',
     'x',
     '192.0.2.0/33',
     '192.0.2.0/',

@@ -37,7 +37,9 @@ describe('GET /v1/external/domains/{domain_id}', () => {
     const newest = aReportWith(domain.name, 'reject', '2026-03-14T00:00:00Z');
     await receive(db, [newest]);
     await receive(db, [aReportWith(domain.name, 'none', '2026-03-13T00:00:00Z')]);
-    const { figures, readiness, next_step, mail, ...data } = (await read()).body.data;
+    const { figures, readiness, next_step, ...others } = (await read()).body.data;
+    const { mail, mail_of_subdomains, failed_dispositions, ...rest } = others;
+    const { signatures, reported_by, ...data } = rest;
     expect({ data }).toStrictEqual({
       data: {
         id: domain.id,

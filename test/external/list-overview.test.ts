@@ -168,6 +168,35 @@ describe('GET /v1/external/overview', () => {
     }
   });
 
+  test('tells the same as the page of the domain after each change: what is kept of its mail is not older', async () => {
+    const { db, get, key, accountId, read, add, send } = await serveAccount();
+    const { id: domainId } = await add('a.example');
+    await add('b.example');
+    const by = { accountId, name: 'somebody', at: NOW, address: null };
+    const failed = { spf: 'fail', dkim: 'fail' };
+    const set = (mark: 'legitimate' | 'unknown' | null) =>
+      updateMark(db, { domainId, subject: '192.0.2.1', mark }, by);
+    const name = { address: '192.0.2.1', name: 'mail.a.example', expiresAt: NOW };
+    const changes = [
+      ...[() => send('a.example', '2026-03-14', 30, failed), () => set('legitimate')],
+      ...[() => set('unknown'), () => set(null)],
+      () => updateNames(db, { domainId, now: NOW }, [name]),
+      () => send('a.example', '2026-03-13', 300, failed),
+      () => send('b.example', '2026-03-13', 7, failed),
+    ];
+    const answers = new Set<string>();
+    for (const change of changes) {
+      await change();
+      for (const item of (await read()).body.data) {
+        const { body } = await get(`/v1/external/domains/${item.id}`, { key });
+        const { readiness, next_step } = body.data;
+        expect(item).toMatchObject({ readiness, next_step });
+        answers.add(JSON.stringify(readiness));
+      }
+    }
+    expect(answers.size).toBeGreaterThan(4);
+  });
+
   test('has a tag that neither the same names nor the same record change', async () => {
     const { db, read, add, check } = await serveAccount();
     const { id: domainId } = await add('a.example');

@@ -311,6 +311,7 @@ describe('filters', () => {
     ['service=SENDgrid', ({ service }) => service.name === 'SendGrid'],
     ['service=Send', () => false],
     ['address=192.0.2.10', ({ source_ip }) => source_ip === '192.0.2.10'],
+    ['address=::FFFF:192.0.2.10', ({ source_ip }) => source_ip === '192.0.2.10'],
     ['address=192.0.2.0/24', ({ source_ip }) => source_ip.startsWith('192.0.2.')],
     ['address=2001:DB8:0::/48', ({ source_ip }) => source_ip === '2001:db8::66'],
     ['address=2001:db8::/32&failing=true', ({ source_ip }) => source_ip.startsWith('2001:db8:')],
@@ -349,6 +350,24 @@ describe('filters', () => {
     const answer = await read('?verdict=yours', { 'If-None-Match': headers['etag'] });
     expect(answer.status).toBe(200);
     expect(await list('?verdict=yours&address=192.0.2.11/32&failing=true')).toEqual([]);
+  });
+
+  // They had only addresses that are judged.
+  test('an address is found, and failing ones are counted, in a flood of addresses of which some have no verdict', async () => {
+    const { read, send } = await serveDomain();
+    for (let day = 0; day < 22; day += 1) {
+      const passed = day === 0 && PASSED;
+      const records = Array.from({ length: 1_000 }, (_, i) =>
+        aRecord({ sourceIp: `10.${day}.${i >> 8}.${i & 255}`, count: 1, ...passed }),
+      );
+      await send(addDays(TODAY, -1 - day), records);
+    }
+    const count = async (query: string) => (await read(query)).body.total;
+    expect(await count('?failing=true')).toBe(21_000);
+    expect(await count('?address=10.0.0.0/16')).toBe(1_000);
+    expect(await count('?address=10.0.0.0/15&failing=true')).toBe(1_000);
+    const { data } = (await read('?address=10.0.3.7')).body;
+    expect(data).toMatchObject([{ source_ip: '10.0.3.7', aligned_messages: 1, verdict: null }]);
   });
 
   test('a name in DNS that a verdict depends on changes the tag of its list', async () => {

@@ -4,7 +4,6 @@ import { addUp, failedOf } from '../../domain/alerts/rate.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toDay, toInstant } from '../../domain/instant.ts';
 import { type DomainFacts, hasNoPassingMail } from '../../domain/readiness.ts';
-import { toMailResults } from '../../domain/sources/mail-results.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
 import { alertsOf, type ListedAlert } from '../../store/alerts/alert-list.ts';
@@ -57,9 +56,8 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const { domain } = charted;
   const settled = await settleDomain({ ...deps, ...deps.store }, { ...scope, now: at });
   if (settled === undefined) throw new Failure('not_found', 'No such domain.');
-  const { settled: facts, judged, step, statedOn } = settled;
+  const { settled: facts, judged, results, step, statedOn } = settled;
   const read = { ...charted, record: facts.record, statedOn };
-  const results = toMailResults([...judged.results.values()].flat(), judged.byReporter);
   const failed = failedOf(facts.counts);
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);

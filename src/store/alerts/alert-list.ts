@@ -193,7 +193,7 @@ function prepareHead(kind: Kind) {
 
 function prepareItems(kind: Kind) {
   const { of, isRanged } = kind;
-  /** By the order of their changes: a range is no reason to read all that fired in it. */
+  /** By the order of their changes: a range is no reason to read all that fired in it (reports.ts says why not `= 1`). */
   const selectChanged = <P extends FilteredQuery & { after: number }>(
     db: Kysely<Tables>,
     param: Param<P>,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { addDays, countDays, type Day, type DayRange } from '../../domain/instant.ts';
+import { remember } from '../../domain/remember.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { dialectOf } from '../engine/dialect.ts';
@@ -38,7 +39,8 @@ export function* planDaily({ range, page, domains, list }: DailyQuery) {
   const { offset, limit } = page;
   const count = Math.max(0, Math.min(limit, total - offset));
   if (count === 0) return { total, rows: [] };
-  const dayAt = (place: number) => addDays(range.to, -Math.floor(place / domains));
+  const toDay = remember((days: number) => addDays(range.to, -days));
+  const dayAt = (place: number) => toDay(Math.floor(place / domains));
   // A page begins among the domains of its first day, and may end among those of another.
   const first = offset % domains;
   const own = yield* list({ offset: first, limit: Math.min(count, domains) });
@@ -66,15 +68,20 @@ const countsOf = prepareQuery((db, param: Param<{ ids: string; from: Day; to: Da
     .where('day', '<=', param('to')),
 );
 
+const NO_COUNTS = countEach(() => 0);
+
 function toCounts(parts: readonly RowOfQuery<typeof countsOf>[], view: View) {
-  const isCounted = ({ belief }: (typeof parts)[number]) =>
-    belief === 'established' || (belief === 'other' && view === 'all');
-  const [counted, others] = [parts.filter(isCounted), parts.filter((one) => !isCounted(one))];
-  const sum = (some: typeof parts, column: DayCount | 'reports') =>
-    some.reduce((all, row) => addSafely(all, row[column]), 0);
-  const aside = { reports: sum(others, 'reports'), messages: sum(others, 'messages') };
-  const reports = sum(counted, 'reports');
-  return { reports, ...countEach((_, name) => sum(counted, name)), aside };
+  const [counts, aside] = [
+    { ...NO_COUNTS, reports: 0 },
+    { reports: 0, messages: 0 },
+  ];
+  for (const part of parts) {
+    const isCounted = part.belief === 'established' || (part.belief === 'other' && view === 'all');
+    const sums: Partial<Record<DayCount | 'reports', number>> = isCounted ? counts : aside;
+    for (const [name, sum = 0] of Object.entries(sums) as [DayCount | 'reports', number][])
+      sums[name] = addSafely(sum, part[name]);
+  }
+  return { ...counts, aside };
 }
 
 /** A part of an account's active domains, by name. */

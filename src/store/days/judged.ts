@@ -101,7 +101,8 @@ export async function readJudged(
 /** Addresses of all ranges whose senders are kept. Each takes some 500 bytes. */
 const MAX_KEPT = 50_000;
 
-type BySource = ReadonlyMap<string, JudgedSource>;
+/** By their addresses. */
+export type BySource = ReadonlyMap<string, JudgedSource>;
 const keptSenders = new WeakMap<Reader, LRUCache<string, BySource>>();
 
 /** The senders of a range, for who reads its pages. `version` is another one when something changes by which they are judged. */

@@ -1,5 +1,7 @@
+import { failedOf } from '../../domain/alerts/rate.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Day } from '../../domain/instant.ts';
+import { parseNetwork } from '../../domain/network-address.ts';
 import { sortFirst } from '../../domain/sort.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
@@ -7,11 +9,19 @@ import { stateOf, toLately } from './believed.ts';
 import { readMarks } from './marks.ts';
 import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
-export interface SourceQuery extends ScopedQuery {
+/** Which sources a list has; all where nothing is given. */
+interface SourceFilter {
+  /** Of which messages failed. */
+  readonly isFailing?: boolean;
+  /** An address, or a network. */
+  readonly address?: string | undefined;
+  /** Some addresses. */
+  readonly among?: readonly string[] | undefined;
+}
+
+export interface SourceQuery extends ScopedQuery, SourceFilter {
   /** `failed` when none is given. */
   readonly order?: keyof typeof ORDERS | undefined;
-  /** The addresses that a filter lets through; all when undefined. */
-  readonly among?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -23,8 +33,8 @@ export type SourcesState = NonNullable<Awaited<ReturnType<typeof findSourcesStat
 export async function listSources(reader: Reader, { scope, range, today, ...query }: SourceQuery) {
   const state = await readState(reader, scope, today);
   const { summed, counted } = await sumRange(reader, { ...scope, range, today }, state);
-  const { order = 'failed', among, offset, limit } = query;
-  const sorted = sortAll(summed, order);
+  const { among, offset, limit } = query;
+  const sorted = sortAll(summed, query);
   const isAmong = among && new Set(among);
   const found = isAmong ? sorted.filter(({ address }) => isAmong.has(address)) : sorted;
   const sources = found.slice(offset, offset + limit);
@@ -49,16 +59,25 @@ export function toTotals(summed: SummedRange) {
   };
 }
 
-/** Once while the range is kept: a list has many pages. */
+/** Lists of a range that are kept with it: two orders, and some with filters. */
+const MAX_SORTED = 8;
+
+/** Once while the range is kept: a list has many pages, and to look up 100,000 addresses in a network takes 0.1 s. */
 function sortAll(
   { sources, sorted }: SummedRange,
-  order: keyof typeof ORDERS,
+  { order = 'failed', isFailing = false, address: of }: SourceFilter & Pick<SourceQuery, 'order'>,
 ): readonly SourceSum[] {
-  const known = sorted.get(order);
+  const key = [order, isFailing, of].join(' ');
+  const known = sorted.get(key);
   if (known !== undefined) return known;
-  const all = [...sources.values()].sort(inOrder(ORDERS[order]));
-  sorted.set(order, all);
-  return all;
+  const isIn = of?.includes('/') ? parseNetwork(of) : (address: string) => address === of;
+  const found = [...sources.values()].filter(
+    (source) =>
+      (!isFailing || failedOf(source) > 0) && (of === undefined || isIn?.(source.address)),
+  );
+  if (sorted.size >= MAX_SORTED) sorted.clear();
+  sorted.set(key, found.sort(inOrder(ORDERS[order])));
+  return found;
 }
 
 type Compare = (a: SourceSum, b: SourceSum) => number;

@@ -4,8 +4,9 @@ import { LRUCache } from 'lru-cache';
 import { addUp, type DayCounts, failedOf } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import { findNextStep, type NextStep, rankOf } from '../../domain/next-step.ts';
-import { type DomainFacts, WINDOW_DAYS } from '../../domain/readiness.ts';
+import { type DomainFacts, type JudgedMail, WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { View } from '../../domain/reports/authentication.ts';
+import { toMailResults } from '../../domain/sources/mail-results.ts';
 import { type JudgeDeps, readOwnMail } from '../days/judged.ts';
 import type { Aside } from '../days/summed-range.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -19,6 +20,8 @@ import { type KnownDomains, readDaysOf, readWorklist, type Worklist } from './wo
 export interface WorkItem {
   readonly id: string;
   readonly name: string;
+  /** Another one whenever its days change, or what they are judged by. */
+  readonly version: string;
   /** Whose reports count, and what does not. */
   readonly reporters: View;
   readonly aside: Aside;
@@ -97,7 +100,10 @@ export async function settleDomain(
   const query = { accountId, today, days: WINDOW_DAYS, domainId };
   const { items, range } = await toWork(await readWorklist(deps.reader, query), today);
   const [shown] = await showDays(deps.reader, items, range);
-  return shown && { ...(await judge(deps, accountId, shown)), range };
+  if (shown === undefined) return undefined;
+  const item = await judge(deps, accountId, shown);
+  const { results, byReporter } = item.judged;
+  return { ...item, range, results: toMailResults([...results.values()].flat(), byReporter) };
 }
 
 /** Steps that are found before the event loop runs. */
@@ -108,7 +114,8 @@ async function toWork({ range, states, sums, alerts }: Worklist, today: Day) {
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
   const items: WorkItem[] = [];
   for (const state of states) {
-    const { id, name, reporters, last_report_at: lastReportAt, status, oldest, newest } = state;
+    const { id, name, version, reporters, last_report_at: lastReportAt } = state;
+    const { status, oldest, newest } = state;
     const sum = sumsById.get(id) ?? NO_SUM;
     const { record, statedOn } = findRecord(state);
     const facts = {
@@ -121,7 +128,7 @@ async function toWork({ range, states, sums, alerts }: Worklist, today: Day) {
     const { asideReports: reports, asideMessages: messages, unproven } = sum;
     const aside = { reports, messages, unproven };
     const step = findNextStep(facts);
-    items.push({ id, name, reporters, aside, lastReportAt, statedOn, facts, step });
+    items.push({ id, name, version, reporters, aside, lastReportAt, statedOn, facts, step });
     if (items.length % STEPS_AT_ONCE === 0) await yieldToOthers();
   }
   return { range, alerts, items: items.sort(byRank) };
@@ -144,19 +151,40 @@ interface WorkOfPage {
   readonly range: DayRange;
   /** Few: each may take a millisecond or two. */
   readonly items: readonly WorkItem[];
-  /** Whether readiness is told as well, which depends on senders whatever the step is. */
-  readonly isWhole?: boolean;
+  /**
+   * Given where readiness is told as well, which depends on senders whatever the step is: another text when services or
+   * networks are named otherwise. Judging takes a millisecond and a half a domain, so it is kept for domains that are the same.
+   */
+  readonly known?: string;
 }
+
+/** Senders of domains whose mail is kept. Each takes some 300 bytes. */
+const MAX_SENDERS = 100_000;
+
+const keptMail = new LRUCache<string, JudgedMail>({
+  maxSize: MAX_SENDERS,
+  sizeCalculation: ({ all, below }) =>
+    [all, below]
+      .flatMap(({ failing, forwarders, strangers }) => [failing, forwarders, strangers])
+      .reduce((sum, { length }) => sum + length, 4),
+});
 
 /** Gives each domain that is shown the next step that its own page tells. Whose mail it is, is asked where the answer depends on it. */
 export async function settleWork(deps: JudgeDeps, work: WorkOfPage): Promise<SettledItem[]> {
-  const { accountId, range, items, isWhole = false } = work;
+  const { accountId, range, items, known } = work;
   const settled: SettledItem[] = [];
   for (const item of await showDays(deps.reader, items, range)) {
     const facts = countOwn(item);
-    const isKnown = !isWhole && !dependsOnSenders(facts);
-    const known = { ...item, settled: facts, step: findNextStep(facts) };
-    settled.push(isKnown ? known : await judge(deps, accountId, item));
+    const key = [item.id, item.version, item.reporters, facts.newest ?? facts.today, known].join();
+    const mail = known === undefined ? undefined : keptMail.get(key);
+    if (mail !== undefined || (known === undefined && !dependsOnSenders(facts))) {
+      const own = { ...facts, ...(mail && { mail }) };
+      settled.push({ ...item, settled: own, step: findNextStep(own) });
+      continue;
+    }
+    const judged = await judge(deps, accountId, item);
+    if (known !== undefined) keptMail.set(key, judged.settled.mail);
+    settled.push(judged);
     await yieldToOthers();
   }
   return settled;
