@@ -18,12 +18,13 @@ export function define(command: Command): void {
     .option('--dry-run', 'only say what would go')
     .addHelpText('after', HELP)
     .action(async ({ dryRun = false, ...output }: Flags<'dryRun'>) => {
-      const { kept, alertThresholds: thresholds } = readConfig(process.env);
+      const { kept, alertThresholds: thresholds, backups } = readConfig(process.env);
       if (Object.values(kept).every((days) => days === undefined))
         hint('Everything is kept for ever: none of the variables is set.', output);
       await withStore(async ({ db }) => {
         const now = () => new Date();
-        const deps = { db, kept, thresholds, now, mayGoOn: async () => true };
+        const mayGoOn = async () => true;
+        const deps = { db, kept, thresholds, now, mayGoOn, backupFolder: backups?.folder };
         if (dryRun) {
           const measured = await measurePrune(deps);
           const { reports, bytes, originals, originalBytes, auditEntries } = measured;

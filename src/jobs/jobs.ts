@@ -102,7 +102,8 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     (await trimKept(store.db, { mayGoOn })) &&
     trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
   const pruneOld: Run = async (mayGoOn) => {
-    const gone = await prune({ db: store.db, kept, thresholds, now, mayGoOn });
+    const pruning = { db: store.db, kept, thresholds, now, mayGoOn };
+    const gone = await prune({ ...pruning, backupFolder: backups?.folder });
     if (gone.reports + gone.originals + gone.auditEntries > 0)
       log.info({ job: 'retention', ...gone, kept }, 'what was older than it is kept was deleted');
     return await mayGoOn();

@@ -1,6 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
+import { Failure } from '../domain/failure.ts';
 import { toFirstKept } from '../domain/retention.ts';
+import { findClockFault } from '../store/backup/newest.ts';
 import type { Db } from '../store/engine/database.ts';
 import { giveBackSpace } from '../store/engine/given-back.ts';
 import { countOldAudit, deleteOldAudit } from '../store/events/audit.ts';
@@ -18,10 +20,13 @@ interface RetentionDeps {
   readonly thresholds: Thresholds;
   readonly now: () => Date;
   readonly mayGoOn: () => Promise<boolean>;
+  readonly backupFolder?: string | undefined;
 }
 
-/** Deletes what is older than it is kept. Doing it twice does no harm. */
+/** Deletes what is older than it is kept. Doing it twice does no harm. Throws a Failure when the clock may be wrong. */
 export async function prune(deps: RetentionDeps) {
+  const fault = await findClockFault(deps.db, deps.now(), deps.backupFolder);
+  if (fault !== undefined) throw new Failure('conflict', `Nothing is deleted by age: ${fault}`);
   const ways = { reports: pruneReports, originals: pruneOriginals, audit: deleteOldAudit };
   const pruned = await addUp(deps, ways);
   // The bytes by which the file is smaller.

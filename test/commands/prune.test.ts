@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { daysNeeded } from '../../src/domain/alerts/thresholds.ts';
+import { toInstant } from '../../src/domain/instant.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aReport, receive } from '../support/builders.ts';
 import { aProgram } from '../support/program.ts';
@@ -27,7 +28,7 @@ test('plumbline prune deletes what is older than it is kept, and such a report d
   const days = Array.from({ length: 80 }, (_, i) => 100 - i);
   const toReport = (ago: number) =>
     aReport({ domain: 'example.com', reportId: `r${ago}`, begin: `${toDayText(ago)}T00:00:00Z` });
-  await receive(store.db, days.map(toReport));
+  await receive(store.db, days.map(toReport), toInstant(new Date()));
   // The newest days stay, from 21 days ago.
   const stay = Math.max(60, 20 + daysNeeded(readConfig({}).alertThresholds));
   const wanted = {
@@ -60,7 +61,7 @@ test('plumbline prune deletes originals before their reports, and says how many'
   await json('account', 'create', 'Example');
   await json('domain', 'add', 'Example', 'example.com');
   const store = await openStore(database);
-  for (const ago of [31, 30])
+  for (const ago of [31, 30, 1])
     await receive(
       store.db,
       [aReport({ domain: 'example.com', reportId: `r${ago}`, begin: `${toDayText(3)}T00:00:00Z` })],

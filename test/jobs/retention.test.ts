@@ -1,11 +1,16 @@
+import { utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { toInstant } from '../../src/domain/instant.ts';
+import { toBackupName } from '../../src/domain/backup-names.ts';
+import { addDays, toInstant } from '../../src/domain/instant.ts';
 import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
+import { prune } from '../../src/jobs/retention.ts';
 import { readState } from '../../src/metrics/state.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { aFolder } from '../support/command.ts';
 import { aStore } from '../support/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +23,7 @@ test('retention deleted without a trace', async () => {
     return aReport({ domain, reportId: `r${ago}`, begin: `${day}T00:00:00Z` });
   };
   const days = Array.from({ length: 100 }, (_, i) => 400 - i);
-  await receive(store.db, days.map(toReport));
+  await receive(store.db, days.map(toReport), toInstant(new Date()));
   const lines: Record<string, unknown>[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
   const config = readConfig({ PLUMBLINE_KEEP_REPORTS_DAYS: '350' });
@@ -30,6 +35,35 @@ test('retention deleted without a trace', async () => {
   expect(deleted()).toMatchObject([
     { level: 30, reports: 100 - left.length, originals: 0, kept: { reportsDays: 350 } },
   ]);
+  const told = store.db.selectFrom('audit').select('subject').where('action', '=', 'reports_aged');
+  expect(await told.execute()).toEqual([{ subject: `${100 - left.length} reports` }]);
+});
+
+test('a clock that is days ahead of all that came in deletes nothing, unless a backup is as new', async () => {
+  const store = await aStore();
+  const { name: domain } = await aDomain(store.db, await aBareAccount(store.db));
+  const received = '2026-03-15T12:00:00Z';
+  const days = Array.from({ length: 100 }, (_, i) => addDays('2025-01-01', i));
+  const reports = days.map((day) => aReport({ domain, begin: `${day}T00:00:00Z` }));
+  await receive(store.db, reports, received);
+  const { kept, alertThresholds: thresholds } = readConfig({ PLUMBLINE_KEEP_REPORTS_DAYS: '350' });
+  const folder = await aFolder();
+  const pruneOn = (day: string, backupFolder?: string) => {
+    const now = () => new Date(`${day}T12:00:00Z`);
+    const mayGoOn = async () => true;
+    return prune({ db: store.db, kept, thresholds, now, mayGoOn, backupFolder });
+  };
+  for (const of of [undefined, folder])
+    await expect(pruneOn('2026-03-19', of)).rejects.toThrow(
+      'Nothing is deleted by age: the clock says 2026-03-19T12:00:00Z, and the newest report or backup is of 2026-03-15T12:00:00Z.',
+    );
+  const backup = join(folder, toBackupName('2026-03-17'));
+  await writeFile(backup, '');
+  await utimes(backup, new Date('2026-03-17T01:00:00Z'), new Date('2026-03-17T01:00:00Z'));
+  expect((await pruneOn('2026-03-19', folder)).reports).toBeGreaterThan(0);
+  await writeFile(join(folder, toBackupName('2026-04-19')), '');
+  await expect(pruneOn('2026-04-19', folder)).rejects.toThrow('Nothing is deleted by age');
+  await expect(pruneOn('2026-03-18')).resolves.toMatchObject({ originals: 0 });
 });
 
 test('each job has a metric that is 0 from the start', async () => {

@@ -7,6 +7,7 @@ import { DAY_MS } from '../../domain/instant.ts';
 import { isBuilt } from '../../http/docs.ts';
 import { findExpiry, readCertificate } from '../../intake/doors/smtp/certificate.ts';
 import { createMailer } from '../../notify/mail/mailer.ts';
+import { findClockFault } from '../../store/backup/newest.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { readClockMs } from '../../store/work/clock.ts';
 import { error, type Finding, ok, warning } from './finding.ts';
@@ -17,7 +18,9 @@ const MAX_CLOCK_MS = 5_000;
 const ANSWER_MS = 10_000;
 
 /** Whether the machine's clock is synchronised, where systemd knows it, and agrees with PostgreSQL's. */
-export async function checkClock(_config: Config, { db }: Store): Promise<Finding> {
+export async function checkClock({ backups }: Config, { db }: Store): Promise<Finding> {
+  const fault = await findClockFault(db, new Date(), backups?.folder);
+  if (fault !== undefined) return warning(`Nothing is deleted by age: ${fault}`, 'Is it right?');
   const apartMs = Math.abs((await readClockMs(db)) - Date.now());
   const advice = 'Synchronise the clock, as systemd-timesyncd or chrony do.';
   if (apartMs > MAX_CLOCK_MS)

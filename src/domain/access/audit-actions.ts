@@ -56,6 +56,7 @@ export const AUDIT_ACTIONS = {
     report_replaced: 'preferred, because its mail was authenticated, another report of',
     report_authenticated: 'took as authenticated, because it came again, a report of',
     reports_uploaded: 'uploaded files with reports to',
+    reports_aged: 'deleted, because they were older than they are kept,',
     reporter_new: 'took in the first report of the new reporter',
   },
   webhook: {

@@ -1,11 +1,14 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { addDays, type Day, END_OF_TIME, toDay } from '../../../domain/instant.ts';
+import { pluralize } from '../../../domain/text.ts';
 import { recountDays } from '../../days/day-counts.ts';
 import { deleteDocuments } from '../../documents/originals.ts';
 import { measureReports, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
+import { insertAudit, plumbline } from '../../events/audit.ts';
 import { lockDomain } from '../../lists/heads.ts';
 import type { Tables } from '../../tables.ts';
+import { readNow } from '../../work/clock.ts';
 import { correctLastReport, deleteReports } from '../removal.ts';
 import type { ReportRow } from '../report-row.ts';
 
@@ -50,11 +53,35 @@ export async function addUp<Place>(
   return { count, bytes };
 }
 
-/** With the bytes of their contents and originals. Each transaction takes reports of one day. Doing it twice does no harm. */
-export function pruneReports(db: Db, retention: Retention): Promise<Amount> {
-  return addUp(listPrunable(db, retention), retention.mayGoOn, ({ domainId, until }) =>
-    db.write((tx) => deleteOldest(tx, domainId, until)),
-  );
+/**
+ * With the bytes of their contents and originals. Each transaction takes reports of one day. Doing it twice does no harm. The
+ * audit of each account says how many of its reports went.
+ */
+export async function pruneReports(db: Db, retention: Retention): Promise<Amount> {
+  const byAccount = new Map<string, number>();
+  const places = listPrunable(db, retention);
+  const amount = await addUp(places, retention.mayGoOn, async ({ domainId, until }) => {
+    const some = await db.write((tx) => deleteOldest(tx, domainId, until));
+    const domain = db.selectFrom('domain').select('account_id').where('id', '=', domainId);
+    const accountId = (await domain.executeTakeFirst())?.account_id;
+    if (some && accountId) byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + some.count);
+    return some;
+  });
+  for (const [accountId, count] of byAccount)
+    await db.write((tx) => insertAged(tx, { accountId, count, before: retention.before }));
+  return amount;
+}
+
+async function insertAged(
+  tx: Tx,
+  { accountId, count, before }: { accountId: string; count: number; before: Day },
+): Promise<void> {
+  const account = tx.selectFrom('account').select('id').where('id', '=', accountId);
+  if ((await account.executeTakeFirst()) === undefined) return;
+  const entry = { action: 'reports_aged', detail: `of days before ${before}` } as const;
+  const at = await readNow(tx);
+  const subject = pluralize(count, 'report');
+  await insertAudit(tx, plumbline(at), { ...entry, accountId, subject, isQuiet: true });
 }
 
 /** What would go. */
