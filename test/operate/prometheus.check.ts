@@ -57,7 +57,7 @@ async function runPrometheus(ports: readonly number[]) {
   return { count, isFiring: (alert: string) => count(`ALERTS{alertstate="firing",${alert}}`) };
 }
 
-test('a Prometheus that asks a server and a worker fires when a door stops, the disk fills, and the worker is killed', async () => {
+test('a Prometheus that asks a server and a worker fires when a job cannot run, a door stops, the disk fills, and the worker is killed', async () => {
   const [servePort, workPort] = [await findFreePort(), await findFreePort()];
   const door = await aFolder();
   // The rule fires below a gigabyte.
@@ -65,6 +65,7 @@ test('a Prometheus that asks a server and a worker fires when a door stops, the 
   const { start, env, withDb } = await aCommand({
     PLUMBLINE_DATABASE: join(disk, 'plumbline.db'),
     PLUMBLINE_WATCH: door,
+    PLUMBLINE_BACKUP_TO: join(door, 'nowhere'),
   });
   const ports: NodeJS.ProcessEnv = env;
   const begin = async (port: number, wanted: RegExp, ...args: string[]) => {
@@ -86,6 +87,8 @@ test('a Prometheus that asks a server and a worker fires when a door stops, the 
   const low = 'alertname="PlumblineDiskLow"';
   await expect.poll(() => count('plumbline_disk_free_bytes > 1e9'), PATIENCE).toBeGreaterThan(0);
   expect(await Promise.all([failing, late, low].map(isFiring))).toEqual([0, 0, 0]);
+  const job = 'alertname="PlumblineJobFailing",exported_job="backup"';
+  await expect.poll(() => isFiring(job), PATIENCE).toBeGreaterThan(0);
 
   await rmdir(door);
   await expect.poll(() => isFiring(failing), PATIENCE).toBe(1);

@@ -105,7 +105,7 @@ describe('a report', () => {
 });
 
 test('a person looks at 300 reports in fifteen minutes, whether or not there are such reports', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { browser: eager } = await aVisitor(api, accountId);
   const { id } = await aDomain(api.db, accountId);

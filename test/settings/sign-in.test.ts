@@ -135,7 +135,7 @@ describe('brute force', () => {
   test.each(['a known person', 'an unknown person'])(
     'ten failed attempts for %s, from any address, then 429, also with the right password',
     async (who) => {
-      vi.useFakeTimers({ toFake: ['Date'] });
+      vi.useFakeTimers({ toFake: ['Date', 'performance'] });
       onTestFinished(() => void vi.useRealTimers());
       const email =
         who === 'an unknown person' ? 'nobody@example.com' : (await aPerson(api, accountId)).email;

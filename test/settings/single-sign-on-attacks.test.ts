@@ -132,7 +132,7 @@ describe('the callback of single sign-on', () => {
   });
 
   test('is closed to an address after thirty failures, and so is its start', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     for (let i = 0; i < 30; i++)
       expect((await comeBack(`${SIGN_ON_PATH}/callback?i=${i}`))?.status).toBe(401);
