@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
+import type { components } from '../../generated/v1.d.ts';
 import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
@@ -9,7 +10,7 @@ import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { createDaysReads } from '../../src/store/days/reads.ts';
 import { updateSendsNoMail } from '../../src/store/domains/domains.ts';
-import type { Api } from '../support/api.ts';
+import { type Api, walk } from '../support/api.ts';
 import {
   aDomain,
   aKey,
@@ -401,11 +402,18 @@ const toAnswer = ({ answer, reasons }: { answer: string; reasons: { code: string
 const ROW_OF_OVERVIEW =
   /data-label="Messages">([\d,]+).*?data-label="Change in points">(.*?)<\/td>/s;
 
+/** A domain on the overview, which has many pages. */
+async function findOnOverview(id: string): Promise<DomainOverview> {
+  const ask = (path: string) => api.get(path, { key });
+  const { items } = await walk(ask, '/v1/external/overview?order=domain', 200);
+  return (items as DomainOverview[]).find((item) => item.id === id) as DomainOverview;
+}
+type DomainOverview = components['schemas']['DomainOverview'];
+
 /** What the overview and the page of a domain show, by two requests. */
 async function checkFigures({ steps, page }: All, id: string, name: string) {
-  const all = await getData('overview?order=domain&limit=200');
+  const listed = await findOnOverview(id);
   const one = await getData(`domains/${id}`);
-  const listed = all.find((item: { id: string }) => item.id === id);
   for (const { next_step, readiness } of [listed, one]) {
     const { text, record } = next_step;
     // The link is the page's own.
