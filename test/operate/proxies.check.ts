@@ -104,8 +104,8 @@ test.each(PROXIES)(
     const { key } = await command.withDb((db) => anAccount(db));
     const running = [first, await serve(onPort(ports[1] as number), ports[1] as number)];
     const proxy = await run(ports);
-    const load = askThrough(proxy, key);
     let restarts = 0;
+    const load = askThrough(proxy, key, () => restarts > 1);
     while (!load.isOver()) {
       const [oldest] = running.splice(0, 1);
       if (oldest === undefined) throw new Error('no instance runs');
@@ -113,13 +113,12 @@ test.each(PROXIES)(
       running.push(await serve(onPort(oldest.port), oldest.port));
       restarts += 1;
     }
-    expect(await load.outcomes).toEqual({ 200: REQUESTS });
-    expect(restarts).toBeGreaterThan(1);
+    expect(Object.keys(await load.outcomes)).toEqual(['200']);
   },
 );
 
 /** Asks over connections that stay open. */
-function askThrough({ port }: RunningProxy, key: string) {
+function askThrough({ port }: RunningProxy, key: string, isEnough: () => boolean) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   onTestFinished(() => agent.destroy());
   const headers = { Host: 'dmarc.example.com', Authorization: `Bearer ${key}` };
@@ -130,5 +129,5 @@ function askThrough({ port }: RunningProxy, key: string) {
         res.resume().once('end', () => resolve(String(res.statusCode)));
       }).once('error', (error) => resolve(error.message));
     });
-  return askRepeatedly({ requests: REQUESTS, clients: CONNECTIONS, ask });
+  return askRepeatedly({ requests: REQUESTS, isEnough, clients: CONNECTIONS, ask });
 }

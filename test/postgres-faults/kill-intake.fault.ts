@@ -80,6 +80,11 @@ async function countReports({ db }: Store, folder = ''): Promise<number> {
   return Number(count);
 }
 
+async function hasStored(store: Store, folder: string): Promise<void> {
+  for (let looked = 0; looked < 3_000 && (await countReports(store, folder)) === 0; looked++)
+    await sleep(10);
+}
+
 const toPart = (count: number) => (count === 0 ? 'before' : count === FILES ? 'after' : 'middle');
 
 test(`intake killed at ${ROUNDS} random moments: what is stored is consistent, and again stores the rest once`, async () => {
@@ -102,8 +107,9 @@ test(`intake killed at ${ROUNDS} random moments: what is stored is consistent, a
     writeFiles(folder, round);
     const child = startIngest(database, folder);
     const ended = once(child, 'close');
-    // Spread over its life, without the start of Node, in which it does nothing yet.
-    await sleep(wholeMs * (0.2 + Math.random()));
+    // Half of them as soon as something is stored, the others over their life, without the start of Node, in which nothing is.
+    if (round % 2 === 0) await hasStored(store, folder);
+    else await sleep(wholeMs * (0.2 + Math.random()));
     child.kill('SIGKILL');
     await ended;
     return folder;

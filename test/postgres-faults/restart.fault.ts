@@ -35,7 +35,8 @@ async function holdStored(end: ReturnType<typeof load>['end']): Promise<Record<n
   reports += stored.length + failed.length;
   expect(await total()).toBe(reports);
   expect(await listMiscounts(db)).toEqual({});
-  expect(Object.keys(statuses).toSorted()).toEqual(['200', '503']);
+  const others = Object.keys(statuses).filter((status) => !['200', '503'].includes(status));
+  expect(others).toEqual([]);
   return statuses;
 }
 

@@ -129,7 +129,7 @@ export function renderWebhooks(webhooks: readonly ListedWebhook[], now: Date): H
 function renderWebhook({ id, url, description, events, enabled, last }: ListedWebhook, now: Date) {
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="${WEBHOOKS_PATH}/${id}">${toShownUrl(url)}</a>${description && html`<br><small>${description}</small>`}</th>
-    <td role="cell" data-label="When">${events.map((event) => EVENT_NAMES[event]).join(', ')}</td>
+    <td role="cell" class="events" data-label="When">${events.map((event) => EVENT_NAMES[event]).join(', ')}</td>
     <td role="cell" data-label="State"><span class="badge ${enabled ? '' : 'warn'}">${enabled ? 'On' : 'Off'}</span></td>
     <td role="cell" data-label="Last delivery">${last === undefined ? 'none yet' : html`${describeState(last, enabled)}, ${renderTime(last.tried_at ?? last.at, now)}`}</td>
   </tr>`;
