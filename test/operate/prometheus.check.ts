@@ -121,7 +121,8 @@ const before = (ms: number) => `${new Date(Date.now() - ms).toISOString().slice(
 /** Nothing works here: a server that only answers, with what others have left. */
 async function aNeglectedServer() {
   const command = await aCommand({ PLUMBLINE_REQUESTS_PER_IP: '1000000' });
-  const { folder, env, run, withDb } = command;
+  const { folder, run, withDb } = command;
+  const env: NodeJS.ProcessEnv = command.env;
   const { key } = await withDb(async (db) => {
     const { id, key } = await anAccount(db);
     await deliverMail(db, { receivedAt: before(2 * HOUR_MS) });
@@ -154,6 +155,8 @@ async function aNeglectedServer() {
   await utimes(backup, old, old);
   const port = await findFreePort();
   Object.assign(env, { PLUMBLINE_BACKUP_TO: backups, PLUMBLINE_METRICS_PORT: `${port}` });
+  // Nothing listens there.
+  env['PLUMBLINE_REDIS'] = `redis://127.0.0.1:${await findFreePort()}`;
   const server = command.start('serve', '--only', 'api', '--json');
   onTestFinished(() => void server.kill('SIGKILL'));
   server.stderr.resume();
@@ -168,7 +171,14 @@ test('a Prometheus fires for mails that wait or are stuck, webhooks, backups, a 
   const { isFiring } = await runPrometheus([port]);
   const fires = (alert: string) =>
     expect.poll(() => isFiring(`alertname="Plumbline${alert}"`), PATIENCE).toBeGreaterThan(0);
-  const left = ['MailsNotRead', 'MailsStuck', 'ReportsNotFound', 'DeliveriesLate', 'BackupOld'];
+  const left = [
+    'MailsNotRead',
+    'MailsStuck',
+    'ReportsNotFound',
+    'DeliveriesLate',
+    'BackupOld',
+    'LimitsAlone',
+  ];
   await Promise.all(left.map(fires));
   const later = ['LogLarge', 'Errors', 'Slow', 'Down'];
   for (const alert of later) expect(await isFiring(`alertname="Plumbline${alert}"`), alert).toBe(0);
