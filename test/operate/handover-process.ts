@@ -36,8 +36,8 @@ const ask = () =>
   });
 
 const running = [await start(), await start()];
-const load = askRepeatedly({ requests, clients: 20, ask });
 let replaced = 0;
+const load = askRepeatedly({ requests, isEnough: () => replaced > 1, clients: 20, ask });
 while (!load.isOver()) {
   running.push(await start());
   await stop(running.shift() as ChildProcess);
