@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FeedCopy } from '../support/feed-copy.ts';
 import { startPostgres, type TestServer } from '../support/postgres.ts';
@@ -27,6 +29,16 @@ afterAll(async () => {
   await primary.stop();
 });
 
+/** Nobody gets its log any more. */
+async function endReplication({ folder, toUrl }: TestServer): Promise<void> {
+  const rules = join(folder, 'pg_hba.conf');
+  await writeFile(rules, `host replication all all reject\n${await readFile(rules, 'utf8')}`);
+  await runOn(toUrl('postgres'), 'select pg_reload_conf()');
+  const senders = 'select pg_terminate_backend(pid) from pg_stat_replication';
+  const end = async () => (await runOn(toUrl('postgres'), senders)).length;
+  await expect.poll(end, LATER).toBe(0);
+}
+
 test('a failover to a standby that lags: followers end equal, and what was lost is told by 410', async () => {
   const { end, statuses } = load(served);
   const copy = new FeedCopy();
@@ -36,7 +48,11 @@ test('a failover to a standby that lags: followers end equal, and what was lost 
   const onStandby = async () =>
     (await runOn(standby.toUrl('postgres'), seen).catch(() => []))[0]?.['count'] ?? 0;
   await expect.poll(onStandby, LATER).toBeGreaterThan(5);
-  // Followed to what the standby does not have yet.
+  // Followed to what the standby never gets: to be promoted, it applies all that it was sent.
+  await endReplication(primary);
+  const count = async () => Number((await runOn(primary.toUrl('postgres'), seen))[0]?.['count']);
+  const sent = await count();
+  await expect.poll(count, LATER).toBeGreaterThan(sent + 3);
   await copy.finish(get);
   const known = copy.reports.size;
   await primary.kill('SIGKILL');

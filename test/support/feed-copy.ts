@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Answer } from './api.ts';
+import { type Answer, walk } from './api.ts';
 
 type Get = (path: string) => Promise<Answer>;
 
@@ -101,9 +101,9 @@ function drop(list: Map<string, Item>, domainId: string): void {
 }
 
 async function readWhole(get: Get, list: 'domains' | 'reports' | 'alerts'): Promise<Item[]> {
-  const { body } = await get(`/v1/external/${list}?limit=200`);
-  expect(body.data).toHaveLength(body.total);
-  return body.data;
+  const { items, totals } = await walk(get, `/v1/external/${list}`, 200);
+  expect([...totals]).toEqual([items.length]);
+  return items as Item[];
 }
 
 const byId = (items: Iterable<Item>): Map<string, Item> =>
