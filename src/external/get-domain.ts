@@ -3,7 +3,7 @@ import { toRecordName } from '../domain/dns/dns-record.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
 import type { ScopedMail } from '../domain/readiness.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
-import { stateOf, toLately } from '../store/days/believed.ts';
+import { stateInAccount, toLately } from '../store/days/believed.ts';
 import { type NewestReport, planNewestReport } from '../store/domains/domain-of-account.ts';
 import { type SettledItem, settleDomain } from '../store/domains/work.ts';
 import { ask } from '../store/engine/reader.ts';
@@ -16,10 +16,7 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) 
   const { days, networks } = given;
   const now = given.now();
   const today = toDay(toInstant(now));
-  function* find() {
-    const [state] = yield* ask(stateOf({ domainId, ...toLately(today) }));
-    return state?.accountId === accountId ? state : undefined;
-  }
+  const query = stateInAccount({ accountId, domainId, ...toLately(today) });
   /** The reports' version is another one with each report. */
   const toVersion = async (state: object) => {
     const known = [await given.findKnown(), await given.findAddress(accountId)];
@@ -28,12 +25,12 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) 
   return {
     missing: 'No such domain.',
     findVersion: async (reader) => {
-      const state = await reader.readPlan(find);
+      const [state] = await reader.readAll(query);
       return state && (await toVersion(state));
     },
     read: async (reader) => {
       const [state, report] = await reader.readPlan(function* () {
-        const state = yield* find();
+        const [state] = yield* ask(query);
         return [state, state && (yield* planNewestReport({ domainId, view: state.reporters }))];
       });
       const item = await settleDomain({ reader, days, networks }, { accountId, domainId, now });

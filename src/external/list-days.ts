@@ -1,10 +1,10 @@
 import type { components } from '../../generated/v1.d.ts';
 import { addDays, type Day, toDay, toInstant } from '../domain/instant.ts';
 import { LAG_DAYS } from '../domain/readiness.ts';
-import { type Lately, stateOf, toLately } from '../store/days/believed.ts';
+import { type Lately, stateInAccount, toLately } from '../store/days/believed.ts';
 import { activeAt, type DailyRow, planDaily } from '../store/days/daily.ts';
 import { accountVersion } from '../store/domains/work.ts';
-import { ask } from '../store/engine/reader.ts';
+import { ask, type Plan } from '../store/engine/reader.ts';
 import type { Page } from '../store/lists/page.ts';
 import { hashVersion } from './computed-version.ts';
 import { toRange } from './day-range.ts';
@@ -26,11 +26,16 @@ function* planOwner({ accountId, domainId, ...lately }: Lately & DaysOwner) {
     const list = (page: Page) => ask(activeAt({ accountId, ...lately, ...page }));
     return account && { ...account, list };
   }
-  const query = stateOf({ domainId, ...lately });
-  const [domain] = yield* ask(query);
-  if (domain?.accountId !== accountId) return undefined;
+  const [domain] = yield* ask(stateInAccount({ accountId, domainId, ...lately }));
+  if (domain === undefined) return undefined;
   const version = `${domain.version} ${domain.reporters}`;
-  return { version, domains: 1, list: () => ask(query) };
+  return { version, domains: 1, list: () => known([domain]) };
+}
+
+/** A plan that reads nothing. */
+// biome-ignore lint/correctness/useYield: a plan is a generator.
+function* known<T>(found: T): Plan<T> {
+  return found;
 }
 
 function toDaily(

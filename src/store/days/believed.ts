@@ -5,6 +5,7 @@ import { type Belief, DAYS_SILENT, type View } from '../../domain/reports/authen
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
+import type { DomainOfAccount } from '../lists/heads.ts';
 import type { Tables } from '../tables.ts';
 
 /*
@@ -48,8 +49,10 @@ export function* planState(
   of: { readonly domainId: string; readonly today: Day },
   accountId?: string,
 ): Plan<ReportsState> {
-  const [domain] = yield* ask(stateOf({ domainId: of.domainId, ...toLately(of.today) }));
-  if (accountId !== undefined && domain?.accountId !== accountId)
+  const query = { domainId: of.domainId, ...toLately(of.today) };
+  const own = accountId === undefined ? stateOf(query) : stateInAccount({ ...query, accountId });
+  const [domain] = yield* ask(own);
+  if (accountId !== undefined && domain === undefined)
     throw new Failure('not_found', 'No such domain.');
   return { version: domain?.version ?? '', reporters: domain?.reporters ?? 'all' };
 }
@@ -57,14 +60,23 @@ export function* planState(
 /** Another text whenever days of a domain change, in a query of domains. */
 export const DAYS_VERSION = sql<string>`domain.reports_version || coalesce(domain.days_version, '')`;
 
-export const stateOf = prepareQuery((db, param: Param<Lately & { domainId: string }>) =>
-  db
-    .selectFrom('domain')
-    .select([DAYS_VERSION.as('version'), 'name as domain', 'account_id as accountId'])
-    .select(['id', 'status', 'alerts_version'])
-    .select(viewOf(db, param('domainId'), param).as('reporters'))
-    .where('id', '=', param('domainId')),
+type OfDomain = Lately & { readonly domainId: string };
+
+/** The state of a domain, whoever has it. */
+export const stateOf = prepareQuery((db, param: Param<OfDomain>) => selectState(db, param));
+
+/** No row when the account has no such domain. */
+export const stateInAccount = prepareQuery((db, param: Param<OfDomain & DomainOfAccount>) =>
+  selectState(db, param).where('account_id', '=', param('accountId')),
 );
+
+function selectState<P extends OfDomain>(db: Kysely<Tables>, param: Param<P>) {
+  return db
+    .selectFrom('domain')
+    .select([DAYS_VERSION.as('version'), 'name as domain', 'id', 'status', 'alerts_version'])
+    .select(viewOf(db, param('domainId'), param).as('reporters'))
+    .where('id', '=', param('domainId'));
+}
 
 /** What a view counts, in a query of `domain_day`, or of reports by their `BELIEF`. */
 export function isInView(

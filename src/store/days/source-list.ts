@@ -5,7 +5,7 @@ import { parseNetwork } from '../../domain/network-address.ts';
 import { sortFirst } from '../../domain/sort.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { stateOf, toLately } from './believed.ts';
+import { stateInAccount, toLately } from './believed.ts';
 import { readMarks } from './marks.ts';
 import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
@@ -109,14 +109,10 @@ export async function readState(reader: Reader, scope: DomainOfAccount, today: D
 }
 
 /** undefined when the account has no such domain. Each change of its reports gives it another version. */
-export async function findSourcesState(
-  reader: Reader,
-  { accountId, domainId }: DomainOfAccount,
-  today: Day,
-) {
-  const asked = reader.readAll(stateOf({ domainId, ...toLately(today) }));
-  const [[found], marks] = await Promise.all([asked, readMarks(reader, domainId)]);
-  if (found?.accountId !== accountId) return undefined;
+export async function findSourcesState(reader: Reader, scope: DomainOfAccount, today: Day) {
+  const asked = reader.readAll(stateInAccount({ ...scope, ...toLately(today) }));
+  const [[found], marks] = await Promise.all([asked, readMarks(reader, scope.domainId)]);
+  if (found === undefined) return undefined;
   const { version, reporters, domain } = found;
   return { version, reporters, domain, marks };
 }
