@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
 import { type BackupsKept, listExpiredBackups, toBackupName } from '../domain/backup-names.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
+import type { NoteGone } from '../store/work/gone.ts';
 import type { Running } from '../store/work/running.ts';
+import { logGone } from './deleting.ts';
 import { type LeasedDeps, startSingleJob } from './leased-job.ts';
 
 /** How often a process looks whether the backup of the day is there. */
@@ -18,11 +21,15 @@ interface BackupsOptions {
   readonly now: () => Date;
 }
 
-export function startBackups(options: BackupsOptions, deps: LeasedDeps): Running {
-  const run = async () => {
-    await backUpOfDay(options);
+export function startBackups(
+  options: BackupsOptions,
+  { log, ...deps }: LeasedDeps & { readonly log: Logger },
+): Running {
+  const about = { job: 'backup', why: 'backups that are kept no longer were deleted' };
+  const run = logGone(log, { ...about, kept: options.kept }, async (_, noteGone) => {
+    await backUpOfDay(options, noteGone);
     return true;
-  };
+  });
   return startSingleJob({ name: 'backup', everyMs: CHECK_MS, run }, deps);
 }
 
@@ -30,11 +37,17 @@ export function startBackups(options: BackupsOptions, deps: LeasedDeps): Running
  * Makes the backup of the day unless it is there, and then removes those that are kept no longer.
  * @internal Tests call it.
  */
-export async function backUpOfDay({ database, folder, kept, now }: BackupsOptions): Promise<void> {
+export async function backUpOfDay(
+  { database, folder, kept, now }: BackupsOptions,
+  noteGone?: NoteGone,
+): Promise<void> {
   const name = toBackupName(toDay(toInstant(now())));
   const names = await readdir(folder);
   if (names.includes(name)) return;
   const workerData = { from: database, to: join(folder, name) };
   await once(new Worker(new URL('./backup-thread.ts', import.meta.url), { workerData }), 'exit');
-  for (const expired of listExpiredBackups([...names, name], kept)) await rm(join(folder, expired));
+  for (const expired of listExpiredBackups([...names, name], kept)) {
+    await rm(join(folder, expired));
+    noteGone?.('backups', 1);
+  }
 }

@@ -6,11 +6,12 @@ import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createHostLookUp } from '../dns/resolver.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
+import { KEPT_DAYS as EVENT_DAYS } from '../domain/events.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
 import { requireKey } from '../store/accounts/sealed-secrets.ts';
 import { deleteOldEvents } from '../store/events/events.ts';
 import { trimKept } from '../store/inbox/room.ts';
-import { tidyInbox } from '../store/inbox/tidy.ts';
+import { KEPT_DAYS as MAIL_DAYS, tidyInbox } from '../store/inbox/tidy.ts';
 import { deleteOldChanges } from '../store/lists/changes.ts';
 import { correctDue } from '../store/notify/claims.ts';
 import { trimUnclaimed } from '../store/reports/aging/unclaimed.ts';
@@ -19,6 +20,7 @@ import { createLeases } from '../store/work/leases.ts';
 import type { Running } from '../store/work/running.ts';
 import { SHARDS, type ShardRun } from '../store/work/shards.ts';
 import { startBackups } from './backups.ts';
+import { logGone } from './deleting.ts';
 import { startFolderDoor, startImapDoor, startSmtpDoor } from './doors.ts';
 import { createNoteRun } from './faults.ts';
 import { type InboxDeps, startInbox } from './inbox.ts';
@@ -97,15 +99,21 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   };
   const lookUpName = createNameLookUp(dnsServers);
   const names = { ...withLog('names could not be looked up'), lookUpName };
-  // What strangers sent is bounded.
-  const trim: Run = async (mayGoOn) =>
-    (await trimKept(store.db, { mayGoOn })) &&
-    trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn });
+  const deleting = (job: string, why: string, kept: object, run: Parameters<typeof logGone>[2]) =>
+    logGone(log, { job, why, kept }, run);
+  const trim = deleting(
+    'unclaimed',
+    'the oldest of what strangers sent was deleted: it is bounded',
+    config.unclaimed,
+    async (mayGoOn, noteGone) =>
+      (await trimKept(store.db, { mayGoOn, noteGone })) &&
+      trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn, noteGone }),
+  );
   const pruneOld: Run = async (mayGoOn) => {
     const pruning = { db: store.db, kept, thresholds, now, mayGoOn };
     const gone = await prune({ ...pruning, backupFolder: backups?.folder });
     if (gone.reports + gone.originals + gone.auditEntries > 0)
-      log.info({ job: 'retention', ...gone, kept }, 'what was older than it is kept was deleted');
+      log.info({ job: 'retention', gone, kept }, tidied);
     return await mayGoOn();
   };
   // It throws for a key that is wrong, so it comes before what runs.
@@ -113,11 +121,23 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
-  const tidyEvents: Run = async (mayGoOn) => {
-    await tidyInbox(store.db);
-    await correctDue(store.db);
-    return (await tidyMail({ mailServer, store }, mayGoOn)) && deleteOldEvents(store.db, mayGoOn);
-  };
+  const tidied = 'what was older than it is kept was deleted';
+  const tidyEvents = deleting(
+    'events',
+    tidied,
+    { eventDays: EVENT_DAYS, mailDays: MAIL_DAYS },
+    async (mayGoOn, noteGone) => {
+      await tidyInbox(store.db, { noteGone });
+      await correctDue(store.db);
+      return (
+        (await tidyMail({ mailServer, store }, mayGoOn)) &&
+        deleteOldEvents(store.db, mayGoOn, noteGone)
+      );
+    },
+  );
+  const tidyChanges = deleting('changes', tidied, { changeDays: EVENT_DAYS }, (mayGoOn, noteGone) =>
+    deleteOldChanges(store.db, mayGoOn, noteGone),
+  );
   const jobs = [
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
@@ -128,7 +148,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     Object.values(kept).some((days) => days !== undefined) &&
       single('retention', HOUR_MS, pruneOld),
     single('events', HOUR_MS, tidyEvents),
-    single('changes', HOUR_MS, (mayGoOn) => deleteOldChanges(store.db, mayGoOn)),
+    single('changes', HOUR_MS, tidyChanges),
     { name: 'outbox', ...webhooks },
     mailServer && {
       name: 'mail',
@@ -136,7 +156,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     },
     backups !== undefined && {
       name: 'backup',
-      ...startBackups({ database: config.database, ...backups, now }, leased),
+      ...startBackups({ database: config.database, ...backups, now }, { ...leased, log }),
     },
     // Reads the mails that the doors delivered.
     { name: 'inbox', stop: inbox.stop },

@@ -38,7 +38,7 @@ test('a folder of backups that never worked raised no alarm, and was logged as a
   const start = () => {
     const leases = createLeases({ db: store.db, holder: 'one' });
     const logError = (error: unknown, job: string) => noteRun(job, error);
-    const deps = { leases, logError, onWell: noteRun, pollMs: 5 };
+    const deps = { leases, logError, onWell: noteRun, pollMs: 5, log };
     const now = () => new Date();
     return startBackups({ database, folder, kept: KEPT, now }, deps);
   };

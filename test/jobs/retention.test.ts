@@ -9,9 +9,11 @@ import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
 import { prune } from '../../src/jobs/retention.ts';
 import { readState } from '../../src/metrics/state.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import { insertEvents } from '../../src/store/events/events.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { aFolder } from '../support/command.ts';
-import { aStore } from '../support/store.ts';
+import { aDatabasePath, aStore } from '../support/store.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -33,10 +35,54 @@ test('retention deleted without a trace', async () => {
   await expect.poll(() => deleted().length, { timeout: 20_000 }).toBe(1);
   const left = await store.db.selectFrom('report').select('id').execute();
   expect(deleted()).toMatchObject([
-    { level: 30, reports: 100 - left.length, originals: 0, kept: { reportsDays: 350 } },
+    {
+      level: 30,
+      gone: { reports: 100 - left.length, originals: 0 },
+      kept: { reportsDays: 350 },
+    },
   ]);
   const told = store.db.selectFrom('audit').select('subject').where('action', '=', 'reports_aged');
   expect(await told.execute()).toEqual([{ subject: `${100 - left.length} reports` }]);
+});
+
+test('what strangers sent, old events, changes and mails, and old backups were deleted without a line', async () => {
+  const store = await aStore();
+  const { db } = store;
+  const accountId = await aBareAccount(db);
+  await aDomain(db, accountId);
+  const old = '2020-01-01T00:00:00Z';
+  await db.write(async (tx) => {
+    const event = { accountId, type: 'alert.fired', at: old, data: '{}' } as const;
+    await insertEvents(tx, [event, event]);
+    // Receivers have been told of them.
+    await tx.updateTable('event').set({ is_new: 0 }).execute();
+    await tx.updateTable('change').set({ at: old }).execute();
+  });
+  const changes = (await db.selectFrom('change').select('number').execute()).length;
+  const unclaimed = Array.from({ length: 3 }, (_, i) =>
+    aReport({ domain: `unclaimed${i}.example` }),
+  );
+  await receive(db, unclaimed, old);
+  const [folder, database] = [await aFolder(), aDatabasePath()];
+  await (await openStore(database)).close();
+  await writeFile(join(folder, toBackupName('2020-01-01')), '');
+  const lines: { job?: string }[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+  const config = readConfig({
+    PLUMBLINE_DATABASE: database,
+    PLUMBLINE_BACKUP_TO: folder,
+    PLUMBLINE_BACKUP_KEEP: '1,0,0',
+  });
+  const jobs = startJobs(config, { store, log, parser: createParserProcess() });
+  onTestFinished(jobs.stop);
+  const find = (name: string) => lines.filter(({ job }) => job === name);
+  const told = { unclaimed: { reports: 3 }, events: { events: 2 }, backup: { backups: 1 } };
+  for (const [job, gone] of Object.entries({ ...told, changes: { changes: changes - 1 } })) {
+    await expect.poll(() => find(job).length, { timeout: 20_000 }).toBe(1);
+    expect(find(job)).toMatchObject([
+      { level: 30, gone, kept: {}, msg: expect.stringMatching(/deleted/) },
+    ]);
+  }
 });
 
 test('a clock that is days ahead of all that came in deletes nothing, unless a backup is as new', async () => {

@@ -3,6 +3,7 @@ import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
+import type { NoteGone } from '../work/gone.ts';
 import { type DocumentPlace, type StoredDocument, toInputHash } from './document-rows.ts';
 import { deleteDocuments } from './originals.ts';
 import { measureDocuments, toStoredBytes } from './stored-bytes.ts';
@@ -87,6 +88,7 @@ interface Bounds {
   /** What came in earlier goes. */
   readonly before: Instant | Day;
   readonly mayGoOn: () => Promise<boolean>;
+  readonly noteGone?: NoteGone | undefined;
 }
 
 /** Deletes rejections with their documents, the oldest first, until the bounds are kept. */
@@ -102,6 +104,7 @@ export async function trimRejections(db: Db, bounds: Bounds): Promise<void> {
     const seqs = (await some.execute()).map(({ seq }) => seq);
     if (seqs.length === 0) return;
     await db.write((tx) => deleteDocuments(tx, seqs));
+    bounds.noteGone?.('rejections', seqs.length);
   }
 }
 

@@ -9,6 +9,7 @@ import { runAllPrepared } from '../engine/prepared.ts';
 import { toFeedCursor } from '../lists/changes.ts';
 import type { Tables } from '../tables.ts';
 import { readNow } from '../work/clock.ts';
+import type { NoteGone } from '../work/gone.ts';
 
 export interface NewEvent {
   readonly accountId: string;
@@ -168,7 +169,11 @@ export async function deleteEvents(tx: Tx, seqs: readonly number[]): Promise<voi
 const DELETED_AT_ONCE = 200;
 
 /** Deletes old events with their deliveries, in bounded transactions. Returns whether it came to the end. */
-export async function deleteOldEvents(db: Db, mayGoOn: () => Promise<boolean> = async () => true) {
+export async function deleteOldEvents(
+  db: Db,
+  mayGoOn: () => Promise<boolean> = async () => true,
+  noteGone?: NoteGone,
+) {
   const before = later(await readNow(db), -KEPT_DAYS * DAY_MS);
   while (await mayGoOn()) {
     const first = db.selectFrom('event').select(['seq', 'at']).orderBy('seq');
@@ -176,6 +181,7 @@ export async function deleteOldEvents(db: Db, mayGoOn: () => Promise<boolean> = 
     const old = rows.filter(({ at }) => at < before).map(({ seq }) => seq);
     if (old.length === 0) return true;
     await db.write((tx) => deleteEvents(tx, old));
+    noteGone?.('events', old.length);
   }
   return false;
 }

@@ -1,5 +1,6 @@
 import { toMailNetwork } from '../../domain/mail-sender.ts';
 import type { Db, Queries } from '../engine/database.ts';
+import type { NoteGone } from '../work/gone.ts';
 import { deleteParts } from './parts.ts';
 
 /*
@@ -83,13 +84,19 @@ function selectStored(db: Queries) {
     .whereRef('inbox_mail.id', '=', 'inbox_part.mail_id');
 }
 
+interface TrimKept {
+  readonly mayGoOn: () => Promise<boolean>;
+  readonly noteGone?: NoteGone;
+  readonly max?: Space;
+}
+
 /**
  * Deletes the bytes of mails without a report, the oldest first, until the bound is kept. The rows stay. Returns whether it
  * came to the end.
  */
 export async function trimKept(
   db: Db,
-  { mayGoOn, max = KEPT }: { readonly mayGoOn: () => Promise<boolean>; readonly max?: Space },
+  { mayGoOn, noteGone, max = KEPT }: TrimKept,
 ): Promise<boolean> {
   const kept = await selectStored(db)
     .select(['inbox_mail.id', 'inbox_mail.byte_count'])
@@ -107,13 +114,15 @@ export async function trimKept(
   }
   for (const id of excess.reverse()) {
     if (!(await mayGoOn())) return false;
-    await trim(db, id);
+    if (await trim(db, id)) noteGone?.('mails', 1);
   }
   return true;
 }
 
 /** Deletes the bytes of a mail, unless an operator has had it read again since. */
-async function trim(db: Db, id: string): Promise<void> {
+async function trim(db: Db, id: string): Promise<boolean> {
   const done = db.selectFrom('inbox_mail').select('seq').where('state', '=', 'done');
-  if (await done.where('id', '=', id).executeTakeFirst()) await deleteParts(db, id);
+  if ((await done.where('id', '=', id).executeTakeFirst()) === undefined) return false;
+  await deleteParts(db, id);
+  return true;
 }

@@ -1,10 +1,11 @@
 import { addDays, type Instant, toDay, toInstant } from '../../domain/instant.ts';
 import type { Db } from '../engine/database.ts';
 import { readClockMs } from '../work/clock.ts';
+import type { NoteGone } from '../work/gone.ts';
 import { deleteParts, toFirstId } from './parts.ts';
 
 /** How long the row of a mail that is done stays, for operators. */
-const KEPT_DAYS = 90;
+export const KEPT_DAYS = 90;
 /** How many of them stay: anybody can send mails. */
 const KEPT_ROWS = 1_000_000;
 const ROWS_AT_ONCE = 500;
@@ -14,11 +15,15 @@ const INCOMING_MS = 24 * 3_600_000;
 const LONGEST_MS = 8 * 3_600_000;
 
 /** Runs in bounded transactions, in any number of processes. */
-export async function tidyInbox(db: Db, keptRows = KEPT_ROWS): Promise<void> {
+export async function tidyInbox(
+  db: Db,
+  { keptRows = KEPT_ROWS, noteGone }: { keptRows?: number; noteGone?: NoteGone } = {},
+): Promise<void> {
   const nowMs = await readClockMs(db);
   const old = `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`;
   const excess = await findDoneAt(db, keptRows);
-  await deleteOldMails(db, excess === undefined || excess < old ? old : excess);
+  const before = excess === undefined || excess < old ? old : excess;
+  await deleteOldMails(db, before, noteGone);
   await deleteLostParts(db, nowMs);
   await correctTimes(db, nowMs);
 }
@@ -48,7 +53,7 @@ async function findDoneAt(db: Db, later: number): Promise<Instant | undefined> {
 }
 
 /** Deletes rows only. `deleteLostParts` deletes the parts that have no row then. */
-async function deleteOldMails(db: Db, before: string): Promise<void> {
+async function deleteOldMails(db: Db, before: string, noteGone?: NoteGone): Promise<void> {
   for (;;) {
     const old = await db
       .selectFrom('inbox_mail')
@@ -69,6 +74,7 @@ async function deleteOldMails(db: Db, before: string): Promise<void> {
         .where('done_at', '<', before)
         .execute(),
     );
+    noteGone?.('mails', seqs.length);
   }
 }
 

@@ -7,6 +7,7 @@ import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { readNow } from '../work/clock.ts';
+import type { NoteGone } from '../work/gone.ts';
 
 /*
  * The order of an account's changes. Each takes the next number of its account: a report that is stored, corrected or listed,
@@ -128,13 +129,17 @@ const ACCOUNTS_AT_ONCE = 500;
 const ROWS_AT_ONCE = 1_000;
 
 /** Deletes old rows, in bounded transactions. Returns whether it came to the end; doing it twice does no harm. */
-export async function deleteOldChanges(db: Db, mayGoOn: () => Promise<boolean>): Promise<boolean> {
+export async function deleteOldChanges(
+  db: Db,
+  mayGoOn: () => Promise<boolean>,
+  noteGone?: NoteGone,
+): Promise<boolean> {
   const before = later(await readNow(db), -KEPT_DAYS * DAY_MS);
   const first = db.selectFrom('account').select('seq').orderBy('seq').limit(ACCOUNTS_AT_ONCE);
   let accounts = await first.execute();
   while (accounts.length > 0) {
     for (const { seq } of accounts)
-      while (await deleteSome(db, { seq, before })) if (!(await mayGoOn())) return false;
+      while (await deleteSome(db, { seq, before, noteGone })) if (!(await mayGoOn())) return false;
     accounts = await first.where('seq', '>', accounts.at(-1)?.seq ?? 0).execute();
   }
   return true;
@@ -146,7 +151,7 @@ export async function deleteOldChanges(db: Db, mayGoOn: () => Promise<boolean>):
  */
 async function deleteSome(
   db: Db,
-  { seq, before }: { readonly seq: number; readonly before: Instant },
+  { seq, before, noteGone }: { seq: number; before: Instant; noteGone: NoteGone | undefined },
 ): Promise<boolean> {
   const oldest = await db
     .selectFrom('change')
@@ -160,5 +165,6 @@ async function deleteSome(
   if (kept === undefined || kept === oldest[0]) return false;
   const old = (tx: Tx) => tx.deleteFrom('change').where('account_seq', '=', seq);
   await db.write((tx) => old(tx).where('number', '<', kept.number).execute());
+  noteGone?.('changes', oldest.indexOf(kept));
   return kept.at < before && oldest.length > ROWS_AT_ONCE;
 }

@@ -277,7 +277,7 @@ describe('a mail that is done', () => {
           .where('seq', '=', seq)
           .execute(),
       );
-    await tidyInbox(db, 1);
+    await tidyInbox(db, { keptRows: 1 });
     expect((await listMailRows(db)).map(({ seq }) => seq)).toEqual([2, 3, 4]);
   });
 

@@ -2,7 +2,8 @@ import { type Day, toDay } from '../../../domain/instant.ts';
 import type { Db, Tx } from '../../engine/database.ts';
 import { dialectOf } from '../../engine/dialect.ts';
 import { alertList } from '../../lists/timeline.ts';
-import { deleteSome } from './old-reports.ts';
+import type { NoteGone } from '../../work/gone.ts';
+import { type Amount, deleteSome } from './old-reports.ts';
 
 /* Reports of a domain without account go, the oldest first, with their conflicts and documents. */
 
@@ -16,6 +17,7 @@ interface Eviction {
   /** When so many have gone, no more go. */
   readonly bytes: number;
   readonly mayGoOn: () => Promise<boolean>;
+  readonly noteGone?: NoteGone | undefined;
 }
 
 /** Returns the bytes that went. Nothing goes of a domain that has an account by now. */
@@ -23,16 +25,17 @@ export async function evictReports(db: Db, eviction: Eviction): Promise<number> 
   let freed = 0;
   while (freed < eviction.bytes && (await eviction.mayGoOn())) {
     const gone = await db.write((tx) => evictSome(tx, eviction));
-    if (gone === 0) break;
-    freed += gone;
+    if (gone.bytes === 0) break;
+    eviction.noteGone?.('reports', gone.count);
+    freed += gone.bytes;
   }
   return freed;
 }
 
-async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number> {
+async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<Amount> {
   const domain = tx.selectFrom('domain').select('id').where('id', '=', domainId);
   const unclaimed = domain.where('account_id', 'is', null).$call(dialectOf(tx).locked);
-  if ((await unclaimed.executeTakeFirst()) === undefined) return 0;
+  if ((await unclaimed.executeTakeFirst()) === undefined) return { count: 0, bytes: 0 };
   const oldest = await tx
     .selectFrom('report')
     .selectAll()
@@ -45,7 +48,7 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<number>
   const gone = await deleteSome(tx, domainId, old);
   if (gone.count === oldest.length && oldest.length < REPORTS_AT_ONCE)
     await deleteDomain(tx, domainId);
-  return gone.bytes;
+  return gone;
 }
 
 /** Its last report has gone, and its days with it; its alerts, too. */

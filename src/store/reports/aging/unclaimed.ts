@@ -7,6 +7,7 @@ import { ORIGINAL_BYTES, ROW_BYTES } from '../../documents/stored-bytes.ts';
 import type { Db } from '../../engine/database.ts';
 import { dialectOf } from '../../engine/dialect.ts';
 import { readNow } from '../../work/clock.ts';
+import type { NoteGone } from '../../work/gone.ts';
 import { evictReports } from './eviction.ts';
 import { readByName } from './old-reports.ts';
 
@@ -22,6 +23,7 @@ export interface UnclaimedBounds {
 
 interface Trim extends UnclaimedBounds {
   readonly mayGoOn: () => Promise<boolean>;
+  readonly noteGone?: NoteGone | undefined;
 }
 
 /** Returns whether it came to the end. Doing it twice does no harm. */
@@ -42,13 +44,13 @@ interface Owner {
 }
 
 /** Adds up the reports of each owner, after those that are too old have gone. */
-async function measureOwners(db: Db, before: Day, { mayGoOn }: Trim): Promise<Owner[]> {
+async function measureOwners(db: Db, before: Day, { mayGoOn, noteGone }: Trim): Promise<Owner[]> {
   const until = addDays(before, -1);
   const owners = new Map<string, Owner>();
   for await (const { id: domainId, name } of listUnclaimed(db, before)) {
     const oldest = await findOldestDay(db, domainId);
     if (oldest === undefined) continue;
-    const old = { domainId, until, bytes: Number.POSITIVE_INFINITY, mayGoOn };
+    const old = { domainId, until, bytes: Number.POSITIVE_INFINITY, mayGoOn, noteGone };
     if (oldest < before) await evictReports(db, old);
     // Where no such domain is, the list of suffixes is not loaded.
     const key = (await loadOwnerDomains())(name);
@@ -140,12 +142,13 @@ export function toShare(sizes: readonly number[], bytes: number): number {
 }
 
 /** Reports go by the day of their receipt, whichever of its domains they are of. */
-async function trimOwner(db: Db, { ids }: Owner, { bytes, mayGoOn }: Trim): Promise<number> {
+async function trimOwner(db: Db, { ids }: Owner, trim: Trim): Promise<number> {
+  const { bytes } = trim;
   let freed = 0;
-  while (freed < bytes && (await mayGoOn())) {
+  while (freed < bytes && (await trim.mayGoOn())) {
     const before = freed;
     for (const { domainId, until } of await listOldestDays(db, ids))
-      freed += await evictReports(db, { domainId, until, bytes: bytes - freed, mayGoOn });
+      freed += await evictReports(db, { ...trim, domainId, until, bytes: bytes - freed });
     if (freed === before) return freed;
   }
   return freed;
