@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +11,8 @@ import { aCommand, aFolder, printed } from '../support/command.ts';
 import { aDisk } from '../support/disk.ts';
 import { deliverMail } from '../support/inbox.ts';
 import { aReceiver } from '../support/outbox.ts';
+import { RULES, runPrometheus } from './prometheus.ts';
 
-const RULES = new URL('../../docs/operate/prometheus-rules.yml', import.meta.url);
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const run = promisify(execFile);
 
@@ -22,40 +21,6 @@ test('promtool accepts the rules, and each fires for what it says', async () => 
   const tests = fileURLToPath(new URL('prometheus-rules.test.yml', import.meta.url));
   await run('promtool', ['test', 'rules', tests]);
 });
-
-/** A Prometheus that asks these ports every other second, with rules that do not wait. */
-async function runPrometheus(ports: readonly number[]) {
-  const folder = await aFolder();
-  const port = await findFreePort();
-  const rules = readFileSync(RULES, 'utf8').replace(/for: \d+[mh]/g, 'for: 1s');
-  await writeFile(join(folder, 'rules.yml'), rules);
-  const targets = ports.map((one) => `127.0.0.1:${one}`);
-  const config = {
-    global: { scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '1s' },
-    rule_files: ['rules.yml'],
-    scrape_configs: [{ job_name: 'plumbline', static_configs: [{ targets }] }],
-  };
-  // JSON is YAML.
-  await writeFile(join(folder, 'prometheus.yml'), JSON.stringify(config));
-  const args = [
-    `--config.file=${folder}/prometheus.yml`,
-    `--storage.tsdb.path=${folder}/data`,
-    `--web.listen-address=127.0.0.1:${port}`,
-  ];
-  const child = spawn('prometheus', args, { stdio: 'ignore' });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const ask = async (expression: string): Promise<{ metric: Record<string, string> }[]> => {
-    const query = `query=${encodeURIComponent(expression)}`;
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/query?${query}`);
-    return (await answer.json()).data.result;
-  };
-  const count = (expression: string) =>
-    ask(expression).then(
-      ({ length }) => length,
-      () => 0,
-    );
-  return { count, isFiring: (alert: string) => count(`ALERTS{alertstate="firing",${alert}}`) };
-}
 
 test('a Prometheus that asks a server and a worker fires when a job cannot run, a door stops, the disk fills, and the worker is killed', async () => {
   const [servePort, workPort] = [await findFreePort(), await findFreePort()];
