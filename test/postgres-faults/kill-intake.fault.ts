@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -87,57 +87,67 @@ async function hasStored(store: Store, folder: string): Promise<void> {
 
 const toPart = (count: number) => (count === 0 ? 'before' : count === FILES ? 'after' : 'middle');
 
-test(`intake killed at ${ROUNDS} random moments: what is stored is consistent, and again stores the rest once`, async () => {
-  const server = await startPostgres();
-  const database = server.toUrl('postgres');
-  const root = mkdtempSync(join(tmpdir(), 'plumbline-kill-'));
-  const store = await openStore(database);
-  const accountId = await aBareAccount(store.db);
-  for (let i = 0; i < 5; i++) await aDomain(store.db, accountId, { name: `d${i}.example` });
+const ENGINES = {
+  PostgreSQL: startPostgres,
+  // The file is in the folder of the rounds.
+  SQLite: async () => undefined,
+};
 
-  writeFiles(join(root, 'whole'), -1);
-  // The first compiles, and the second takes as long as the others will.
-  await finish(database, join(root, 'whole'));
-  writeFiles(join(root, 'timed'), -2);
-  const wholeMs = await finish(database, join(root, 'timed'));
+test.each(Object.entries(ENGINES))(
+  `%s: intake killed at ${ROUNDS} random moments: what is stored is consistent, and again stores the rest once`,
+  async (_, start) => {
+    const server = await start();
+    const root = mkdtempSync(join(tmpdir(), 'plumbline-kill-'));
+    const database = server?.toUrl('postgres') ?? join(root, 'plumbline.db');
+    const store = await openStore(database);
+    const accountId = await aBareAccount(store.db);
+    for (let i = 0; i < 5; i++) await aDomain(store.db, accountId, { name: `d${i}.example` });
 
-  const met = { before: 0, middle: 0, after: 0 };
-  const runRound = async (round: number) => {
-    const folder = join(root, `r${round}`);
-    writeFiles(folder, round);
-    const child = startIngest(database, folder);
-    const ended = once(child, 'close');
-    // Half of them as soon as something is stored, the others over their life, without the start of Node, in which nothing is.
-    if (round % 2 === 0) await hasStored(store, folder);
-    else await sleep(wholeMs * (0.2 + Math.random()));
-    child.kill('SIGKILL');
-    await ended;
-    return folder;
-  };
-  for (let done = 0; done < ROUNDS; done += AT_ONCE) {
-    const rounds = Array.from({ length: AT_ONCE }, (_, i) => runRound(done + i));
-    const folders = await Promise.all(rounds);
-    await settled(store);
-    for (const folder of folders) met[toPart(await countReports(store, folder))] += 1;
-    if (done % 10 === 0) expect(await listMiscounts(store.db), `round ${done}`).toEqual({});
-  }
-  process.stdout.write(
-    `${ROUNDS} rounds: killed ${JSON.stringify(met)} the storing of ${FILES} reports\n`,
-  );
-  expect(met.middle).toBeGreaterThan(0);
+    writeFiles(join(root, 'whole'), -1);
+    // The first compiles, and the second takes as long as the others will.
+    await finish(database, join(root, 'whole'));
+    writeFiles(join(root, 'timed'), -2);
+    const wholeMs = await finish(database, join(root, 'timed'));
 
-  await ingestAgain(store, root);
-  expect(await countReports(store)).toBe((ROUNDS + 2) * FILES);
-  expect(await store.db.selectFrom('conflict').selectAll().execute()).toEqual([]);
-  expect(await listMiscounts(store.db)).toEqual({});
-  // Once more changes nothing.
-  await ingestAgain(store, join(root, 'r0'));
-  expect(await countReports(store)).toBe((ROUNDS + 2) * FILES);
-  expect(await listMiscounts(store.db)).toEqual({});
-  await store.close();
-  await server.stop();
-  rmSync(root, { recursive: true });
-});
+    const met = { before: 0, middle: 0, after: 0 };
+    const runRound = async (round: number) => {
+      const folder = join(root, `r${round}`);
+      writeFiles(folder, round);
+      const child = startIngest(database, folder);
+      const ended = once(child, 'close');
+      // Half of them as soon as something is stored, the others over their life, without the start of Node, in which nothing is.
+      if (round % 2 === 0) await hasStored(store, folder);
+      else await sleep(wholeMs * (0.2 + Math.random()));
+      child.kill('SIGKILL');
+      await ended;
+      return folder;
+    };
+    for (let done = 0; done < ROUNDS; done += AT_ONCE) {
+      const rounds = Array.from({ length: AT_ONCE }, (_, i) => runRound(done + i));
+      const folders = await Promise.all(rounds);
+      if (server) await settled(store);
+      for (const folder of folders) met[toPart(await countReports(store, folder))] += 1;
+      if (done % 10 === 0) expect(await listMiscounts(store.db), `round ${done}`).toEqual({});
+    }
+    process.stdout.write(
+      `${ROUNDS} rounds: killed ${JSON.stringify(met)} the storing of ${FILES} reports\n`,
+    );
+    expect(met.middle).toBeGreaterThan(0);
+
+    for (const folder of readdirSync(root).filter((name) => !name.includes('.')))
+      await ingestAgain(store, join(root, folder));
+    expect(await countReports(store)).toBe((ROUNDS + 2) * FILES);
+    expect(await store.db.selectFrom('conflict').selectAll().execute()).toEqual([]);
+    expect(await listMiscounts(store.db)).toEqual({});
+    // Once more changes nothing.
+    await ingestAgain(store, join(root, 'r0'));
+    expect(await countReports(store)).toBe((ROUNDS + 2) * FILES);
+    expect(await listMiscounts(store.db)).toEqual({});
+    await store.close();
+    await server?.stop();
+    rmSync(root, { recursive: true });
+  },
+);
 
 /** Waits until the server has noticed the death of a client: what it had sent until then may still be committed. */
 async function settled({ db }: Store): Promise<void> {
