@@ -17,7 +17,7 @@ import { caseCount } from '../support/counts.ts';
 import { listMiscounts } from '../support/recount.ts';
 
 /** After each step of a random history, each list with each filter is compared with the list without it. */
-const HISTORIES = caseCount({ few: 5, full: 200, fewOnPostgres: 3, fullOnPostgres: 60 });
+const HISTORIES = caseCount({ few: 2, full: 20, fullOnPostgres: 8 });
 
 const NAMES = ['a.example', 'b.a.example', 'b.example'] as const;
 const REPORTERS = [
