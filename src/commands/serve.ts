@@ -1,24 +1,17 @@
 import { type Command, Option } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
-import type { DemoAccount } from '../demo/demo-data.ts';
+import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY, SANDBOX_PATH } from '../domain/sandbox.ts';
 import { tellDocs } from '../http/docs.ts';
 import { createLog, isJournal } from '../http/log.ts';
 import { listAccounts } from '../store/accounts/accounts.ts';
-import { parsePostgresUrl } from './arguments.ts';
+import { openStore } from '../store/engine/open.ts';
 import { type OutputOptions, print, printResult } from './output/output.ts';
-import { UsageError } from './output/report-error.ts';
 import { findNaming, renderFirstSteps } from './serving/first-steps.ts';
 import { openLogged, runUntilStopped } from './serving/process.ts';
 
 export function define(command: Command): void {
   command
-    .option('--sandbox', 'serve made-up data from memory, under one published key')
-    .addOption(
-      new Option(
-        '--database <url>',
-        'an empty PostgreSQL database for the sandbox, instead of memory',
-      ).argParser(parsePostgresUrl),
-    )
+    .option('--sandbox', 'serve the docs and the sandbox alone, without a database')
     .addOption(
       new Option(
         '--only <role>',
@@ -29,10 +22,6 @@ export function define(command: Command): void {
     )
     .action(async (options: ServeOptions) => {
       const config = readConfig(process.env);
-      if (options.database !== undefined && !options.sandbox)
-        throw new UsageError(
-          '--database is for --sandbox. PLUMBLINE_DATABASE names the database to serve.',
-        );
       if (options.sandbox) await serveSandbox(config, options);
       else await serve(config, options);
     });
@@ -40,7 +29,6 @@ export function define(command: Command): void {
 
 interface ServeOptions extends OutputOptions {
   readonly sandbox?: boolean;
-  readonly database?: string;
   readonly only?: 'api';
   readonly config?: string;
 }
@@ -58,23 +46,23 @@ async function serve(config: Config, options: ServeOptions): Promise<void> {
 }
 
 async function serveSandbox(config: Config, options: ServeOptions): Promise<void> {
-  const { openSandbox } = await import('../demo/sandbox.ts');
-  const { store, account } = await openSandbox(new Date(), options.database);
-  // Requests to a service that shares its port must not come here.
-  const own = { ...config, sharesPort: false };
-  const { url } = await runUntilStopped(own, store, { isSandbox: true });
+  // Requests to a service that shares its port must not come here, and it has no limits in common with one.
+  const own = { ...config, hasSandbox: true, sharesPort: false, redis: undefined };
+  // Nobody has a key or a password of an empty database.
+  const { url } = await runUntilStopped(own, await openStore(':memory:'), { isSandbox: true });
+  const base_url = `${url}${SANDBOX_PATH}`;
   const docs = await tellDocs(`${url}/docs/getting-started`);
-  printResult({ url, ...account }, renderSandbox(url, account, docs), options);
+  printResult({ url, base_url, key: SANDBOX_KEY }, renderSandbox(base_url, docs), options);
 }
 
-function renderSandbox(url: string, { key, domains }: DemoAccount, docs: string): string {
+function renderSandbox(baseUrl: string, docs: string): string {
   return `
-Plumbline's sandbox listens on ${url}. Its data is made up, and is created in
-memory at each start. The key is published, and works in a sandbox only:
+Plumbline's sandbox has the address ${baseUrl}, and made-up data in memory, which
+ends with yesterday. The key is published, and works in a sandbox only:
 
-  export PLUMBLINE_BASE_URL=${url}
-  export PLUMBLINE_API_KEY=${key}
-  export DOMAIN_ID=${domains[0]?.id}
+  export PLUMBLINE_BASE_URL=${baseUrl}
+  export PLUMBLINE_API_KEY=${SANDBOX_KEY}
+  export DOMAIN_ID=${SANDBOX_DOMAIN_IDS['example.com']}
 
   curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" "$PLUMBLINE_BASE_URL/v1/external/domains"
 

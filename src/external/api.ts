@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { toClientNetwork } from '../domain/client-address.ts';
 import { once } from '../domain/text.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -12,29 +13,40 @@ import type { Given } from './operation.ts';
 import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
-interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'days'>, ReportAddresses {
+export interface ApiDeps
+  extends CommonDeps,
+    Pick<Given, 'now' | 'networks' | 'days'>,
+    ReportAddresses {
   readonly store: Store;
   readonly services: { readonly findVersion: () => Promise<string> };
   readonly kept?: { readonly reportsDays: number | undefined } | undefined;
   /** Of the service. */
   readonly readVersion: () => string;
-  readonly requestsPerIp: number;
   readonly requestsPerKey: number;
   readonly pageCacheBytes: number;
   readonly logError: (error: unknown, req?: { id: string }) => void;
+  /** What the service has in common with its sandbox: given to the API of the sandbox. */
+  readonly common?: CommonApi;
+}
+
+interface CommonDeps {
+  readonly requestsPerIp: number;
+  readonly createStore?: CreateStore | undefined;
   /** openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument | undefined;
-  readonly createStore?: CreateStore | undefined;
 }
+
+export type ExternalApi = Awaited<ReturnType<typeof createExternalApi>>;
+export type CommonApi = Awaited<ReturnType<typeof openCommon>>;
 
 /** Answers `/v1/external` with node's own request and response: it needs nothing of Express's (decision 61). */
 export async function createExternalApi(deps: ApiDeps) {
-  const { store, requestsPerIp, requestsPerKey, createStore, logError } = deps;
-  const limitAddress = limitPerAddress(requestsPerIp, createStore);
-  const { authenticate, flush } = createAuthentication(deps);
-  const limitKey = limitPerKey(requestsPerKey, createStore);
-  const document = deps.document ?? (await readContract());
-  const validate = await openContract(document);
+  const { store, requestsPerKey, createStore, logError } = deps;
+  const isSandbox = deps.common !== undefined;
+  const common = deps.common ?? (await openCommon(deps));
+  const { document, validate, limitAddress } = common;
+  const { authenticate, flush } = createAuthentication(deps, isSandbox ? 'test' : 'live');
+  const limitKey = limitPerKey(requestsPerKey, createStore, isSandbox ? 'sandbox' : 'key');
   const { sendList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
   const given = toGiven(deps, document);
@@ -45,7 +57,8 @@ export async function createExternalApi(deps: ApiDeps) {
       await limitAddress(req);
       const { accountId, keyId } = await authenticate(req);
       req.accountId = accountId;
-      await limitKey(req, keyId);
+      // Everybody has the key of the sandbox: there each address has the limit of a key for itself.
+      await limitKey(req, isSandbox ? toClientNetwork(req.ip ?? '') : keyId);
       const request = validate(req);
       req.operation = request.operation.operationId;
       const list = await openAnswer(store.reader, request, { accountId, keyId, given });
@@ -54,7 +67,13 @@ export async function createExternalApi(deps: ApiDeps) {
       if (!answerError(error, req, res)) res.destroy();
     }
   };
-  return { listener, flush, measurePages };
+  return { listener, flush, measurePages, common };
+}
+
+async function openCommon({ requestsPerIp, createStore, document: given }: CommonDeps) {
+  const document = given ?? (await readContract());
+  const limitAddress = limitPerAddress(requestsPerIp, createStore);
+  return { document, limitAddress, validate: await openContract(document) };
 }
 
 function toGiven(deps: ApiDeps, { info }: ContractDocument): Given {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { isApiKey } from '../domain/access/api-key.ts';
+import { hasPrefix, isApiKey, type KeyKind } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
 import { hashSecret } from '../domain/access/secret.ts';
 import { Failure } from '../domain/failure.ts';
@@ -22,17 +22,27 @@ interface AuthenticationDeps {
   readonly logError: (error: unknown) => void;
 }
 
-export function createAuthentication({ store, now, logError }: AuthenticationDeps) {
+/** What is said of a key of the other kind, by the kind that is accepted. It tells nothing but what the key's prefix does. */
+const OTHER_KIND = {
+  live: 'This key is for the sandbox, at /sandbox/v1/external.',
+  test: 'This is the sandbox: it takes the key that the docs print.',
+} as const;
+
+/** Accepts keys of one kind. */
+export function createAuthentication({ store, now, logError }: AuthenticationDeps, kind: KeyKind) {
   const { noteUse, flush } = createLastUsed(store.db, now, logError);
+  const other = kind === 'live' ? 'test' : 'live';
 
   /**
    * The holder of the request's API key, which is enabled, has not expired and is of an account on Pro; else throws
    * `unauthorized`. Each request reads the store, so that a disabled or deleted key is rejected at once.
    */
   const authenticate = async (req: IncomingMessage): Promise<KeyHolder> => {
-    const sha256 = findHash(req);
+    const key = findKey(req);
+    if (hasPrefix(key, other)) throw new Failure('unauthorized', OTHER_KIND[kind]);
+    const sha256 = findHash(req, key);
     const holder = sha256 === undefined ? undefined : await findKeyHolder(store.reader, sha256);
-    // One answer for every cause, so that it tells an attacker nothing.
+    // One answer for every other cause, so that it tells an attacker nothing.
     if (holder === undefined || hasExpired(holder, now))
       throw new Failure('unauthorized', 'Missing or invalid API key.');
     noteUse(holder);
@@ -42,20 +52,20 @@ export function createAuthentication({ store, now, logError }: AuthenticationDep
 }
 
 /** Each connection's last key, with its hash. To check and hash it again for each request took a tenth of a 304. */
-const known = new WeakMap<
-  Socket,
-  { readonly authorization: string; readonly sha256: Uint8Array }
->();
+const known = new WeakMap<Socket, { readonly key: string; readonly sha256: Uint8Array }>();
 
-/** The SHA-256 of the request's key; undefined when there is none, or a text that is not a key. */
-function findHash({ headers, socket }: IncomingMessage): Uint8Array | undefined {
-  const { authorization = '' } = headers;
+/** Empty when there is none. */
+function findKey({ headers: { authorization = '' } }: IncomingMessage): string {
+  return BEARER.exec(authorization)?.[1] ?? '';
+}
+
+/** The SHA-256 of the request's key; undefined for a text that is not a key. */
+function findHash({ socket }: IncomingMessage, key: string): Uint8Array | undefined {
   const last = known.get(socket);
-  if (last?.authorization === authorization) return last.sha256;
-  const key = BEARER.exec(authorization)?.[1];
-  if (key === undefined || !isApiKey(key)) return undefined;
+  if (last?.key === key) return last.sha256;
+  if (!isApiKey(key)) return undefined;
   const sha256 = hashSecret(key);
-  known.set(socket, { authorization, sha256 });
+  known.set(socket, { key, sha256 });
   return sha256;
 }
 

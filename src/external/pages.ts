@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Compression, chooseCompression, compressOnce } from '../domain/content-coding.ts';
+import { SANDBOX_PATH } from '../domain/sandbox.ts';
 import type { Operation, ValidRequest } from './contract.ts';
 import type { OpenAnswer } from './lists.ts';
 import { compressWell, PageCache, toOwnBytes } from './page-cache.ts';
@@ -118,6 +119,8 @@ function toQuery(query: Parameters['query']): string {
 }
 
 /** A path without a host is good behind every proxy (RFC 8288, section 3.1). The path is that of an operation. */
-function toLink({ url = '' }: ApiRequest, next: string | undefined): readonly string[] {
-  return next === undefined ? [] : ['Link', `<${url.split('?', 1)[0]}?${next}>; rel="next"`];
+function toLink({ url = '', isSandbox }: ApiRequest, next?: string): readonly string[] {
+  if (next === undefined) return [];
+  const base = isSandbox ? SANDBOX_PATH : '';
+  return ['Link', `<${base}${url.split('?', 1)[0]}?${next}>; rel="next"`];
 }

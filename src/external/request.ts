@@ -15,6 +15,8 @@ export interface ApiRequest extends IncomingMessage {
   ip?: string | undefined;
   ipLimit?: AppliedLimit;
   keyLimit?: AppliedLimit;
+  /** Whether `/sandbox` was taken away from the beginning of its path. */
+  isSandbox?: true;
   /** The account whose key it has. */
   accountId?: string;
   /** The operation of a valid request. */

@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express, {
   type ErrorRequestHandler,
@@ -12,7 +12,7 @@ import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
-import { createExternalApi } from '../external/api.ts';
+import { createExternalApi, type ExternalApi } from '../external/api.ts';
 import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
@@ -26,6 +26,7 @@ import type { Counters } from './counters/counters.ts';
 import { serveDocs } from './docs.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { openNetworks } from './networks.ts';
+import { createSandbox } from './sandbox.ts';
 import { openSettings } from './settings.ts';
 
 interface AppDeps {
@@ -43,7 +44,7 @@ interface AppDeps {
   readonly shippedNetworks?: string;
   /** The contract to serve; openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument;
-  /** Serves the API alone. A sandbox has no sign-in, because its data is made up and its key is public. */
+  /** Serves the docs and the sandbox alone: the store is an empty one, so there is nobody to sign in. */
   readonly isSandbox?: boolean;
 }
 
@@ -73,6 +74,11 @@ export async function createApp(deps: AppDeps) {
     document: deps.document,
   });
   watchAll(metrics, external.measurePages, counters);
+  const sandbox = createSandbox(config, external.common, {
+    ...{ logError, createStore, networks, services, readVersion, now, log },
+  });
+  // A server that has nothing else begins when it is made.
+  if (isSandbox) await sandbox.open();
 
   const app = express();
   app.disable('x-powered-by');
@@ -98,12 +104,13 @@ export async function createApp(deps: AppDeps) {
   /** Writes what is still waiting to be written, before the store closes, and stops counting with others. */
   const flush = async () => {
     await external.flush();
+    await sandbox.close();
     networks?.close();
     counters?.close();
   };
   return {
     /** Answers requests: those of the API itself, all others with Express. */
-    listener: listen(app, external.listener, { log, metrics, isTrusted }),
+    listener: listen(app, { external, sandbox }, { log, metrics, isTrusted }),
     isTrusted,
     flush,
   };
@@ -120,19 +127,19 @@ function watchAll(
   metrics?.watch('plumbline_limits_alone', 'Whether limits are counted without Redis.', isAlone);
 }
 
-/** A sandbox must not use up the service's limits. */
-async function openCounters({ config, log, isSandbox }: AppDeps): Promise<Counters | undefined> {
-  if (isSandbox || config.redis === undefined) return undefined;
+async function openCounters({ config, log }: AppDeps): Promise<Counters | undefined> {
+  if (config.redis === undefined) return undefined;
   return (await import('./counters/redis.ts')).countInRedis(config.redis, log);
 }
 
 /** Matches upper and lower case, as Express does. */
 const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
+const SANDBOX_API_PATH = /^\/sandbox\/v1\/external(?=[/?]|$)/i;
 
 /** Adds an id, an address and a log line. The API skips Express's routing, which costs time for its few paths. */
 function listen(
   app: Express,
-  api: (req: ApiRequest, res: ServerResponse) => Promise<void>,
+  { external, sandbox }: Readonly<Record<'external' | 'sandbox', Pick<ExternalApi, 'listener'>>>,
   { log, metrics, isTrusted }: Pick<AppDeps, 'log' | 'metrics'> & { readonly isTrusted: IsTrusted },
 ): RequestListener {
   const logRequest = logRequests(log, metrics);
@@ -141,7 +148,8 @@ function listen(
     req.id = toRequestId(req);
     req.ip = findAddress(req, isTrusted);
     logRequest(req, res);
-    if (API_PATH.test(req.url ?? '')) return void api(req, res);
+    if (API_PATH.test(req.url ?? '')) return void external.listener(req, res);
+    if (SANDBOX_API_PATH.test(req.url ?? '')) return void sandbox.listener(req, res);
     // JSON answers set it themselves (send.ts).
     res.setHeader('X-Request-Id', req.id);
     app(req, res);

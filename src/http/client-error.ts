@@ -13,7 +13,7 @@ const LINGER_MS = 2_000;
 const ABSOLUTE = /^https?:\/\/([^\s/?#@\\]+)(?=[/?]|$)/i;
 
 /** A request line for a path of the API, with any method (RFC 9110, 9.1: a token): node parses only some methods. */
-const API_REQUEST = /^([!#$%&'*+.^_`|~\w-]+) \/v1\/external\/\S* HTTP\/1\.[01]\r\n/;
+const API_REQUEST = /^([!#$%&'*+.^_`|~\w-]+) (?:\/sandbox)?\/v1\/external\/\S* HTTP\/1\.[01]\r\n/;
 
 interface ClientError {
   readonly status: 400 | 405 | 408 | 431;

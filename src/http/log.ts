@@ -6,10 +6,10 @@ import type { ApiRequest } from '../external/request.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
 /** A key in the wrong place (a path, a request's id, an error) is still a key, and must never be logged. */
-const ANY_KEY = /plb_live_[0-9A-Za-z]*/g;
+const ANY_KEY = /(plb_(?:live|test)_)[0-9A-Za-z]*/g;
 
 /** As much of a key as people are shown, of a good one and of any other. */
-const PREFIX = /plb_live_[0-9A-Za-z]{4}/;
+const PREFIX = /plb_(?:live|test)_[0-9A-Za-z]{4}/;
 
 const ENCODED = /%[0-9a-f]{2}/gi;
 /** Text with more layers of percent-encoding is not logged. */
@@ -82,6 +82,7 @@ export function logRequests(log: Logger, metrics?: Metrics) {
         // Express changes the request's URL: this is the target that came in.
         operation: req.operation ?? toArea(url),
         status,
+        sandbox: req.isSandbox,
         seconds: ms / 1000,
         limit: status === 429 ? toLimit(req) : undefined,
       });
@@ -91,6 +92,7 @@ export function logRequests(log: Logger, metrics?: Metrics) {
         client: req.ip && toSiteNetwork(req.ip),
         key: PREFIX.exec(`${req.headers.authorization}`)?.[0],
         account_id: req.accountId,
+        sandbox: req.isSandbox,
         method,
         // The query is left out: it may contain anything.
         path: withoutKeys(url.split('?', 1)[0] ?? ''),
@@ -121,7 +123,7 @@ function toLimit({ ipLimit, keyLimit }: ApiRequest): string {
 export function withoutKeys(text: string): string {
   const decoded = decode(text);
   if (decoded === undefined) return '…';
-  const masked = decoded.replace(ANY_KEY, 'plb_live_…');
+  const masked = decoded.replace(ANY_KEY, '$1…');
   return masked === decoded ? text : masked;
 }
 

@@ -13,6 +13,7 @@ export interface SeenRequest {
   /** The contract's operation id, or the part of the service that answered. */
   readonly operation: string;
   readonly status: number;
+  readonly sandbox?: true | undefined;
   readonly seconds: number;
   /** The limit that a request with status 429 met. */
   readonly limit?: string | undefined;
@@ -44,9 +45,10 @@ export function createMetrics() {
   const requests = counter('plumbline_http_requests_total', 'Answered requests.', [
     'operation',
     'status',
+    'sandbox',
   ]);
   const answers = seconds('plumbline_http_request_duration_seconds', 'How long answers took.', {
-    labelNames: ['operation'],
+    labelNames: ['operation', 'sandbox'],
     buckets: REQUEST_SECONDS,
   });
   const limited = counter('plumbline_http_rate_limited_total', 'Requests over a limit.', ['limit']);
@@ -73,9 +75,11 @@ export function createMetrics() {
 
   return {
     registry,
-    observeRequest: ({ operation, status, seconds, limit }: SeenRequest) => {
-      requests.inc({ operation, status });
-      answers.observe({ operation }, seconds);
+    /** A label that is left out makes no series of its own: those of the service are as if there were no sandbox. */
+    observeRequest: ({ operation, status, sandbox, seconds, limit }: SeenRequest) => {
+      const where = { operation, ...(sandbox && { sandbox: 'yes' }) };
+      requests.inc({ ...where, status });
+      answers.observe(where, seconds);
       if (limit !== undefined) limited.inc({ limit });
     },
     /** What is asked for at each scrape. */

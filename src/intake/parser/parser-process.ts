@@ -71,7 +71,7 @@ function forkChild(): ChildProcess {
 }
 
 /** Where this process keeps compiled code, if it does: compiling takes two thirds of the child's start. */
-function toCacheEnv(): NodeJS.ProcessEnv {
+export function toCacheEnv(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
   // Node adds a folder for its version.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };

@@ -31,10 +31,14 @@ export const IN_MEMORY = ':memory:';
 /** A larger write-ahead log is cut back to this size when it is checkpointed. */
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
-export function openConnection(path: string, options: Database.Options = {}): Database.Database {
+/** The bytes of a database are copied into memory. */
+export function openConnection(
+  path: string | Buffer,
+  options: Database.Options = {},
+): Database.Database {
   const connection = new Database(path, {
     ...options,
-    fileMustExist: path !== IN_MEMORY,
+    fileMustExist: typeof path === 'string' && path !== IN_MEMORY,
     timeout: OPEN_TIMEOUT_MS,
   });
   if (options.readonly !== true) {

@@ -53,6 +53,25 @@ async function open(path: string, options: StoreOptions): Promise<Store> {
   }
 }
 
+/** The bytes of a database that is filled in memory. */
+export async function fillSqlite(fill: (store: Store) => Promise<void>): Promise<Buffer> {
+  const writing = toConnected(openConnection(IN_MEMORY));
+  await migrateSqlite(writing.db, writing.connection, {});
+  const store = toStore(writing, undefined, OF_MEMORY);
+  await fill(store);
+  writing.connection.exec('vacuum');
+  const bytes = writing.connection.serialize();
+  await store.close();
+  return bytes;
+}
+
+/** Opens such bytes: what is written goes when it is closed. */
+export function openSqliteBytes(bytes: Buffer): Store {
+  return toStore(toConnected(openConnection(bytes)), undefined, OF_MEMORY);
+}
+
+const OF_MEMORY = { findShortage: async () => undefined, hasThread: false };
+
 type Connected = ReturnType<typeof toConnected>;
 
 /** Reads a file that nobody writes to. */

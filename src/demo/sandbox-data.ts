@@ -3,30 +3,25 @@ import { SANDBOX_ACCOUNT_ID, SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../domain/s
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import { insertDomain } from '../store/domains/domains.ts';
 import type { Db } from '../store/engine/database.ts';
-import { ingestDemo, insertDemoAccount, openEmpty } from './demo-data.ts';
+import type { Store } from '../store/engine/store.ts';
+import { ingestDemo, insertDemoAccount } from './demo-data.ts';
 
 const WAITING = 'waiting.example';
 
 /**
- * A store in memory, or on an empty database, for partners without an account: the demo's data, a domain that waits
- * for its first report, an alert of a type that v1.yaml does not list, and one with a null in its context.
+ * Fills an empty store for partners without an account: the demo's data, a domain that waits for its first report, an alert of
+ * a type that v1.yaml does not list, and one with a null in its context.
  */
-export async function openSandbox(today: Date, database = ':memory:') {
-  const store = await openEmpty(database);
+export async function fillSandbox(store: Store, today: Date): Promise<void> {
   const ids = SANDBOX_DOMAIN_IDS;
   const fixed = { id: SANDBOX_ACCOUNT_ID, key: SANDBOX_KEY, ids };
   const account = await insertDemoAccount(store.db, today, fixed);
   await ingestDemo(store, account, today);
   const [accountId, now] = [account.account_id, toInstant(today)];
-  const waiting = { accountId, name: WAITING, now, id: ids[WAITING] as string };
-  await insertDomain(store.db, waiting);
+  await insertDomain(store.db, { accountId, name: WAITING, now, id: ids[WAITING] });
   const owner = { accountId, domainId: account.domains[0]?.id as string };
   await insertUnlistedAlert(store.db, owner, now);
   await insertAddedRecord(store.db, owner, today);
-  return {
-    store,
-    account: { ...account, domains: [...account.domains, { id: waiting.id, domain: WAITING }] },
-  };
 }
 
 interface AlertOwner {
