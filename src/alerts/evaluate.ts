@@ -111,7 +111,12 @@ async function carryOut(
         resolved += await resolve(tx, decision.alert, { resolution: decision.resolution, now });
         break;
       case 'update':
-        await settleAlert(tx, decision.alert.id, { context: JSON.stringify(decision.context) });
+        await settleAlert(
+          tx,
+          decision.alert.id,
+          { context: JSON.stringify(decision.context) },
+          now,
+        );
         break;
       default:
         // A kind of decision that is not carried out does not compile.

@@ -81,6 +81,7 @@ export async function settleAlert(
   tx: Tx,
   id: string,
   change: { readonly resolved_at?: Instant; readonly context?: string },
+  now?: Instant,
 ): Promise<boolean> {
   const alert = await tx
     .updateTable('alert')
@@ -92,7 +93,7 @@ export async function settleAlert(
     .executeTakeFirst();
   if (alert === undefined) return false;
   const { resolved_at: resolvedAt } = change;
-  const at = resolvedAt ?? (await readNow(tx));
+  const at = resolvedAt ?? now ?? (await readNow(tx));
   await noteChange(tx, alert, { at, ...(resolvedAt && { event: 'alert.resolved' }) });
   if (resolvedAt === undefined && alert.toldAs === null) await tellPeople(tx, alert, at);
   if (resolvedAt !== undefined && alert.toldAs !== null)
