@@ -2303,7 +2303,8 @@ export interface components {
         };
         /**
          * @description The API key is missing, invalid, disabled, expired or deleted, or its account is not on the Pro plan. The answer is
-         *     the same for every cause.
+         *     the same for each of these causes. A key that begins with `plb_test_` is for the sandbox, and one that begins with
+         *     `plb_live_` is not: at the other address `message` says so.
          */
         readonly Unauthorized: {
             headers: {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { SANDBOX_PATH } from '../src/domain/sandbox.ts';
 import { createDatabase } from './postgres-database.ts';
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
@@ -10,24 +11,25 @@ type Environment = Readonly<Record<string, string>>;
 
 /** A server in a process of its own, with the values that `--json` prints. */
 export interface ServedPlumbline {
+  /** What the paths of the API come after. */
   readonly url: string;
   readonly key: string;
-  readonly account_id: string;
-  /** The demo's database; undefined for a sandbox. */
+  /** The demo's database. */
   readonly database?: string;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts the demo or a sandbox on a free port, and waits until it serves. `postgres`, else the variable
- * SERVED_POSTGRES, is the URL of a server on which it gets a database.
+ * Starts a server on a free port, and waits until it serves. `postgres`, else the variable SERVED_POSTGRES, is the URL of a
+ * server on which the demo gets a database.
  */
 export async function servePlumbline(
   given: readonly string[],
   environment: Environment = {},
   postgres = process.env['SERVED_POSTGRES'],
 ): Promise<ServedPlumbline> {
-  const database = postgres === undefined ? [] : ['--database', await createDatabase(postgres)];
+  const hasDatabase = postgres !== undefined && given.includes('demo');
+  const database = hasDatabase ? ['--database', await createDatabase(postgres)] : [];
   const args = [...given, ...database];
   const child = start(args, environment);
   const closed = once(child, 'close');
@@ -46,6 +48,12 @@ export async function servePlumbline(
     await stop();
     throw error;
   }
+}
+
+/** A sandbox of its own, and so limits of its own. */
+export async function serveSandbox(environment: Environment = {}): Promise<ServedPlumbline> {
+  const served = await servePlumbline(['serve', '--sandbox'], environment);
+  return { ...served, url: `${served.url}${SANDBOX_PATH}` };
 }
 
 /** Runs a command to its end, and returns the last JSON value that it prints. */

@@ -155,7 +155,7 @@ async function started(server: ChildProcess) {
   });
   const lines = createInterface({ input: server.stdout as NodeJS.ReadableStream });
   const [line] = await once(lines, 'line');
-  const { url, key } = JSON.parse(String(line));
+  const { base_url: url, key } = JSON.parse(String(line));
   return { url, key, debuggerUrl: await debuggerUrl };
 }
 

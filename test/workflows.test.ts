@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ARAZZO, runRespect, WORKFLOWS } from '../scripts/workflows/respect.ts';
-import { openSandbox } from '../src/demo/sandbox.ts';
 import { SANDBOX_KEY as key } from '../src/domain/sandbox.ts';
 import { startApi } from './support/api.ts';
 import { aFolder } from './support/command.ts';
@@ -12,9 +11,8 @@ const V1 = fileURLToPath(new URL('../openapi/v1.yaml', import.meta.url));
 let url = '';
 
 beforeAll(async () => {
-  const { store } = await openSandbox(new Date());
-  const api = await startApi({ store });
-  url = `http://127.0.0.1:${api.port}`;
+  const api = await startApi();
+  url = `http://127.0.0.1:${api.port}/sandbox`;
   return api.close;
 });
 

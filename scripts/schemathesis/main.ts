@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type ServedPlumbline, servePlumbline } from '../served-plumbline.ts';
+import { type ServedPlumbline, servePlumbline, serveSandbox } from '../served-plumbline.ts';
 import { addOtherAccount, writeKeys } from './accounts.ts';
 import { type Ran, runSchemathesis } from './run.ts';
 
@@ -45,9 +45,15 @@ try {
   await rm(folder, { recursive: true });
 }
 
-/** Single requests and chains of requests at the same time, because Schemathesis uses one core. */
+/**
+ * Single requests and chains of requests at the same time, because Schemathesis uses one core. The sandbox is in memory: on
+ * PostgreSQL the demo takes its place.
+ */
 async function fuzzSandbox(): Promise<Ran[]> {
-  const sandbox = await servePlumbline(['serve', '--sandbox'], NO_LIMITS);
+  const isOnPostgres = process.env['SERVED_POSTGRES'] !== undefined;
+  const sandbox = await (isOnPostgres
+    ? servePlumbline(['demo'], NO_LIMITS)
+    : serveSandbox(NO_LIMITS));
   const run = { name: 'requests', phases: 'examples,coverage,fuzzing', maxExamples, seed };
   const ran = await whileServed(sandbox, () =>
     Promise.all([runSchemathesis({ ...sandbox, folder, ...run }), fuzzChains(sandbox)]),
@@ -83,7 +89,7 @@ async function fuzzTwoAccounts(): Promise<Ran> {
 /** Nearly all answers are a 429, for the key and then for the address. The contract has those too. */
 async function fuzzWithLimits(): Promise<Ran> {
   const limits = { PLUMBLINE_REQUESTS_PER_KEY: '5', PLUMBLINE_REQUESTS_PER_IP: '50' };
-  const sandbox = await servePlumbline(['serve', '--sandbox'], limits);
+  const sandbox = await serveSandbox(limits);
   const run = { name: 'limits', config: 'limits.toml', phases: 'fuzzing' };
   const ran = await whileServed(sandbox, () =>
     runSchemathesis({ ...sandbox, folder, ...run, maxExamples: 100, seed }),

@@ -21,7 +21,7 @@ export const DEMO_NETWORKS = fileURLToPath(new URL('./networks/networks.mmdb', i
 
 export type DemoAccount = Awaited<ReturnType<typeof insertDemoAccount>>;
 
-/** Throws `conflict` for a database with accounts or reports: the sandbox's published key must not get into it. */
+/** Throws `conflict` for a database with accounts or reports: made-up data must not get into it. */
 export async function openEmpty(...database: Parameters<typeof openStore>): Promise<Store> {
   const store = await openStore(...database);
   try {

@@ -20,7 +20,11 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { servePlumbline } from '../../scripts/served-plumbline.ts';
+import { createDatabase } from '../../scripts/postgres-database.ts';
+import { runPlumbline, servePlumbline, serveSandbox } from '../../scripts/served-plumbline.ts';
+import { fillSandbox } from '../../src/demo/sandbox-data.ts';
+import { SANDBOX_ACCOUNT_ID } from '../../src/domain/sandbox.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { copyReleased } from './released.ts';
 
@@ -66,7 +70,7 @@ const sum = (of: 'passed' | 'failed') => results.reduce((total, result) => total
 print(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exitCode = results.every(({ isWhole }) => isWhole) ? 0 : 1;
 
-/** Goes through the scenario against a sandbox in memory or on a PostgreSQL server. */
+/** Goes through the scenario against a sandbox in memory, or a service with the sandbox's data on a PostgreSQL server. */
 async function runOn(engine: string, server: string | undefined) {
   print(`the sandbox's data is in ${engine}`);
   const { lines, status } = await run(server);
@@ -91,7 +95,7 @@ async function build(): Promise<void> {
 
 /** The program's output and exit status. The sandbox is new, and so are its limits. */
 async function run(server: string | undefined) {
-  const { url, key, stop } = await servePlumbline(['serve', '--sandbox'], {}, server);
+  const { url, key, stop } = await (server === undefined ? serveSandbox() : serveOn(server));
   try {
     return await runProgram({
       PLUMBLINE_BASE_URL: url,
@@ -102,6 +106,16 @@ async function run(server: string | undefined) {
     await stop();
     unavailable.close();
   }
+}
+
+/** Nothing evaluates the alerts of made-up data: its reports would count as missing. */
+async function serveOn(server: string) {
+  const database = { PLUMBLINE_DATABASE: await createDatabase(server) };
+  const store = await openStore(database.PLUMBLINE_DATABASE);
+  await fillSandbox(store, new Date());
+  await store.close();
+  const { key } = await runPlumbline(['key', 'create', SANDBOX_ACCOUNT_ID, 'Client'], database);
+  return { ...(await servePlumbline(['serve', '--only', 'api'], database)), key };
 }
 
 /** What a server answers whose database restarts, which a sandbox has in memory. */

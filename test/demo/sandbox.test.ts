@@ -1,57 +1,52 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ingestDemo, insertDemoAccount } from '../../src/demo/demo-data.ts';
-import { openSandbox } from '../../src/demo/sandbox.ts';
+import { fillSandbox } from '../../src/demo/sandbox-data.ts';
 import { isApiKey } from '../../src/domain/access/api-key.ts';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
 import { openStore } from '../../src/store/engine/open.ts';
-import { serveApi, startApi, walk } from '../support/api.ts';
-import { anAccount } from '../support/builders.ts';
+import { type Answer, type Api, serveApi, startApi, walk } from '../support/api.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { caseCount } from '../support/counts.ts';
 import { runServer } from '../support/running-server.ts';
 
 const TODAY = new Date('2026-03-18T09:00:00Z');
+const DAY_MS = 86_400_000;
 const { 'example.com': EXAMPLE, 'waiting.example': WAITING } = SANDBOX_DOMAIN_IDS;
+const LISTS = [
+  '/changes?after=',
+  `/domains/${EXAMPLE}/reports?received_after=`,
+  '/alerts?changed_after=',
+];
+
+const getFrom =
+  (api: Api) =>
+  (path: string, headers: Record<string, string> = {}) =>
+    api.get(`/sandbox/v1/external${path}`, { key: SANDBOX_KEY, headers });
+
+function setToday(today: Date): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: today });
+  onTestFinished(() => void vi.useRealTimers());
+}
 
 describe('the sandbox', () => {
-  let api: Awaited<ReturnType<typeof startApi>>;
-  const get = (path: string) => api.get(`/v1/external${path}`, { key: SANDBOX_KEY });
+  let api: Api;
+  const get = (path: string) => getFrom(api)(path);
 
   beforeAll(async () => {
-    const { store } = await openSandbox(TODAY);
-    api = await startApi({ store });
+    vi.useFakeTimers({ toFake: ['Date'], now: TODAY });
+    api = await startApi();
+    await get('/domains');
   }, 60_000);
-  afterAll(() => api.close());
+  afterAll(async () => {
+    vi.useRealTimers();
+    await api.close();
+  });
 
-  test('has three domains, whose ids are the same in every run', async () => {
+  test('has three domains, whose ids are the same on every day', async () => {
     const { body } = await get('/domains');
     const listed = body.data.map(({ id, domain }: Record<string, string>) => [domain, id]);
     expect(Object.fromEntries(listed)).toEqual(SANDBOX_DOMAIN_IDS);
-  });
-
-  test('answers cursors of an earlier run with 410: they were called another list’s, and no client began again', async () => {
-    const { store } = await openSandbox(TODAY);
-    const earlier = await startApi({ store });
-    onTestFinished(() => earlier.close());
-    for (const list of [
-      '/changes?after=',
-      `/domains/${EXAMPLE}/reports?received_after=`,
-      '/alerts?changed_after=',
-    ]) {
-      const { headers } = await earlier.get(`/v1/external${list}start`, { key: SANDBOX_KEY });
-      const { status, body } = await get(list + headers['plumbline-cursor']);
-      expect([status, body.error.code]).toEqual([410, 'cursor_expired']);
-    }
-  });
-
-  test('has an audit whose first entries are those of its account, key and domains', async () => {
-    const entries = await api.db.selectFrom('audit').select(['action', 'at']).execute();
-    const first = entries.filter(({ at }) => at === '2025-12-18T00:00:00Z');
-    expect(first.map(({ action }) => action).sort()).toEqual([
-      ...['account_created', 'domain_added', 'domain_added', 'key_created'],
-    ]);
-    expect(entries.filter(({ at }) => at < '2025-12-18T00:00:00Z')).toEqual([]);
   });
 
   test('has ninety days of reports of four reporters, one of which leaves out its name', async () => {
@@ -97,15 +92,110 @@ describe('the sandbox', () => {
     expect(listed).toHaveLength(1);
   });
 
+  test('tells of the next page with an address that stays in the sandbox, and it is good', async () => {
+    for (const path of ['/reports?limit=1', '/changes?limit=1', '/alerts?limit=1']) {
+      const { headers } = await get(path);
+      const [, next] = /^<([^>]+)>; rel="next"$/.exec(headers['link'] ?? '') ?? [];
+      expect(next).toMatch(/^\/sandbox\/v1\/external\//);
+      const { status, body } = await api.get(next as string, { key: SANDBOX_KEY });
+      expect([status, body.data.length]).toEqual([200, 1]);
+    }
+  });
+
+  test('is the same on another server, which goes on with its pages and cursors', async () => {
+    const other = getFrom(await serveApi());
+    const paths = [...(await listPaths(get)), ...LISTS.map((list) => `${list}start`)];
+    for (const path of paths) {
+      const [one, two] = [await get(path), await other(path)];
+      expect(two.text, path).toBe(one.text);
+      expect(pickHeaders(two), path).toEqual(pickHeaders(one));
+      const { etag = '' } = one.headers;
+      expect((await other(path, { 'If-None-Match': etag })).status, path).toBe(304);
+    }
+    for (const list of LISTS) {
+      const { headers } = await get(`${list}start`);
+      expect((await other(list + headers['plumbline-cursor'])).status, list).toBe(200);
+    }
+  });
+
   test('has the same figures on every day of the week and at every hour', async () => {
     const seen = new Set<string>();
-    // Each start takes seconds. The first three of these days are a Thursday to a Saturday.
+    // The first three of these days are a Thursday to a Saturday.
     for (let day = 1; day <= caseCount({ few: 3, full: 7 }); day++) {
-      const start = new Date(TODAY.getTime() + day * 86_400_000 + day * 7_000_000);
-      seen.add(JSON.stringify(await readFigures(start)));
+      const start = new Date(TODAY.getTime() + day * DAY_MS + day * 7_000_000);
+      vi.setSystemTime(start);
+      seen.add(JSON.stringify(await readFigures()));
     }
+    vi.setSystemTime(TODAY);
     expect(seen.size).toBe(1);
   }, 120_000);
+});
+
+/** A request of each operation. */
+async function listPaths(get: (path: string) => Promise<Answer>): Promise<string[]> {
+  const { body } = await get(`/domains/${EXAMPLE}/reports?limit=1`);
+  const domain = `/domains/${EXAMPLE}`;
+  return [
+    ...['/domains', '/overview', '/days', '/alerts', '/reports?limit=200', '/key'],
+    ...['/changes?include=records&limit=1000', '/changes?limit=1000'],
+    ...['', '/days', '/sources', '/reports'].map((end) => domain + end),
+    `${domain}/reports/${body.data[0].id}/records`,
+  ];
+}
+
+const pickHeaders = ({ headers }: Answer) => [
+  headers['etag'],
+  headers['link'],
+  headers['plumbline-cursor'],
+];
+
+/** Everything in a sandbox that is not a time or made from one. */
+async function readFigures(): Promise<unknown> {
+  const api = await startApi();
+  const read = async (path: string) => {
+    const { items } = await walk(getFrom(api), path, 200);
+    return items.map((item) => toFigures(item));
+  };
+  const figures = [await read(`/domains/${EXAMPLE}/reports`), await read('/alerts')];
+  await api.close();
+  return figures;
+}
+
+const OF_A_DAY = /^(id|begin_date|end_date|fired_at|resolved_at|day)$/;
+
+function toFigures(item: unknown): unknown {
+  const names = (key: string, value: unknown) => (OF_A_DAY.test(key) ? typeof value : value);
+  return JSON.parse(JSON.stringify(item, names));
+}
+
+test('on a new day the former sandbox answers until the new one is there, which has the same domains and begins anew', async () => {
+  setToday(TODAY);
+  const get = getFrom(await serveApi());
+  const newest = async () => (await get('/reports?limit=1')).body.data[0].begin_date;
+  expect(await newest()).toBe('2026-03-17T00:00:00Z');
+  const cursors = await Promise.all(
+    LISTS.map(async (list) => (await get(`${list}start`)).headers['plumbline-cursor']),
+  );
+  vi.setSystemTime(TODAY.getTime() + DAY_MS);
+  expect(await newest()).toBe('2026-03-17T00:00:00Z');
+  await expect.poll(newest, { timeout: 60_000 }).toBe('2026-03-18T00:00:00Z');
+  expect((await get(`/domains/${EXAMPLE}`)).status).toBe(200);
+  for (const [i, list] of LISTS.entries()) {
+    const { status, body } = await get(`${list}${cursors[i]}`);
+    expect([status, body.error.code], list).toEqual([410, 'cursor_expired']);
+  }
+});
+
+test('what fills a sandbox has an audit whose first entries are those of its account, key and domains', async () => {
+  const store = await openStore(':memory:');
+  onTestFinished(store.close);
+  await fillSandbox(store, TODAY);
+  const entries = await store.db.selectFrom('audit').select(['action', 'at']).execute();
+  const first = entries.filter(({ at }) => at === '2025-12-18T00:00:00Z');
+  expect(first.map(({ action }) => action).sort()).toEqual([
+    ...['account_created', 'domain_added', 'domain_added', 'key_created'],
+  ]);
+  expect(entries.filter(({ at }) => at < '2025-12-18T00:00:00Z')).toEqual([]);
 });
 
 describe('the demo', () => {
@@ -125,52 +215,32 @@ describe('the demo', () => {
   });
 });
 
-/** Everything in a sandbox that is not a time or made from one. */
-async function readFigures(start: Date): Promise<unknown> {
-  const { store } = await openSandbox(start);
-  const { get, close } = await startApi({ store });
-  const read = async (path: string) => {
-    const { items } = await walk((at) => get(at, { key: SANDBOX_KEY }), `/v1/external${path}`, 200);
-    return items.map((item) => toFigures(item));
-  };
-  const figures = [await read(`/domains/${EXAMPLE}/reports`), await read('/alerts')];
-  await close();
-  return figures;
-}
-
-const OF_A_DAY = /^(id|begin_date|end_date|fired_at|resolved_at|day)$/;
-
-function toFigures(item: unknown): unknown {
-  const names = (key: string, value: unknown) => (OF_A_DAY.test(key) ? typeof value : value);
-  return JSON.parse(JSON.stringify(item, names));
-}
-
 describe('the key of the sandbox', () => {
   test('has the format of every key, so that clients and scanners accept it', () => {
     expect(isApiKey(SANDBOX_KEY)).toBe(true);
   });
-
-  test('is valid in a sandbox only', async () => {
-    const { db, get } = await serveApi();
-    await anAccount(db);
-    const { status } = await get('/v1/external/domains', { key: SANDBOX_KEY });
-    expect(status).toBe(401);
-  });
 });
 
 describe('plumbline serve --sandbox', () => {
-  test('prints commands to paste, serves no settings, leaves no file, and stops on SIGTERM', async () => {
+  test('prints commands to paste, serves nothing else, leaves no file, and stops on SIGTERM', async () => {
     const { start, folder } = await aCommand();
     const child = start('serve', '--sandbox');
     const ended = finish(child);
     const text = await printed(child, /Ctrl\+C/);
-    const url = /PLUMBLINE_BASE_URL=(.+)/.exec(text)?.[1];
+    const url = /PLUMBLINE_BASE_URL=(.+)/.exec(text)?.[1] as string;
+    expect(url).toMatch(/\/sandbox$/);
     expect(text).toContain(`PLUMBLINE_API_KEY=${SANDBOX_KEY}`);
     expect(text).toContain(`DOMAIN_ID=${EXAMPLE}`);
     const headers = { authorization: `Bearer ${SANDBOX_KEY}` };
     const answer = await fetch(`${url}/v1/external/domains`, { headers });
     expect(await answer.json()).toMatchObject({ total: 3 });
-    expect((await fetch(`${url}/settings`, { redirect: 'manual' })).status).toBe(404);
+    const { origin } = new URL(url);
+    const elsewhere = await fetch(`${origin}/v1/external/domains`, { headers });
+    expect([elsewhere.status, await elsewhere.json()]).toEqual([
+      401,
+      { error: { code: 'unauthorized', message: OF_SANDBOX } },
+    ]);
+    expect((await fetch(`${origin}/settings`, { redirect: 'manual' })).status).toBe(404);
     child.kill('SIGTERM');
     expect((await ended).status).toBe(0);
     expect(readdirSync(folder)).toEqual([]);
@@ -181,3 +251,5 @@ describe('plumbline serve --sandbox', () => {
     expect((await fetch(`${server.url}/settings/sign-in`)).status).toBe(200);
   });
 });
+
+const OF_SANDBOX = 'This key is for the sandbox, at /sandbox/v1/external.';

@@ -13,7 +13,7 @@ import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
 import { finish, type Ran } from '../support/command.ts';
 import type { Program, SamplePage, Step } from './pages.ts';
 
-/** The sandbox's address in the pages. */
+/** The server's address in the pages. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
 /** Where a partner of the guide about webhooks listens. */
 const SHOWN_RECEIVER = 'http://127.0.0.1:3000';
@@ -71,9 +71,9 @@ export async function aReader(page: SamplePage, url: string, onTestFinished: Fin
 const RUNNERS: Readonly<Record<string, string>> = { js: 'node', python: 'python3' };
 
 function prepare(url: string): string {
-  return `export PLUMBLINE_BASE_URL=${url} PLUMBLINE_API_KEY=${SANDBOX_KEY} KEY=${SANDBOX_KEY}
+  return `export PLUMBLINE_BASE_URL=${url}/sandbox PLUMBLINE_API_KEY=${SANDBOX_KEY} KEY=${SANDBOX_KEY}
 export DOMAIN_ID=${SANDBOX_DOMAIN_IDS['example.com']}
-export REPORT_ID=$(curl -s -H "Authorization: Bearer $KEY" "${url}/v1/external/domains/$DOMAIN_ID/reports?limit=1" |
+export REPORT_ID=$(curl -s -H "Authorization: Bearer $KEY" "${url}/sandbox/v1/external/domains/$DOMAIN_ID/reports?limit=1" |
   sed -E 's/.*"id":"([^"]+)".*/\\1/')
 `;
 }
@@ -83,7 +83,7 @@ function withoutUnrun(text: string): string {
   return lines.join('\n');
 }
 
-/** The sandbox, on a free port. Each reader has one, so that readers do not share limits. */
+/** A server with a sandbox, on a free port. Each reader has one, so that readers do not share limits. */
 export async function startSandbox(onTestFinished: Finish): Promise<string> {
   const { url, stop } = await servePlumbline(['serve', '--sandbox']);
   onTestFinished(stop);

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { runPlumbline, servePlumbline } from '../../scripts/served-plumbline.ts';
+import { runPlumbline, servePlumbline, serveSandbox } from '../../scripts/served-plumbline.ts';
 import { type Row, readAll } from './sandbox.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -119,9 +119,7 @@ test.each(NAMES)(
 );
 
 async function expectPatience(name: string): Promise<void> {
-  const sandbox = await servePlumbline(['serve', '--sandbox'], {
-    PLUMBLINE_REQUESTS_PER_KEY: '11',
-  });
+  const sandbox = await serveSandbox({ PLUMBLINE_REQUESTS_PER_KEY: '11' });
   onTestFinished(sandbox.stop);
   const lists = await readLists(sandbox);
   const answer = await get(sandbox, 'changes');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { type ServedPlumbline, servePlumbline } from '../../scripts/served-plumbline.ts';
+import { type ServedPlumbline, serveSandbox } from '../../scripts/served-plumbline.ts';
 
 const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
@@ -18,7 +18,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** A sandbox, and a folder for what a program writes, until the test ends. */
 export async function aSandbox(environment: Readonly<Record<string, string>> = {}) {
-  const sandbox = await servePlumbline(['serve', '--sandbox'], environment);
+  const sandbox = await serveSandbox(environment);
   onTestFinished(sandbox.stop);
   const folder = mkdtempSync(join(tmpdir(), 'plumbline-integration-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -75,6 +75,7 @@ const WRONG: readonly (readonly [
   ['PLUMBLINE_WEBHOOK_ALLOW', '10.0.0.0/99'],
   ['PLUMBLINE_DNS_SERVERS', '192.0.2.53:99999'],
   ['PLUMBLINE_DNS_CHECKS', 'perhaps'],
+  ['PLUMBLINE_SANDBOX', 'perhaps'],
   ['PLUMBLINE_SHARE_PORT', 'perhaps'],
   ['PLUMBLINE_LOG_LEVEL', 'loud'],
   ['PLUMBLINE_REQUESTS_PER_KEY', '0'],
