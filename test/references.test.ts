@@ -123,7 +123,7 @@ function isColumn(name: string): boolean {
 /** A file of TypeScript, a document, or a folder, in code type; `list-….ts` is a pattern. */
 const PATH = /`([\w-]+(?:\/[\w.-]+)*(?:\.ts|\.md|\/))`/g;
 /** Made by a build, or by the one who reads. */
-const MADE = ['site/', 'dist/', 'screenshots/', 'data/', 'notify/', 'node_modules/'];
+const MADE = ['site/', 'dist/', 'release/', 'screenshots/', 'data/', 'notify/', 'node_modules/'];
 
 function listFiles(): string[] {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard'];
