@@ -1,12 +1,16 @@
 /**
  * `npm run release -- 1.2.0`: gives the package and the changelog their version, releases the contract when it has changed,
- * keeps the schema of the database, and packs (not with `--no-pack`). It commits nothing.
+ * keeps the schema of the database, and writes the folder `release/` (not with `--no-pack`). It commits nothing.
+ * `npm run release -- --pack-only` writes the folder from the checkout as it is.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readVersion } from './contract/check.ts';
+import { writeRelease } from './pack/release-folder.ts';
 
 const CHANGELOG = 'CHANGELOG.md';
+const FOLDER = join(process.cwd(), 'release');
 const [version = '', ...options] = process.argv.slice(2);
 
 const run = (command: string, ...args: readonly string[]) =>
@@ -33,21 +37,32 @@ function requireContract(): void {
     fail(`the contract has changed, and its info.version is ${named}`);
 }
 
-if (!/^\d+\.\d+\.\d+$/.test(version)) fail('npm run release -- <version>, such as 1.2.0');
-const changelog = readFileSync(CHANGELOG, 'utf8');
-const [, last = '0.0.0'] = /^## (\d+\.\d+\.\d+)/m.exec(changelog) ?? [];
-if (!isAfter(version, last)) fail(`${version} does not follow ${last}`);
-if (!changelog.includes('\n## Unreleased\n')) fail(`${CHANGELOG} has nothing under “Unreleased”`);
-if (execFileSync('git', ['status', '--porcelain']).length > 0)
-  fail('there are changes that are not committed');
-requireContract();
+function pack(): void {
+  process.stderr.write('Packing takes a minute, python3, and up to 1.1 GB of memory.\n');
+  writeRelease(FOLDER);
+  process.stdout.write(`The release is in ${FOLDER}: copy all of it.\n`);
+}
 
-const day = new Date().toISOString().slice(0, 10);
-writeFileSync(CHANGELOG, changelog.replace('\n## Unreleased\n', `\n## ${version} (${day})\n`));
-run('npm', 'version', version, '--no-git-tag-version', '--ignore-scripts');
-run(process.execPath, 'scripts/contract/main.ts', 'release', version);
-if (!options.includes('--no-pack')) run('npm', 'pack');
-process.stdout.write(
-  `Commit this as version ${version}. The first change after it has “## Unreleased” in ${CHANGELOG}, and the next version ` +
-    'with -dev in package.json: npm version --no-git-tag-version <version>-dev\n',
-);
+function release(): void {
+  if (!/^\d+\.\d+\.\d+$/.test(version))
+    fail('npm run release -- <version>, such as 1.2.0, or --pack-only');
+  const changelog = readFileSync(CHANGELOG, 'utf8');
+  const [, last = '0.0.0'] = /^## (\d+\.\d+\.\d+)/m.exec(changelog) ?? [];
+  if (!isAfter(version, last)) fail(`${version} does not follow ${last}`);
+  if (!changelog.includes('\n## Unreleased\n')) fail(`${CHANGELOG} has nothing under “Unreleased”`);
+  if (execFileSync('git', ['status', '--porcelain']).length > 0)
+    fail('there are changes that are not committed');
+  requireContract();
+
+  const day = new Date().toISOString().slice(0, 10);
+  writeFileSync(CHANGELOG, changelog.replace('\n## Unreleased\n', `\n## ${version} (${day})\n`));
+  run('npm', 'version', version, '--no-git-tag-version', '--ignore-scripts');
+  run(process.execPath, 'scripts/contract/main.ts', 'release', version);
+  process.stdout.write(
+    `Commit this as version ${version}. The first change after it has “## Unreleased” in ${CHANGELOG}, and the next version ` +
+      'with -dev in package.json: npm version --no-git-tag-version <version>-dev\n',
+  );
+}
+
+if (version !== '--pack-only') release();
+if (!options.includes('--no-pack')) pack();

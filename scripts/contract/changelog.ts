@@ -21,3 +21,10 @@ export function listNamed(text: string): ReadonlySet<string> {
   const spans = [...text.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
   return new Set(spans.flatMap((span) => span.toLowerCase().split(/[\s,=?&]+/)));
 }
+
+/** What changed in one release, without its heading. */
+export function findSection(changelog: string, release: string): string | undefined {
+  const sections = changelog.split(/^## /m).slice(1);
+  const found = sections.find((section) => section.split(/\s/, 1)[0] === release);
+  return found?.slice(found.indexOf('\n') + 1);
+}

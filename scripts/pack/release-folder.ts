@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { findSection } from '../contract/changelog.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SUMS = 'SHA256SUMS';
+
+/** What an operator and partners get, in the order of the notes. `clients/` keeps `plumbline-*.tgz` the name of one file. */
+const CONTENTS = [
+  [
+    'plumbline-*.tgz',
+    'the service: `npm install --global --prefix /opt/plumbline`, then docs/operate.md in it',
+  ],
+  ['clients/*.tgz', 'a client for TypeScript and JavaScript: `npm install`'],
+  ['clients/*.whl', 'a client for Python: `pip install`'],
+  ['v1.yaml', 'the contract, as OpenAPI 3.1'],
+  ['v1.json', 'the same'],
+] as const;
+
+/** Packs the service and the clients, and writes them into `folder` with the contract, notes and checksums. */
+export function writeRelease(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, 'clients'), { recursive: true });
+  run('npm', ['pack', '--silent', '--pack-destination', folder]);
+  for (const language of ['typescript', 'python']) {
+    const path = run(process.execPath, ['scripts/clients/pack.ts', language]).trim();
+    copyFileSync(path, join(folder, 'clients', basename(path)));
+  }
+  const contract = readFileSync(join(ROOT, 'openapi/v1.yaml'), 'utf8');
+  writeFileSync(join(folder, 'v1.yaml'), contract);
+  writeFileSync(join(folder, 'v1.json'), `${JSON.stringify(parse(contract), null, 2)}\n`);
+  describeRelease(folder, readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'));
+}
+
+/** Writes the notes and the checksums of what is in `folder`. Throws when something is missing. */
+export function describeRelease(folder: string, changelog: string): void {
+  const files = CONTENTS.map(([pattern, words]) => {
+    const [file, ...more] = globSync(pattern, { cwd: folder });
+    if (file === undefined || more.length > 0)
+      throw new Error(`The release has no one ${pattern}.`);
+    return { file, words };
+  });
+  const [, version = ''] = /^plumbline-(.+)\.tgz$/.exec(files[0]?.file ?? '') ?? [];
+  const changes = findSection(changelog, version) ?? findSection(changelog, 'Unreleased') ?? '';
+  const notes = `# Plumbline ${version}
+
+${files.map(({ file, words }) => `- \`${file}\`: ${words}`).join('\n')}
+
+\`sha256sum --check ${SUMS}\` verifies them. The service needs Node 24 or later.
+
+${changes.trim()}
+`;
+  writeFileSync(join(folder, 'NOTES.md'), notes);
+  const sums = [...files.map(({ file }) => file), 'NOTES.md'].map((file) => toSum(folder, file));
+  writeFileSync(join(folder, SUMS), sums.join(''));
+}
+
+/** A line as `sha256sum` writes it. */
+const toSum = (folder: string, file: string): string =>
+  `${hash('sha256', readFileSync(join(folder, file)), 'hex')}  ${file}\n`;
+
+/** What is told goes to standard error, so that the output is the path of a file. */
+const run = (command: string, args: readonly string[]): string =>
+  execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 2] });
