@@ -2,31 +2,17 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
+import { launchChromium } from '../../scripts/chromium.ts';
 
-/** Debian's path; CHROMIUM names another one. */
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const SHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 const axeScript = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export const WIDTHS = [360, 1440] as const;
 const HEIGHT = 900;
 
-/** Chromium in a profile of its own, without requests of the browser itself. */
-export const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
+export const browser = await launchChromium();
 
 export interface Look extends Pick<BrowserContextOptions, 'javaScriptEnabled'> {
   readonly width: number;
