@@ -20,7 +20,7 @@ const JOINED = 'joined-';
 /**
  * Replaces package.json by the package's own: without what only developing needs (Node itself among it), and
  * with its dependencies at the versions that were tested. Of a joined library the package brings a package.json, so that
- * `npm audit` of an installation knows it. Links of its documents to files that it lacks become text.
+ * `npm audit` of an installation knows it. Links of its documents to files that it lacks become text; its README has no pictures.
  */
 export function writeManifest(root: string, joined: readonly PackageJson[]): void {
   const text = readFileSync(join(root, 'package.json'), 'utf8');
@@ -50,10 +50,14 @@ const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
 const isPackedIn = (files: readonly string[]) => (path: string) =>
   [...ALWAYS, ...files].some((one) => path === one || path.startsWith(`${one}/`));
 
+const PICTURE = /<picture>.*?<\/picture>\n+/gs;
+
 function unlink(document: string, text: string, isPacked: (path: string) => boolean): string {
-  return text.replaceAll(/\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)/g, (link, name, target) =>
-    isPacked(join(dirname(document), target)) ? link : name,
-  );
+  return text
+    .replaceAll(PICTURE, '')
+    .replaceAll(/\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)/g, (link, name, target) =>
+      isPacked(join(dirname(document), target)) ? link : name,
+    );
 }
 
 function replace(root: string, path: string, text: string): void {

@@ -46,9 +46,8 @@ test('the package installs neither Node nor anything that only developing needs'
 function listTargets(folder: string): string[] {
   return globSync('{*,docs/**/*}.md', { cwd: folder }).flatMap((document) => {
     const text = readFileSync(join(folder, document), 'utf8');
-    return [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, target = '']) =>
-      join(dirname(document), target),
-    );
+    const links = /(?:\]\(|\b(?:src|srcset|href)=")(?!https?:|#)([^)#\s"]+)/g;
+    return [...text.matchAll(links)].map(([, target = '']) => join(dirname(document), target));
   });
 }
 
