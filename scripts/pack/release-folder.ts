@@ -13,7 +13,8 @@ const SUMS = 'SHA256SUMS';
 const CONTENTS = [
   [
     'plumbline-*.tgz',
-    'the service: `npm install --global --prefix /opt/plumbline`, then docs/operate.md in it',
+    'the service, for Node 24 or later: `npm install --global --prefix /opt/plumbline ./plumbline-*.tgz`; what comes next is in ' +
+      '`/opt/plumbline/lib/node_modules/plumbline/docs/operate.md`',
   ],
   ['clients/*.tgz', 'a client for TypeScript and JavaScript: `npm install`'],
   ['clients/*.whl', 'a client for Python: `pip install`'],
@@ -50,7 +51,7 @@ export function describeRelease(folder: string, changelog: string): void {
 
 ${files.map(({ file, words }) => `- \`${file}\`: ${words}`).join('\n')}
 
-\`sha256sum --check ${SUMS}\` verifies them. The service needs Node 24 or later.
+\`sha256sum --check ${SUMS}\` verifies them.
 
 ${changes.trim()}
 `;
