@@ -41,6 +41,10 @@ const VARIABLES = {
     parseOrigin,
     'must be a URL without a path, like https://dmarc.example.com',
   ),
+  /** How the page at `/` calls the service. */
+  serviceName: text('PLUMBLINE_NAME', undefined),
+  /** A URI: `mailto:` for an e-mail address. */
+  contact: parsed('PLUMBLINE_CONTACT', parseContact, 'must be an e-mail address or an https URL'),
   /** An MMDB file that knows the networks of addresses. */
   ipDatabase: file('PLUMBLINE_IP_DATABASE'),
 };
@@ -132,6 +136,12 @@ function parseOrigin(value: string): string | undefined {
   const { protocol, origin, pathname, search, hash } = new URL(value);
   const isRoot = `${pathname}${search}${hash}` === '/';
   return isRoot && (protocol === 'https:' || protocol === 'http:') ? origin : undefined;
+}
+
+/** A mail address has only characters that need no encoding in `mailto:`. */
+function parseContact(value: string): string | undefined {
+  if (/^[\w.+-]{1,64}@(?:[a-z\d-]+\.)+[a-z\d-]{2,}$/i.test(value)) return `mailto:${value}`;
+  return /^https:/i.test(value) && URL.canParse(value) ? new URL(value).href : undefined;
 }
 
 /** Plain HTTP is allowed for a provider on this machine only. */

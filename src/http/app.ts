@@ -23,7 +23,7 @@ import { isReadable, READY_TIMEOUT_MS } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { findWriteFault, listFailingJobs, readFailing } from '../store/inbox/doors.ts';
 import type { Counters } from './counters/counters.ts';
-import { serveDocs } from './docs.ts';
+import { serveFront } from './front/front.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { openNetworks } from './networks.ts';
 import { createSandbox } from './sandbox.ts';
@@ -87,8 +87,7 @@ export async function createApp(deps: AppDeps) {
   app.set('query parser', false);
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
 
-  app.use('/docs', serveDocs(deps.site));
-  app.get('/', redirectBrowsersTo(isSandbox ? '/docs/' : '/settings'));
+  app.use(serveFront({ ...config, site: deps.site, now, isSandbox, hasSandbox: true }));
   if (!isSandbox) app.use('/settings', openSettings(common));
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(deps, counters));
@@ -161,14 +160,6 @@ function findAddress({ socket, headers }: ApiRequest, isTrusted: IsTrusted): str
   const header = headers['x-forwarded-for'];
   const forwardedFor = Array.isArray(header) ? header.join(',') : header;
   return toClientAddress({ peer: socket.remoteAddress ?? '', forwardedFor, isTrusted });
-}
-
-/** Redirects a browser to the settings pages, or to the docs in a sandbox, which has no settings pages. */
-function redirectBrowsersTo(path: string): RequestHandler {
-  return (req, res, next) => {
-    if (req.headers.accept?.includes('text/html')) res.redirect(303, path);
-    else next();
-  };
 }
 
 /**

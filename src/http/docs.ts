@@ -3,29 +3,51 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler, type Response, Router } from 'express';
 import helmet from 'helmet';
+import Negotiator from 'negotiator';
 import { chooseCoding, IMMUTABLE } from '../domain/content-coding.ts';
 import { Failure } from '../domain/failure.ts';
+import type { SendFile } from './front/texts.ts';
 
 /** The output folder of `npm run docs`. */
-const SITE = fileURLToPath(new URL('../../site/', import.meta.url));
+export const SITE = fileURLToPath(new URL('../../site/', import.meta.url));
 
-/** Files are sent as a whole: for a range outside the file, express would answer 500. */
-const WHOLE = { acceptRanges: false };
+const NOT_BUILT = 'The docs are not built here: `npm run docs` builds them.';
+
+/** A page, or a text. Names without dots are in no folder outside the site. */
+const PAGE = /^(\/|(?:\/[\w-]+)+)(\.md|\.txt)?$/;
 
 /** The docs site under `/docs`: static files, with a policy that allows requests to this server only. */
-export function serveDocs(site: string = SITE): Router {
+export function serveDocs(site: string, sendFile: SendFile): Router {
   const router = Router({ caseSensitive: true });
-  router.use(requireSite(site), pageHeaders, toCleanPath, ignoreConditions);
+  router.use(pageHeaders(), toCleanPath, ignoreConditions);
   router.get('/reference', referenceHeaders);
-  router.get('/404', answerMissing(site));
+  router.get('/404', answerMissing(site, sendFile));
+  router.get(PAGE, servePages(sendFile));
   router.use('/assets', preferCompressed, serve(join(site, 'assets'), setAssetHeaders));
   router.use(serve(site, (res) => res.set('Cache-Control', 'no-cache')));
-  router.use(answerMissing(site));
+  router.use(answerMissing(site, sendFile));
   return router;
 }
 
+/** Files are sent as a whole: for a range outside the file, express would answer 500. */
 function serve(folder: string, setHeaders: (res: Response, path: string) => void): RequestHandler {
-  return express.static(folder, { ...WHOLE, extensions: ['html'], redirect: false, setHeaders });
+  return express.static(folder, { acceptRanges: false, redirect: false, setHeaders });
+}
+
+/** A page as HTML, or as Markdown for who prefers it or names its file. */
+function servePages(sendFile: SendFile): RequestHandler {
+  return async ({ params: { 0: path, 1: type } }, res, next) => {
+    const name = path === '/' ? '/index' : path;
+    const types = type ? [type] : listPreferred(res.vary('Accept'));
+    for (const each of types) if (await sendFile(res, `${name}${each}`)) return;
+    next();
+  };
+}
+
+/** A page that has no text, and a client that accepts neither, get HTML. */
+function listPreferred({ req }: Response): readonly string[] {
+  const preferred = new Negotiator(req).mediaType(['text/html', 'text/markdown']);
+  return preferred === 'text/markdown' ? ['.md', '.html'] : ['.html'];
 }
 
 /** Where a page is, for the end of a sentence: a checkout has the site only once it was built. */
@@ -36,14 +58,6 @@ export async function tellDocs(address: string, site: string = SITE): Promise<st
 
 export async function isBuilt(site: string = SITE): Promise<boolean> {
   return (await stat(join(site, 'index.html')).catch(() => undefined)) !== undefined;
-}
-
-/** The site may be built while the server runs. */
-function requireSite(site: string): RequestHandler {
-  return async (_req, _res, next) => {
-    if (await isBuilt(site)) return next();
-    throw new Failure('not_found', 'The docs are not built here: `npm run docs` builds them.');
-  };
 }
 
 /** One address for each page: `/docs/`, `/docs/errors`. */
@@ -75,44 +89,38 @@ const setAssetHeaders = (res: Response, path: string): void => {
   res.set('Content-Encoding', 'br').type(extname(path.slice(0, -'.br'.length)));
 };
 
-/** Browsers get an HTML page; other clients get the error body of the API. */
-function answerMissing(site: string): RequestHandler {
-  return (req, res) => {
-    if (!req.headers.accept?.includes('text/html')) {
-      throw new Failure('not_found', 'No such path.');
-    }
-    res
-      .status(404)
-      .set('Cache-Control', 'no-store')
-      .sendFile('404.html', { ...WHOLE, root: site });
+/** Browsers get an HTML page; other clients get the error body of the API. The site may be built while the server runs. */
+function answerMissing(site: string, sendFile: SendFile): RequestHandler {
+  return async ({ headers }, res) => {
+    const isForPeople = headers.accept?.includes('text/html');
+    if (isForPeople && (await sendFile(res.status(404), '404.html'))) return;
+    const why = (await isBuilt(site)) ? 'No such path.' : NOT_BUILT;
+    throw new Failure('not_found', why);
   };
 }
 
+/** No inline code and no other origins. */
 const policy = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
   styleSrc: ["'self'"],
   imgSrc: ["'self'"],
+  connectSrc: ["'self'"],
   formAction: ["'none'"],
   baseUri: ["'none'"],
   frameAncestors: ["'none'"],
 };
 
-/** No inline code and no other origins. */
-const pageHeaders = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: policy },
-});
+/** The security headers of a page outside the settings; `others` take the place of directives of the policy. */
+export function pageHeaders(others: Readonly<Record<string, readonly string[]>> = {}) {
+  const directives = { ...policy, ...others };
+  return helmet({ contentSecurityPolicy: { useDefaults: false, directives } });
+}
 
 /** Redoc writes inline styles, has small images in them, and searches in a worker that it creates itself. */
-const referenceHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      ...policy,
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
-      fontSrc: ['data:'],
-      workerSrc: ['blob:'],
-    },
-  },
+const referenceHeaders = pageHeaders({
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  fontSrc: ['data:'],
+  workerSrc: ['blob:'],
 });

@@ -1,6 +1,7 @@
 import express, { type Request } from 'express';
 import { Failure } from '../domain/failure.ts';
 import { type Day, isDay } from '../domain/instant.ts';
+import { toOwnAddress } from '../domain/own-address.ts';
 import type { Sort } from '../domain/sort.ts';
 import { isUuid } from '../domain/uuid.ts';
 import type { SettingsDeps } from './deps.ts';
@@ -72,5 +73,5 @@ export function addressOf(req: Request): string {
 
 /** The URL has no slash at its end. */
 export function baseUrlOf({ baseUrl }: SettingsDeps, req: Request): string {
-  return baseUrl ?? `${req.protocol}://${req.host}`;
+  return toOwnAddress(req, baseUrl);
 }

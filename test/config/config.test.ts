@@ -104,6 +104,9 @@ describe('a value', () => {
     ['PLUMBLINE_IP_DATABASE', 'networks.mmdb', 'must be the absolute path of a file'],
     ['PLUMBLINE_BASE_URL', 'ftp://dmarc.example.com', 'must be a URL without a path'],
     ['PLUMBLINE_BASE_URL', 'https://example.com/dmarc', 'must be a URL without a path'],
+    ['PLUMBLINE_CONTACT', 'http://example.com/', 'must be an e-mail address or an https URL'],
+    ['PLUMBLINE_CONTACT', 'postmaster', 'must be an e-mail address or an https URL'],
+    ['PLUMBLINE_CONTACT', 'a?b@example.com', 'must be an e-mail address or an https URL'],
     ['PLUMBLINE_ALERT_DROP_POINTS', '0', 'must be a number from 0.01 to 100'],
     ['PLUMBLINE_ALERT_DROP_POINTS', '10.005', 'must be a number from 0.01 to 100'],
     ['PLUMBLINE_ALERT_MAX_AGE_DAYS', '367', 'must be a whole number from 1 to 366: rules look'],
@@ -119,6 +122,14 @@ describe('a value', () => {
     ],
   ])('of %s that is %s is refused: %s', (name, value, rule) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining(`${name}: ${rule}`)]);
+  });
+
+  test.each([
+    ['postmaster@example.com', 'mailto:postmaster@example.com'],
+    ['https://example.com/contact', 'https://example.com/contact'],
+    ['https://example.com', 'https://example.com/'],
+  ])('of PLUMBLINE_CONTACT that is %s is the URI %s', (PLUMBLINE_CONTACT, uri) => {
+    expect(readConfig({ PLUMBLINE_CONTACT }).contact).toBe(uri);
   });
 
   test.each([

@@ -9,6 +9,7 @@ import { findDeadLinks } from '../../scripts/docs/links.ts';
 import { renderMarkdown } from '../../scripts/docs/markdown.ts';
 import { GUIDES, PAGES, readChanges } from '../../scripts/docs/pages.ts';
 import { buildSite, type Site, writeSite } from '../../scripts/docs/site.ts';
+import { SHOWN_ADDRESS } from '../../src/domain/own-address.ts';
 import { tellDocs } from '../../src/http/docs.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { holdToErrorShape } from '../support/contract.ts';
@@ -128,7 +129,9 @@ describe('the served site', () => {
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(answer.headers.get('cache-control')).toBe('no-cache');
     expect(answer.headers.get('x-request-id')).toMatch(/./);
-    expect(await answer.text()).toBe(site.get(`${slug}.html`));
+    const own = `http://127.0.0.1:${api.port}`;
+    const text = String(site.get(`${slug}.html`)).replaceAll(SHOWN_ADDRESS, own);
+    expect(await answer.text()).toBe(text);
   });
 
   test.each([
@@ -144,14 +147,14 @@ describe('the served site', () => {
 
   test('with a policy that allows requests to this origin only', async () => {
     const strict =
-      "default-src 'none';script-src 'self';style-src 'self';img-src 'self';form-action 'none';base-uri 'none';frame-ancestors 'none'";
+      "default-src 'none';script-src 'self';style-src 'self';img-src 'self';connect-src 'self';form-action 'none';base-uri 'none';frame-ancestors 'none'";
     const policyOf = async (path: string) =>
       (await get(path)).headers.get('content-security-policy');
     for (const path of ['/docs/', '/docs/keys', '/docs/v1.yaml']) {
       expect(await policyOf(path)).toBe(strict);
     }
     expect(await policyOf('/docs/reference')).toBe(
-      "default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;form-action 'none';base-uri 'none';frame-ancestors 'none';font-src data:;worker-src blob:",
+      "default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;connect-src 'self';form-action 'none';base-uri 'none';frame-ancestors 'none';font-src data:;worker-src blob:",
     );
     const answer = await get('/docs/');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
@@ -170,7 +173,8 @@ describe('the served site', () => {
     'If-Unmodified-Since: Sat, 01 Jan 2000 00:00:00 GMT',
   ])('complete, whatever range or condition is requested: %s', async (header) => {
     const page = await ask('/docs/errors', `${header}\r\n`);
-    expect([page?.status, page?.body]).toEqual([200, site.get('errors.html')]);
+    const text = String(site.get('errors.html')).replaceAll(SHOWN_ADDRESS, 'http://a');
+    expect([page?.status, page?.body]).toEqual([200, text]);
     const missing = await ask('/docs/nothing', `Accept: text/html\r\n${header}\r\n`);
     expect([missing?.status, missing?.body]).toEqual([404, site.get('404.html')]);
   });

@@ -71,6 +71,7 @@ const WRONG: readonly (readonly [
   ['PLUMBLINE_OIDC_ISSUER', 'http://provider.example.com'],
   ['PLUMBLINE_OIDC_CLIENT_ID', '', { PLUMBLINE_OIDC_ISSUER: 'https://provider.example.com' }],
   ['PLUMBLINE_BASE_URL', 'https://dmarc.example.com/path'],
+  ['PLUMBLINE_CONTACT', 'http://example.com/contact'],
   ['PLUMBLINE_TRUSTED_PROXIES', 'proxy'],
   ['PLUMBLINE_WEBHOOK_ALLOW', '10.0.0.0/99'],
   ['PLUMBLINE_DNS_SERVERS', '192.0.2.53:99999'],

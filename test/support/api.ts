@@ -35,9 +35,10 @@ interface Wanted
       Config,
       | 'kept'
       | 'uploads'
-      | 'hasSandbox'
       | 'redis'
       | 'baseUrl'
+      | 'serviceName'
+      | 'contact'
       | 'singleSignOn'
       | 'secretsKeyFile'
       | 'mailServer'
