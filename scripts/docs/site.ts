@@ -108,7 +108,7 @@ async function renderMissing(assets: Assets): Promise<string> {
     <p>The menu has all of them. <a href="/docs/">The overview</a> says what each is about.</p>
   </main>`;
   const page = await renderPage({
-    page: { slug: '404', title: 'Not found' },
+    page: { slug: '404', title: 'Not found', description: 'There is no such page.' },
     assets,
     main: String(main),
   });
