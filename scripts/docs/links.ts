@@ -25,8 +25,9 @@ export function findDeadLinks(
 
   function leadsSomewhere(link: string, from: string): boolean {
     if (/^https?:/.test(link)) return true;
-    const [path = '', hash] = link.replace(/^\/docs\//, './').split(/#(.*)/s);
-    const name = path === '' ? from : path.replace(/^\.\//, '') || 'index';
+    const { pathname, hash: fragment } = new URL(link, `https://any/docs/${from}`);
+    const name = pathname.replace(/^\/docs\//, '') || 'index';
+    const hash = link.includes('#') ? decodeURIComponent(fragment.slice(1)) : undefined;
     if (!anchors.has(name)) return files.has(name) && hash === undefined;
     return hash === undefined || hash === 'main' || anchors.get(name)?.has(hash) === true;
   }

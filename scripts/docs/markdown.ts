@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
 import GithubSlugger from 'github-slugger';
 import highlight from 'highlight.js';
 import { html, raw } from 'hono/html';
 import { Marked, type RendererObject, type Tokens } from 'marked';
 import { groupSamples, PROGRAMS, type Samples, toLanguage } from './samples.ts';
+
+/** A page with fewer sections is read without a list of them. */
+const FEWEST_IN_CONTENTS = 4;
 
 /**
  * Markdown as the HTML of a page: headings have anchors, samples are highlighted, links to guides lose their
@@ -11,6 +15,15 @@ import { groupSamples, PROGRAMS, type Samples, toLanguage } from './samples.ts';
 export function renderMarkdown(text: string): string {
   const marked = new Marked({ renderer: createRenderer() }, { extensions: [createSamples()] });
   return marked.parser(groupSamples(marked.lexer(text)));
+}
+
+/** A long page gets a list of its sections before the first. */
+export function addContents(page: string): string {
+  const sections = [...page.matchAll(/<h2 id="([^"]+)">(.*?) <a class="anchor"/g)];
+  if (sections.length < FEWEST_IN_CONTENTS) return page;
+  const links = sections.map(([, id, words]) => `<li><a href="#${id}">${words}</a></li>`);
+  const list = `<nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav>`;
+  return page.replace('<h2 ', () => `${list}\n<h2 `);
 }
 
 function createRenderer(): RendererObject {
@@ -26,20 +39,47 @@ function createRenderer(): RendererObject {
     link({ href, tokens }) {
       return `<a href="${toSitePath(href)}">${this.parser.parseInline(tokens)}</a>`;
     },
+    image: ({ href, text }) => renderDrawing(href, text),
     code: (token) => renderCode(token),
     table({ header, rows }) {
       const cells = (row: Tokens.TableCell[], open: string, close: string) =>
         row.map((cell) => `${open}${this.parser.parseInline(cell.tokens)}${close}`).join('');
       const head = `<thead><tr>${cells(header, '<th scope="col">', '</th>')}</tr></thead>`;
-      const body = rows.map((row) => `<tr>${cells(row, '<td>', '</td>')}</tr>`).join('\n');
+      const body = rows
+        .map((row) => `<tr${toRowId(row)}>${cells(row, '<td>', '</td>')}</tr>`)
+        .join('\n');
       return `<div class="scrolls" tabindex="0"><table>${head}<tbody>${body}</tbody></table></div>\n`;
     },
   };
 }
 
+/** A row about a code, as `cursor_expired`, has it as its anchor. */
+function toRowId(row: readonly Tokens.TableCell[]): string {
+  const code = findCode(row.map(({ text }) => text));
+  return code === undefined ? '' : ` id="${code}"`;
+}
+
+/** The code that a row of a table is about: it is alone in one of the first two cells. */
+export function findCode(cells: readonly string[]): string | undefined {
+  const [code] = cells
+    .slice(0, 2)
+    .flatMap((cell) => /^`([a-z_]+(?:\.[a-z_]+)*)`$/.exec(cell) ?? []);
+  return code?.slice(1, -1);
+}
+
+/** A drawing is put into the page, so that it has the colours of the page. Its text is read aloud in its place. */
+function renderDrawing(href: string, text: string): string {
+  const drawing = readFileSync(new URL(`../../openapi/guides/${href}`, import.meta.url), 'utf8');
+  return drawing
+    .replace(/aria-label="[^"]*"/, () => String(html`class="drawing" aria-label="${text}"`))
+    .trimEnd();
+}
+
 /** In the repository a guide is a file in the same folder; on the site, a page without a file extension. */
 function toSitePath(href: string): string {
-  return href.replace(/^\.\.\/(?=[^/]+\.(yaml|json)$)/, '').replace(/^([a-z-]+)\.md(?=#|$)/, '$1');
+  return href
+    .replace(/^\.\.\/(?=[^/]+\.(yaml|json|svg)$)/, '')
+    .replace(/^([a-z-]+)\.md(?=#|$)/, '$1');
 }
 
 function renderCode(token: Tokens.Code): string {

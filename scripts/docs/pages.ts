@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { listApiParts } from '../contract/changelog.ts';
 
-/** A page of the site: its path under `/docs/`, its title in the menu, and a sentence for search results and llms.txt. */
+/** The parts of the menu. */
+export const GROUPS = ['Start', 'Guides', 'Reference', 'More'] as const;
+
+/** A page of the site: its path under `/docs/`, its place in the menu, and a sentence for search results. */
 export interface Page {
   readonly slug: string;
   readonly title: string;
   readonly description: string;
+  readonly group?: (typeof GROUPS)[number];
 }
 
 /** Every page, in reading order. The text of a guide is in `openapi/guides/<slug>.md`. */
@@ -13,56 +17,93 @@ export const PAGES: readonly Page[] = [
   {
     slug: 'index',
     title: 'Overview',
+    group: 'Start',
     description:
       'The Plumbline API in a minute: a request with its answer, a client of ten lines, and the feed of all that changes.',
   },
   {
     slug: 'getting-started',
     title: 'Getting started',
+    group: 'Start',
     description:
-      'From the sandbox’s public key to a copy of an account: first request, pages, feed, and when to wait.',
+      'From the public key of the sandbox to a copy of an account: first request, pages, the feed, and when to wait.',
+  },
+  {
+    slug: 'lists',
+    title: 'Pagination and filters',
+    group: 'Guides',
+    description:
+      'Read lists page by page, filter them, ask whether they changed, and follow one list by its cursor.',
+  },
+  {
+    slug: 'figures',
+    title: 'Pass rates and senders',
+    group: 'Guides',
+    description:
+      'The DMARC figures of all domains, their days, policy and readiness, and who sends in their names.',
+  },
+  {
+    slug: 'feed',
+    title: 'Change feed',
+    group: 'Guides',
+    description:
+      'Keep a copy of an account true by one feed: its items, records, cursors, removals and a cursor that expired.',
+  },
+  {
+    slug: 'alerts',
+    title: 'Alerts',
+    group: 'Guides',
+    description:
+      'What an alert is, how to follow alerts as they fire and resolve, and a client that does so.',
+  },
+  {
+    slug: 'webhooks',
+    title: 'Webhooks',
+    group: 'Guides',
+    description:
+      'Events for alerts, reports and domains: how to verify a delivery, answer it, and try it.',
   },
   {
     slug: 'reference',
     title: 'Reference',
+    group: 'Reference',
     description: 'Every operation, parameter, field, header and error of the Plumbline API.',
   },
   {
     slug: 'errors',
     title: 'Errors',
+    group: 'Reference',
     description: 'Each status and error code of the API, why it comes, and what a client does.',
   },
   {
     slug: 'limits',
-    title: 'Limits',
+    title: 'Rate limits',
+    group: 'Reference',
     description: 'Requests a minute, the headers that say what is left, and how to need fewer.',
   },
   {
     slug: 'keys',
     title: 'API keys',
-    description:
-      'What a key may read, how it is sent, stored, replaced and found when it has leaked.',
-  },
-  {
-    slug: 'webhooks',
-    title: 'Webhooks',
-    description:
-      'Events for alerts, reports and domains: how to verify a delivery, answer it, and try it.',
-  },
-  {
-    slug: 'versioning',
-    title: 'Versioning',
-    description: 'What may be added to the API at any time, and what does not change within it.',
+    group: 'Reference',
+    description: 'What an API key may read, and how to send, store, replace and revoke one.',
   },
   {
     slug: 'clients',
     title: 'Generated clients',
+    group: 'More',
     description:
       'Generators for eight clients that each change is tested with, and what to set in a client yourself.',
   },
   {
+    slug: 'versioning',
+    title: 'Versioning',
+    group: 'More',
+    description: 'What may be added to the API at any time, and what does not change.',
+  },
+  {
     slug: 'changelog',
     title: 'Changelog',
+    group: 'More',
     description: 'What each release added to the API.',
   },
 ];

@@ -1,49 +1,65 @@
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import GithubSlugger from 'github-slugger';
 import { html } from 'hono/html';
+import { rolldown } from 'rolldown';
 import { parse } from 'yaml';
 import type { Contract } from './drawn.ts';
 import { type Assets, renderPage } from './frame.ts';
 import { findDeadLinks } from './links.ts';
-import { renderMarkdown } from './markdown.ts';
+import { addContents, renderMarkdown } from './markdown.ts';
 import { GUIDES, PAGES, type Page, readChanges, readGuide } from './pages.ts';
 import { buildReference, type Reference } from './reference.ts';
+import { listContractEntries, listGuideEntries, type Searched } from './search.ts';
 
 /** Every file of the site, by name. */
 export type Site = ReadonlyMap<string, Buffer | string>;
 
 const WORKFLOWS = 'workflows.arazzo.yaml';
+/** What MiniSearch's licence asks for. */
+const NOTICE = '/*! With MiniSearch, MIT licence, copyright Luca Ongaro. */';
 
 /** In the order in which they are joined into the one stylesheet. */
 const STYLE = [
   ...['palette', 'brand', 'unseen'].map(
     (name) => `../../src/settings/frame/assets/style/${name}.css`,
   ),
-  ...['frame', 'words', 'samples'].map((name) => `assets/style/${name}.css`),
+  ...['frame', 'search', 'words', 'samples'].map((name) => `assets/style/${name}.css`),
 ];
 
-/** Builds the whole site in memory. Throws when a link in it is broken. */
-export async function buildSite(): Promise<Site> {
+/**
+ * Builds the whole site in memory. Throws when a link in it is broken. Redoc takes a minute: a test of other
+ * pages draws the reference by something else.
+ */
+export async function buildSite(draw = buildReference): Promise<Site> {
   const read = (name: string) =>
     readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8');
   const yaml = await read('v1.yaml');
-  const contract: Contract = parse(yaml);
-  const reference = await buildReference(contract);
+  const contract: Contract & Searched = parse(yaml);
+  const reference = await draw(contract);
   const files = new Map<string, Buffer | string>([
     ['v1.yaml', yaml],
     ['v1.json', `${JSON.stringify(contract, null, 2)}\n`],
     [WORKFLOWS, await read(WORKFLOWS)],
+    ['feed.svg', await read('feed.svg')],
   ]);
-  const assets = await addAssets(files, reference);
+  const texts = [
+    ...GUIDES.map((page) => ({ page, text: readGuide(page.slug) })),
+    { page: at('changelog'), text: readChanges() },
+  ];
+  const found = [
+    ...texts.flatMap(({ page, text }) => listGuideEntries(page, text)),
+    ...listContractEntries(contract),
+  ];
+  const assets = await addAssets(files, reference, JSON.stringify(found));
   const pages = new Map<string, string>();
-  for (const page of GUIDES)
-    pages.set(page.slug, await renderGuide(page, readGuide(page.slug), assets));
-  pages.set('changelog', await renderGuide(at('changelog'), readChanges(), assets));
-  holdLinks(pages, new Set([...files.keys(), 'reference', '404']), contract);
+  for (const { page, text } of texts) pages.set(page.slug, await renderGuide(page, text, assets));
+  const others = ['reference', '404', ...PAGES.map(({ slug }) => `${slug}.md`)];
+  holdLinks(pages, new Set([...files.keys(), ...others]), contract);
   pages.set('reference', await renderReference(reference, assets));
   pages.set('404', await renderMissing(assets));
   for (const [slug, page] of pages) files.set(`${slug}.html`, page);
@@ -64,11 +80,13 @@ export async function writeSite(site: Site, folder: string): Promise<void> {
 async function addAssets(
   files: Map<string, Buffer | string>,
   reference: Reference,
+  searched: string,
 ): Promise<Assets> {
   const own = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
   const contents = {
     'docs.css': (await Promise.all(STYLE.map(own))).join('\n'),
-    'docs.js': await own('assets/docs.js'),
+    'docs.js': await joinScripts(),
+    'search.json': searched,
     'icon.svg': await own('../../src/settings/frame/assets/icon.svg'),
     'redoc.css': reference.css,
     'reference.css': await own('assets/reference.css'),
@@ -85,10 +103,17 @@ async function addAssets(
   return assets;
 }
 
+/** The script of each page, with the library that searches. */
+async function joinScripts(): Promise<string> {
+  const input = fileURLToPath(new URL('assets/docs.js', import.meta.url));
+  await using bundle = await rolldown({ input, platform: 'browser' });
+  const { output } = await bundle.generate({ format: 'iife', minify: true, banner: NOTICE });
+  return output[0].code;
+}
+
 async function renderGuide(page: Page, text: string, assets: Assets): Promise<string> {
-  const main = `<main id="main" tabindex="-1">\n${renderMarkdown(text)}</main>`;
-  const head = `<script src="${assets['docs.js']}" defer></script>`;
-  return await renderPage({ page, assets, main, head });
+  const main = `<main id="main" tabindex="-1">\n${addContents(renderMarkdown(text))}</main>`;
+  return await renderPage({ page, assets, main });
 }
 
 async function renderReference({ html: drawn }: Reference, assets: Assets): Promise<string> {

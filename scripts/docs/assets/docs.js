@@ -1,12 +1,4 @@
-/* Samples use the address that the page was served from. As they are written, they have a sandbox's address. */
-const SANDBOX_URL = 'http://127.0.0.1:8080';
-for (const code of document.querySelectorAll('figure.code code')) {
-  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const text = texts.currentNode;
-    text.data = text.data.replaceAll(SANDBOX_URL, location.origin);
-  }
-}
+import './search.js';
 
 /* Adds a copy button to each sample, so that there is none without JavaScript. */
 for (const figure of document.querySelectorAll('figure.program')) {
