@@ -42,7 +42,7 @@ export async function renderPage(framed: Framed): Promise<string> {
       <a class="brand" href="${root}">${renderLogo()}Plumbline <span>API</span></a>
       ${renderSearch(root, assets)}
     </header>
-    <nav aria-label="Documentation">${GROUPS.map((group) => renderGroup(group, page, root))}</nav>
+    <nav aria-label="Documentation"><details><summary>Menu</summary>${GROUPS.map((group) => renderGroup(group, page, root))}</details></nav>
     ${raw(main)}
     ${layout === 'guide' ? renderNext(page) : ''}
   </body>

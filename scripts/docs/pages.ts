@@ -65,7 +65,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     slug: 'reference',
-    title: 'Reference',
+    title: 'API reference',
     group: 'Reference',
     description: 'Every operation, parameter, field, header and error of the Plumbline API.',
   },

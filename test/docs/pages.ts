@@ -30,8 +30,9 @@ const OUTPUTS = new Set(['json', 'http', 'text']);
 /** Every page with samples in it: the guides, the contract's descriptions, and the README's curl lines. */
 export function listSamplePages(): SamplePage[] {
   const contract = parse(read('openapi/v1.yaml'));
+  const guides = GUIDES.map(({ slug }) => toPage(slug, readGuide(slug)));
   return [
-    ...GUIDES.map(({ slug }) => toPage(slug, readGuide(slug))),
+    ...guides.map((page) => withClient(page, guides)),
     ...listDescriptions(contract, 'v1.yaml').map(([name, text]) => ({
       ...toPage(name, text),
       isPrepared: true,
@@ -39,6 +40,17 @@ export function listSamplePages(): SamplePage[] {
     { name: 'reference', steps: listCodeSamples(contract), isPrepared: true },
     { name: 'README.md', steps: listCurlLines(read('README.md')), isPrepared: true },
   ].filter(({ steps }) => steps.length > 0);
+}
+
+/** A sample that uses the client of another page is run after that client. */
+function withClient(page: SamplePage, guides: readonly SamplePage[]): SamplePage {
+  const isClient = ({ programs }: Step) => programs.some(({ file }) => file === 'plumbline.mjs');
+  const client = guides.flatMap(({ steps }) => steps).find(isClient);
+  const first = page.steps.findIndex(({ programs }) =>
+    programs.some(({ text }) => text.includes('./plumbline.mjs')),
+  );
+  if (client === undefined || first === -1 || page.steps.some(isClient)) return page;
+  return { ...page, steps: page.steps.toSpliced(first, 0, client) };
 }
 
 /** The samples of a text, in order. A block that cannot be run or compared is an error. */

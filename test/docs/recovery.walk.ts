@@ -89,7 +89,7 @@ test.each(LANGUAGES)(
 const COPIERS = {
   node: {
     files: ['plumbline.mjs', 'copy.mjs'],
-    end: /await follow\(\);\nfor await[\s\S]*?\n}\n/,
+    end: /await follow\(\);\n\nfor[\s\S]*?\n}\n/,
     loop: `const tell = () => console.log(JSON.stringify(Object.values(copy).map((items) => [...items.keys()].sort())));
 for (;;) {
   await follow().then(tell, () => undefined);

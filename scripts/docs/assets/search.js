@@ -84,7 +84,8 @@ function mark(text, terms) {
   const pattern = new RegExp(`(${escaped.join('|')})`, 'gi');
   const start = Math.max(text.search(pattern) - BEFORE, 0);
   const from = start === 0 ? 0 : text.indexOf(' ', start) + 1;
-  const shown = text.slice(from, from + SHOWN);
+  const rest = text.slice(from);
+  const shown = rest.length > SHOWN ? `${rest.slice(0, rest.lastIndexOf(' ', SHOWN))} …` : rest;
   const parts = shown.split(pattern);
   return parts.map((part, i) => (i % 2 === 1 ? toElement('mark', part) : part));
 }
