@@ -103,38 +103,39 @@ function toWords(text: string): string {
   return unlinked.replaceAll(/[`*|]/g, '').replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Each operation, and once each parameter, header and field, on the page of the first operation that has it. */
+/**
+ * Each operation, and once each parameter, header and field: where the fewest names lead to it. Fields of one
+ * name in one place, as those of the contexts of alerts, are one entry.
+ */
 export function listContractEntries(contract: Searched): Entry[] {
-  const seen = new Set<unknown>();
   const operations = [contract.paths, contract['x-webhooks']].flatMap((paths) =>
     Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
     ),
   );
-  return operations.flatMap(({ path, method, operation }) => {
-    const page = toOperationPath(operation.operationId);
+  const pages = operations.map(({ path, method, operation }) => {
     const { summary, operationId, description = '' } = operation;
     const text = toWords(`${method.toUpperCase()} ${path} ${operationId} ${description}`);
-    return [
-      { at: page, name: summary, page: 'Reference', text },
-      ...listParts(contract, operation, seen).map(({ anchor, name, words }) => ({
-        at: `${page}#${anchor}`,
-        name,
-        page: summary,
-        text: toWords(words),
-      })),
-    ];
+    return { at: toOperationPath(operationId), name: summary, page: 'API reference', text };
   });
+  const seen = new Set<unknown>();
+  const parts = operations
+    .flatMap(({ operation }) => listParts(contract, operation))
+    .toSorted((one, other) => one.depth - other.depth)
+    .filter(({ what }) => seen.size < seen.add(what).size);
+  return [...pages, ...joinSame(parts.map(({ entry }) => entry))];
 }
 
 interface Part {
-  readonly anchor: string;
-  readonly name: string;
-  readonly words: string;
+  readonly entry: Entry;
+  /** How many names lead to it. */
+  readonly depth: number;
+  /** The same for all places of it. */
+  readonly what: unknown;
 }
 
-function listParts(contract: Searched, operation: Operation, seen: Set<unknown>): Part[] {
-  const { parameters = [], requestBody, responses } = operation;
+function listParts(contract: Searched, operation: Operation): Part[] {
+  const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const answer = requestBody ?? responses['200'];
   const headers = Object.entries(answer?.headers ?? {}).map(([name, header]) => ({
     ...resolve(contract, header),
@@ -142,48 +143,66 @@ function listParts(contract: Searched, operation: Operation, seen: Set<unknown>)
   }));
   const named = [...parameters.map((parameter) => resolve(contract, parameter)), ...headers];
   const taken = new Set(named.map(({ name }) => name));
+  const toEntry = (anchor: string, name: string, words: string): Entry => ({
+    at: `${toOperationPath(operationId)}#${anchor}`,
+    name,
+    page: summary,
+    text: toWords(words),
+  });
   const schema = answer?.content?.['application/json']?.schema ?? {};
   return [
-    ...named
-      .filter(({ description }) => isNew(description, seen))
-      .map(({ name, description = '' }) => ({ anchor: name, name, words: description })),
-    ...listFields(contract, schema, [])
-      .filter(({ field }) => isNew(field, seen))
-      .map(({ path, field }) => ({
-        anchor: toAnchor(path, taken),
-        name: path.at(-1) ?? '',
-        words: toFieldWords(resolve(contract, field)),
-      })),
+    ...named.map(({ name, description = '' }) => ({
+      entry: toEntry(name, name, description),
+      depth: 1,
+      what: description,
+    })),
+    ...listFields(contract, schema, []).map(({ path, name, field }) => ({
+      entry: toEntry(toAnchor(path, taken), name, toFieldWords(resolve(contract, field))),
+      depth: path.length,
+      what: field,
+    })),
   ];
 }
 
-/** Every field below a schema, with its names from the top. No schema of the contract contains itself. */
-function listFields(
-  contract: Searched,
-  given: Schema,
-  path: readonly string[],
-): { readonly path: readonly string[]; readonly field: Schema }[] {
-  const schema = resolve(contract, given);
-  const inner = [...(schema.allOf ?? []), ...(schema.oneOf ?? [])];
-  const byType = Object.values(schema['x-schema-by-type'] ?? {});
-  const parts = [...inner, ...byType, ...(schema.items === undefined ? [] : [schema.items])];
-  const properties = Object.entries(schema.properties ?? {});
+interface Field {
+  readonly path: readonly string[];
+  readonly name: string;
+  readonly field: Schema;
+}
+
+/** Every field below a schema, with its names from the top, and each type that gives a field another schema. */
+function listFields(contract: Searched, given: Schema, path: readonly string[]): Field[] {
+  const { properties = {}, items, ...schema } = resolve(contract, given);
+  const types = Object.entries(schema['x-schema-by-type'] ?? {});
+  const parts = [
+    ...(schema.allOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...types.map(([, type]) => type),
+  ];
   return [
-    ...properties.flatMap(([name, field]) => [
-      { path: [...path, name], field },
+    ...types.map(([name, field]) => ({ path, name, field })),
+    ...Object.entries(properties).flatMap(([name, field]) => [
+      { path: [...path, name], name, field },
       ...listFields(contract, field, [...path, name]),
     ]),
-    ...parts.flatMap((part) => listFields(contract, part, path)),
+    ...[...parts, ...(items === undefined ? [] : [items])].flatMap((part) =>
+      listFields(contract, part, path),
+    ),
   ];
+}
+
+function joinSame(entries: readonly Entry[]): Entry[] {
+  const joined = new Map<string, Entry>();
+  for (const entry of entries) {
+    const key = `${entry.at} ${entry.name}`;
+    const text = [joined.get(key)?.text, entry.text].filter(Boolean).join(' ');
+    joined.set(key, { ...entry, text });
+  }
+  return [...joined.values()];
 }
 
 function toFieldWords({ description = '', enum: values = [] }: Schema): string {
   return [description, ...values].join(' ');
-}
-
-function isNew(what: unknown, seen: Set<unknown>): boolean {
-  const before = seen.size;
-  return seen.add(what).size > before;
 }
 
 function resolve<T extends { readonly $ref?: string }>(contract: object, given: T): T {
