@@ -1,10 +1,10 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { PAGES } from '../../scripts/docs/pages.ts';
 import { runServer } from '../support/running-server.ts';
 import { expectToFit, findBarriers, findLayoutShifts, openWindow, shoot } from './chromium.ts';
 
-const LOOKS = [390, 1280].map((width) => ({ width, place: '/docs' }));
+const LOOKS = [320, 768, 1280].map((width) => ({ width, place: '/docs' }));
 /** All pages except the one that Redoc makes. */
 const OWN_PAGES = PAGES.filter(({ slug }) => slug !== 'reference');
 
@@ -37,9 +37,10 @@ describe.each(LOOKS)('at $width pixels', (look) => {
     const { page, wrong } = await openDocs(look);
     for (const { slug, title } of OWN_PAGES) {
       await page.goto(`/docs/${slug === 'index' ? '' : slug}`);
+      expect(await findLayoutShifts(page), slug).toEqual([]);
+      await openMenu(page);
       expect(await page.getByRole('link', { name: title, exact: true }).count(), slug).toBe(1);
       expect(await findBarriers(page), slug).toEqual([]);
-      expect(await findLayoutShifts(page), slug).toEqual([]);
       await expectToFit(page);
       expect(wrong, slug).toEqual([]);
       await shoot(page, name(slug));
@@ -87,6 +88,12 @@ describe.each(LOOKS)('at $width pixels', (look) => {
   });
 });
 
+/** The menu is closed where there is no room. */
+async function openMenu(page: Page): Promise<void> {
+  const menu = page.locator('body > nav summary');
+  if (await menu.isVisible()) await menu.click();
+}
+
 async function searchFor(page: Page, words: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Open navigation menu' });
   if (await menu.isVisible()) await menu.click();
@@ -100,19 +107,105 @@ test('without JavaScript every guide and the text of the reference can be read',
   const look = { width: 390, place: '/docs' } as const;
   const { page } = await openDocs({ ...look, javaScriptEnabled: false });
   await page.goto('/docs/');
+  expect(await page.getByRole('searchbox').count()).toBe(0);
+  await openMenu(page);
   await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click();
   await page.waitForURL('**/docs/keys');
   const python = page.getByText('from zlib import crc32');
   expect(await python.isVisible()).toBe(false);
   await page.getByText('Python', { exact: true }).click();
   expect(await python.isVisible()).toBe(true);
-  await page.getByRole('link', { name: 'Next: Webhooks' }).click();
-  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Next: Generated clients' }).click();
+  await page.getByRole('heading', { name: 'Generated clients', level: 1 }).waitFor();
   await page.goto('/docs/reference');
   await page.getByRole('heading', { name: 'Plumbline external API' }).waitFor();
   await page.getByRole('link', { name: 'limits', exact: true }).click();
   await page.waitForURL('**/docs/limits');
 });
+
+describe.each(LOOKS)('the search at $width pixels', (look) => {
+  test('finds guides and fields by keyboard alone', async () => {
+    const { page, wrong } = await openDocs(look);
+    await page.goto('/docs/limits');
+    const field = page.getByRole('searchbox', { name: 'Search the docs' });
+    await page.keyboard.press('/');
+    await expectFocus(page, field);
+    await page.keyboard.type('cursor_expired');
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^\d+ results?$/ })
+      .waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await expectToFit(page);
+    await shoot(page, `docs-search-${look.width}`, { fullPage: false });
+
+    const results = page.locator('search a');
+    await page.keyboard.press('ArrowDown');
+    await expectFocus(page, results.first());
+    await page.keyboard.press('ArrowDown');
+    await expectFocus(page, results.nth(1));
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await expectFocus(page, field);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Escape');
+    await expectFocus(page, field);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/errors#cursor_expired');
+    expect(wrong).toEqual([]);
+  });
+
+  test('empties the field at the second Escape, and says when nothing is found', async () => {
+    const { page } = await openDocs(look);
+    await page.goto('/docs/limits');
+    const field = page.getByRole('searchbox');
+    await field.fill('xyzzyplugh');
+    await page.getByText('No results', { exact: true }).waitFor();
+    expect(await page.locator('search a').count()).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+    await field.press('Escape');
+    expect(await field.inputValue()).toBe('');
+    expect(await page.getByText('No results', { exact: true }).count()).toBe(0);
+    await field.fill('reporter_org');
+    const result = page.locator('search a').first();
+    await result.waitFor();
+    expect(await result.getAttribute('href')).toMatch(
+      /operations\/list-reports#data\.reporter_org$/,
+    );
+    await page.locator('main').click({ position: { x: 5, y: 5 } });
+    await result.waitFor({ state: 'hidden' });
+  });
+});
+
+test('a slash in a field is a character', async () => {
+  const { page } = await openDocs({ width: 1280, place: '/docs' });
+  await page.goto('/docs/');
+  const field = page.getByRole('searchbox');
+  await field.focus();
+  await page.keyboard.type('a/b');
+  expect(await field.inputValue()).toBe('a/b');
+});
+
+test('the search is loaded when somebody goes to its field, and again after a failure', async () => {
+  const { page } = await openDocs({ width: 1280, place: '/docs' });
+  let asked = 0;
+  await page.route('**/search.*.json', async (route) => {
+    asked += 1;
+    await (asked === 1 ? route.abort() : route.continue());
+  });
+  await page.goto('/docs/');
+  await page.getByRole('searchbox').waitFor();
+  expect(asked).toBe(0);
+  await page.getByRole('searchbox').fill('cursor');
+  await page.getByText('The search is not available.').waitFor();
+  await page.keyboard.type('s');
+  await page.locator('search a').first().waitFor();
+  expect(asked).toBe(2);
+});
+
+async function expectFocus(page: Page, wanted: Locator): Promise<void> {
+  await wanted.and(page.locator(':focus')).waitFor();
+}
 
 const WIDTHS = [360, 600, 895, 897, 1024, 1280, 1700];
 

@@ -98,7 +98,8 @@ function toElement(name, ...content) {
 
 function tell(words) {
   status.textContent = words;
-  status.classList.toggle('unseen', !list.hidden);
+  // An answer without results is seen; the number of results is for those who do not see them.
+  status.classList.toggle('unseen', words === '' || !list.hidden);
 }
 
 function close() {
