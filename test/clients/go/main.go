@@ -2,13 +2,17 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
+	"strings"
+	"time"
+)
+
+// sample: setup
+import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -18,7 +22,6 @@ import (
 var (
 	ctx    = context.Background()
 	client = connect(os.Getenv("PLUMBLINE_API_KEY"))
-	nobody = uuid.MustParse("f0000000-0000-4000-8000-00000000000f")
 )
 
 func connect(key string) *plumbline.ClientWithResponses {
@@ -33,6 +36,37 @@ func connectTo(server, key string) *plumbline.ClientWithResponses {
 	return must(plumbline.NewClientWithResponses(
 		os.Getenv(server), plumbline.WithRequestEditorFn(authorize)))
 }
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func findDomain(name string) plumbline.Domain {
+	// sample: listDomains
+	params := &plumbline.ListDomainsParams{Limit: new(int32(50))}
+	domains := must(client.ListDomainsWithResponse(ctx, params)).JSON200
+	want(domains != nil, "no domains")
+	// end
+	for _, domain := range domains.Data {
+		if domain.Domain == name {
+			return domain
+		}
+	}
+	panic("no " + name)
+}
+
+func want(ok bool, format string, args ...any) {
+	if !ok {
+		panic(fmt.Sprintf(format, args...))
+	}
+}
+
+// end
+
+var nobody = uuid.MustParse("f0000000-0000-4000-8000-00000000000f")
 
 func main() {
 	check("every page", everyPage)
@@ -57,20 +91,22 @@ func main() {
 }
 
 func everyPage() {
+	// sample: listReports
 	domain := findDomain("example.com")
-	ids := map[uuid.UUID]bool{}
-	var begin time.Time
+	reports := []plumbline.Report{}
 	total := int64(1)
 	for offset := 0; int64(offset) < total; offset += 100 {
 		params := &plumbline.ListReportsParams{Limit: new(int32(100)), Offset: &offset}
 		page := must(client.ListReportsWithResponse(ctx, domain.ID, params)).JSON200
 		want(page != nil && len(page.Data) > 0, "a page is missing")
-		for _, report := range page.Data {
-			want(begin.IsZero() || !report.BeginDate.After(begin), "not newest first")
-			begin = report.BeginDate
-			ids[report.ID] = true
-		}
+		reports = append(reports, page.Data...)
 		total = page.Total
+	}
+	// end
+	ids := map[uuid.UUID]bool{}
+	for i, report := range reports {
+		want(i == 0 || !report.BeginDate.After(reports[i-1].BeginDate), "not newest first")
+		ids[report.ID] = true
 	}
 	want(total > 200, "only %d reports", total)
 	want(int64(len(ids)) == total, "%d ids in %d reports", len(ids), total)
@@ -138,39 +174,55 @@ func onlyNew() {
 }
 
 func policyAndRecords() {
-	domain := must(client.GetDomainWithResponse(ctx, findDomain("example.com").ID, nil)).JSON200
+	// sample: getDomain
+	domainID := findDomain("example.com").ID
+	domain := must(client.GetDomainWithResponse(ctx, domainID, nil)).JSON200
 	want(domain != nil, "no domain")
-	policy := domain.Data.PublishedPolicy.P
-	want(policy != nil && *policy == "reject", "%v", policy)
+	policy := domain.Data.PublishedPolicy
+	// end
+	want(policy.P != nil && *policy.P == "reject", "%v", policy)
+	checkRecords()
+}
+
+func checkRecords() {
+	// sample: listReportRecords
+	domainID := findDomain("example.com").ID
 	params := &plumbline.ListReportsParams{Limit: new(int32(1))}
-	page := must(client.ListReportsWithResponse(ctx, domain.Data.ID, params)).JSON200
+	page := must(client.ListReportsWithResponse(ctx, domainID, params)).JSON200
 	want(page != nil && len(page.Data) == 1, "no report")
 	report := page.Data[0]
-	records := must(client.ListReportRecordsWithResponse(ctx, domain.Data.ID, report.ID, nil)).JSON200
+	records := must(client.ListReportRecordsWithResponse(ctx, domainID, report.ID, nil)).JSON200
 	want(records != nil && len(records.Data) > 0, "no records")
 	messages := int64(0)
 	for _, record := range records.Data {
 		messages += record.Count
 	}
+	// end
 	want(messages == report.TotalMessages, "%d of %d messages", messages, report.TotalMessages)
 	want(records.Data[0].Identifiers.EnvelopeTo == nil, "%v", records.Data[0])
 }
 
 func allReports() {
+	// sample: listAccountReports
 	params := &plumbline.ListAccountReportsParams{Limit: new(int32(1))}
 	page := must(client.ListAccountReportsWithResponse(ctx, params)).JSON200
 	want(page != nil && len(page.Data) == 1, "no report")
-	own := must(client.ListReportsWithResponse(ctx, page.Data[0].DomainID, nil)).JSON200
+	report := page.Data[0]
+	// end
+	own := must(client.ListReportsWithResponse(ctx, report.DomainID, nil)).JSON200
 	want(own != nil && own.Total > 0 && page.Total > own.Total, "%d reports", page.Total)
 }
 
 func domainSources() {
+	// sample: listSources
+	domainID := findDomain("example.com").ID
 	order := plumbline.ListSourcesParamsOrderMessages
 	params := &plumbline.ListSourcesParams{Order: &order, Limit: new(int32(1))}
-	page := must(client.ListSourcesWithResponse(ctx, findDomain("example.com").ID, params)).JSON200
+	page := must(client.ListSourcesWithResponse(ctx, domainID, params)).JSON200
 	want(page != nil && len(page.Data) == 1 && page.Total > 1, "no sources")
-	want(page.UnlistedMessages == 0, "%d unlisted", page.UnlistedMessages)
 	source := page.Data[0]
+	// end
+	want(page.UnlistedMessages == 0, "%d unlisted", page.UnlistedMessages)
 	want(source.AlignedMessages > 0, "%v", source)
 	want(!source.FirstDay.After(source.LastDay.Time), "%v", source)
 	want(source.Mark != nil && *source.Mark == "legitimate" && source.Network.Asn == nil, "%v", source)
@@ -178,21 +230,64 @@ func domainSources() {
 }
 
 func allFigures() {
+	// sample: listOverview
 	order := plumbline.ListOverviewParamsOrderDomain
 	params := &plumbline.ListOverviewParams{Order: &order, Limit: new(int32(1))}
 	page := must(client.ListOverviewWithResponse(ctx, params)).JSON200
 	want(page != nil && len(page.Data) == 1, "no domain")
 	domain := page.Data[0]
+	// end
 	want(domain.Domain == "example.com" && domain.Policy.Pct == nil, "%v", domain)
 	want(domain.Readiness.Answer == "reached", "%v", domain.Readiness)
 	want(domain.NextStep.Code == "alert" && domain.NextStep.Record == nil, "%v", domain.NextStep)
+	checkDays(domain)
+	checkKey()
+}
+
+// checkDays reads days up to today. The thirty days of the figures end with the newest day that has reports.
+func checkDays(domain plumbline.DomainOverview) {
+	// sample: listDays
+	params := &plumbline.ListDaysParams{Limit: new(int32(200))}
+	days := must(client.ListDaysWithResponse(ctx, params)).JSON200
+	want(days != nil && len(days.Data) > 0, "no days")
+	newest := days.Data[0].Day
+	// end
+	want(!newest.Before(domain.Figures.Until.Time), "%v", newest)
+	checkDomainDays(domain.Figures.TotalMessages)
+}
+
+func checkDomainDays(most int64) {
+	// sample: listDomainDays
+	domainID := findDomain("example.com").ID
+	params := &plumbline.ListDomainDaysParams{Limit: new(int32(200))}
+	own := must(client.ListDomainDaysWithResponse(ctx, domainID, params)).JSON200
+	want(own != nil, "no days")
+	messages := int64(0)
+	for _, day := range own.Data {
+		messages += day.TotalMessages
+	}
+	// end
+	want(messages > 0 && messages <= most, "%d messages", messages)
+}
+
+func checkKey() {
+	// sample: getKey
+	key := must(client.GetKeyWithResponse(ctx, nil)).JSON200
+	want(key != nil, "no key")
+	limit := key.Data.Limits.KeyPerMinute
+	// end
+	want(limit == 60 && key.Data.ExpiresAt == nil, "%v", key.Data)
 }
 
 func feedWithRecords() {
+	// sample: listChanges
 	include := plumbline.ListChangesParamsIncludeRecords
-	params := &plumbline.ListChangesParams{Limit: new(int32(10)), Include: &include}
-	page := must(client.ListChangesWithResponse(ctx, params)).JSON200
-	want(page != nil && page.HasMore, "no more")
+	params := &plumbline.ListChangesParams{
+		After: new("start"), Limit: new(int32(10)), Include: &include}
+	answer := must(client.ListChangesWithResponse(ctx, params))
+	page, after := answer.JSON200, answer.Headers200.PlumblineCursor
+	// end
+	want(page != nil && page.HasMore && after != "", "no more")
 	first := page.Data[0].Domain
 	want(first != nil && first.Domain == "example.com", "%v", first)
 	for _, change := range page.Data {
@@ -269,17 +364,6 @@ func rateLimited() {
 	want(false, "never refused")
 }
 
-func findDomain(name string) plumbline.Domain {
-	answer := must(client.ListDomainsWithResponse(ctx, nil))
-	want(answer.JSON200 != nil, "status %d", answer.StatusCode())
-	for _, domain := range answer.JSON200.Data {
-		if domain.Domain == name {
-			return domain
-		}
-	}
-	panic("no " + name)
-}
-
 func findAlert(kind string) plumbline.Alert {
 	for _, alert := range listAlerts() {
 		if alert.Type == kind {
@@ -290,9 +374,12 @@ func findAlert(kind string) plumbline.Alert {
 }
 
 func listAlerts() []plumbline.Alert {
-	answer := must(client.ListAlertsWithResponse(ctx, nil))
-	want(answer.JSON200 != nil, "status %d", answer.StatusCode())
-	return answer.JSON200.Data
+	// sample: listAlerts
+	params := &plumbline.ListAlertsParams{Limit: new(int32(50))}
+	alerts := must(client.ListAlertsWithResponse(ctx, params)).JSON200
+	want(alerts != nil, "no alerts")
+	// end
+	return alerts.Data
 }
 
 // check prints the result of a check. A panic in the check is a failure.
@@ -304,17 +391,4 @@ func check(name string, body func()) {
 	}()
 	body()
 	fmt.Printf("ok %s\n", name)
-}
-
-func want(ok bool, format string, args ...any) {
-	if !ok {
-		panic(fmt.Sprintf(format, args...))
-	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }

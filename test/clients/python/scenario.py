@@ -1,28 +1,36 @@
 """The scenario with openapi-python-client's client."""
 
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+# sample: setup
+import os
+
 from plumbline import AuthenticatedClient
 from plumbline.api.alerts import list_alerts
 from plumbline.api.changes import list_changes
-from plumbline.api.domains import get_domain, list_domains, list_overview, list_sources
+from plumbline.api.domains import (
+    get_domain,
+    list_days,
+    list_domain_days,
+    list_domains,
+    list_overview,
+    list_sources,
+)
+from plumbline.api.key import get_key
 from plumbline.api.reports import list_account_reports, list_report_records, list_reports
 from plumbline.models import (
     AccountReportList,
-    Alert,
     AlertList,
-    AlignmentRegressionContext,
-    ChangedReport,
     ChangeList,
+    DayList,
     Domain,
     DomainDetailsBody,
     DomainList,
-    ErrorBody,
+    KeyBody,
     ListChangesInclude,
     ListOverviewOrder,
     ListSourcesOrder,
@@ -32,19 +40,30 @@ from plumbline.models import (
     ReportRecordList,
     SourceList,
 )
+# end
+from plumbline.models import (
+    Alert,
+    AlignmentRegressionContext,
+    ChangedReport,
+    DomainOverview,
+    ErrorBody,
+)
 from plumbline.types import Response, Unset
 
 NOBODY = UUID("f0000000-0000-4000-8000-00000000000f")
 
 
+# sample: setup
 def connect(key: str, server: str = "PLUMBLINE_BASE_URL") -> AuthenticatedClient:
     return AuthenticatedClient(base_url=os.environ[server], token=key)
 
 
 client = connect(os.environ["PLUMBLINE_API_KEY"])
+# end
 
 
 def every_page() -> None:
+    # sample: listReports
     domain = find_domain("example.com")
     reports: list[Report] = []
     total = 1
@@ -53,6 +72,7 @@ def every_page() -> None:
         assert isinstance(page, ReportList) and page.data, page
         reports += page.data
         total = page.total
+    # end
     assert total > 200, f"only {total} reports"
     assert len({report.id for report in reports}) == total
     begins: list[datetime] = [report.begin_date for report in reports]
@@ -107,9 +127,11 @@ def only_what_is_new() -> None:
 
 
 def reports_of_all_domains() -> None:
+    # sample: listAccountReports
     page = list_account_reports.sync(client=client, limit=1)
     assert isinstance(page, AccountReportList), page
     [report] = page.data
+    # end
     domains = list_domains.sync(client=client)
     assert isinstance(domains, DomainList), domains
     assert report.domain_id in [domain.id for domain in domains.data], report
@@ -118,23 +140,37 @@ def reports_of_all_domains() -> None:
 
 
 def a_policy_and_records() -> None:
-    domain = get_domain.sync(find_domain("example.com").id, client=client)
+    # sample: getDomain
+    domain_id = find_domain("example.com").id
+    domain = get_domain.sync(domain_id, client=client)
     assert isinstance(domain, DomainDetailsBody), domain
-    assert domain.data.published_policy.p == "reject", domain
-    page = list_reports.sync(domain.data.id, client=client, limit=1)
+    policy = domain.data.published_policy
+    # end
+    assert policy.p == "reject", domain
+    check_records()
+
+
+def check_records() -> None:
+    # sample: listReportRecords
+    domain_id = find_domain("example.com").id
+    page = list_reports.sync(domain_id, client=client, limit=1)
     assert isinstance(page, ReportList), page
     [report] = page.data
-    records = list_report_records.sync(domain.data.id, report.id, client=client)
+    records = list_report_records.sync(domain_id, report.id, client=client)
     assert isinstance(records, ReportRecordList), records
-    assert sum(record.count for record in records.data) == report.total_messages, records
+    messages = sum(record.count for record in records.data)
+    # end
+    assert messages == report.total_messages, records
     assert records.data[0].identifiers.envelope_to is None, records
 
 
 def a_domains_sources() -> None:
-    id = find_domain("example.com").id
-    page = list_sources.sync(id, client=client, order=ListSourcesOrder.MESSAGES, limit=1)
+    # sample: listSources
+    domain_id = find_domain("example.com").id
+    page = list_sources.sync(domain_id, client=client, order=ListSourcesOrder.MESSAGES, limit=1)
     assert isinstance(page, SourceList), page
     [source] = page.data
+    # end
     assert page.total > 1 and page.unlisted_messages == 0, page
     assert source.aligned_messages > 0 and source.first_day <= source.last_day, source
     assert source.mark == "legitimate" and source.network.asn is None, source
@@ -142,17 +178,51 @@ def a_domains_sources() -> None:
 
 
 def figures_of_all_domains() -> None:
+    # sample: listOverview
     page = list_overview.sync(client=client, order=ListOverviewOrder.DOMAIN, limit=1)
     assert isinstance(page, OverviewList), page
     [domain] = page.data
+    # end
     assert domain.domain == "example.com" and domain.policy.pct is None, domain
     assert domain.readiness.answer == "reached", domain
     assert domain.next_step.code == "alert" and domain.next_step.record is None, domain
+    check_days(domain)
+    check_key()
+
+
+def check_days(domain: DomainOverview) -> None:
+    """Days up to today. The thirty days of the figures end with the newest day that has reports."""
+    # sample: listDays
+    days = list_days.sync(client=client, limit=200)
+    assert isinstance(days, DayList), days
+    newest = days.data[0].day
+    # end
+    assert newest >= domain.figures.until, days
+    # sample: listDomainDays
+    domain_id = find_domain("example.com").id
+    own = list_domain_days.sync(domain_id, client=client, limit=200)
+    assert isinstance(own, DayList), own
+    messages = sum(day.total_messages for day in own.data)
+    # end
+    assert 0 < messages <= domain.figures.total_messages, own
+
+
+def check_key() -> None:
+    # sample: getKey
+    key = get_key.sync(client=client)
+    assert isinstance(key, KeyBody), key
+    limit = key.data.limits.key_per_minute
+    # end
+    assert limit == 60 and key.data.expires_at is None, key
 
 
 def the_feed_with_records() -> None:
-    page = list_changes.sync(client=client, limit=10, include=ListChangesInclude.RECORDS)
-    assert isinstance(page, ChangeList) and page.has_more, page
+    # sample: listChanges
+    include = ListChangesInclude.RECORDS
+    answer = list_changes.sync_detailed(client=client, after="start", limit=10, include=include)
+    page, after = answer.parsed, answer.headers["Plumbline-Cursor"]
+    # end
+    assert isinstance(page, ChangeList) and page.has_more and after, answer
     first = page.data[0].domain
     assert isinstance(first, Domain) and first.domain == "example.com", page
     reports = [change.report for change in page.data if isinstance(change.report, ChangedReport)]
@@ -206,19 +276,26 @@ def rate_limited() -> None:
     assert int(refused.headers["Retry-After"]) == 60
 
 
+# sample: setup
 def find_domain(name: str) -> Domain:
-    domains = list_domains.sync(client=client)
+    # sample: listDomains
+    domains = list_domains.sync(client=client, limit=50)
     assert isinstance(domains, DomainList), domains
+    # end
     return next(domain for domain in domains.data if domain.domain == name)
 
+
+# end
 
 def find_alert(kind: str) -> Alert:
     return next(alert for alert in read_alerts() if alert.type_ == kind)
 
 
 def read_alerts() -> list[Alert]:
-    alerts = list_alerts.sync(client=client)
+    # sample: listAlerts
+    alerts = list_alerts.sync(client=client, limit=50)
     assert isinstance(alerts, AlertList), alerts
+    # end
     return alerts.data
 
 

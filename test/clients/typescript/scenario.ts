@@ -1,22 +1,29 @@
 /** The scenario with openapi-typescript's types and openapi-fetch. */
+// sample: setup
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';
 import type { components, operations, paths } from './build/v1.d.ts';
 
+// end
+
 type Alert = components['schemas']['Alert'];
 type Domain = components['schemas']['Domain'];
-type Report = components['schemas']['Report'];
+type Overview = components['schemas']['DomainOverview'];
 type AlignmentRegressionContext = components['schemas']['AlignmentRegressionContext'];
 
 type ReportsQuery = NonNullable<operations['listReports']['parameters']['query']>;
 
-const { PLUMBLINE_BASE_URL = '', PLUMBLINE_UNAVAILABLE_URL = '' } = process.env;
-const plumbline = connect(process.env['PLUMBLINE_API_KEY'] ?? '');
+const { PLUMBLINE_UNAVAILABLE_URL = '' } = process.env;
 const nobodys = 'f0000000-0000-4000-8000-00000000000f';
+
+// sample: setup
+const { PLUMBLINE_BASE_URL = '', PLUMBLINE_API_KEY = '' } = process.env;
+const plumbline = connect(PLUMBLINE_API_KEY);
 
 function connect(key: string, baseUrl = PLUMBLINE_BASE_URL) {
   return createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
 }
+// end
 
 /** A page of a domain's reports, with any parameters. */
 function listReports(domain_id: string, query: ReportsQuery = {}) {
@@ -24,30 +31,44 @@ function listReports(domain_id: string, query: ReportsQuery = {}) {
   return plumbline.GET('/v1/external/domains/{domain_id}/reports', { params });
 }
 
+// sample: setup
 async function findDomain(name: string) {
-  const { data } = await plumbline.GET('/v1/external/domains');
+  // sample: listDomains
+  const { data } = await plumbline.GET('/v1/external/domains', {
+    params: { query: { limit: 50 } },
+  });
+  // end
   const domain = data?.data.find(({ domain }) => domain === name);
   assert(domain, `no ${name}`);
   return domain;
 }
+// end
 
 async function findAlerts(type: string) {
-  const { data } = await plumbline.GET('/v1/external/alerts');
+  // sample: listAlerts
+  const { data } = await plumbline.GET('/v1/external/alerts', {
+    params: { query: { limit: 50 } },
+  });
+  // end
   const alerts = data?.data.filter((alert) => alert.type === type) ?? [];
   assert(alerts.length > 0, `no ${type}`);
   return alerts;
 }
 
 await check('every page # dates are text, which Date reads', async () => {
-  const { id } = await findDomain('example.com');
-  const reports: Report[] = [];
+  // sample: listReports
+  const { id: domain_id } = await findDomain('example.com');
+  const reports: components['schemas']['Report'][] = [];
   let total = 1;
   while (reports.length < total) {
-    const { data } = await listReports(id, { limit: 100, offset: reports.length });
+    const { data } = await plumbline.GET('/v1/external/domains/{domain_id}/reports', {
+      params: { path: { domain_id }, query: { limit: 100, offset: reports.length } },
+    });
     assert(data && data.data.length > 0, 'a page is missing');
     reports.push(...data.data);
     total = data.total;
   }
+  // end
   assert(total > 200, `only ${total} reports`);
   assert.equal(new Set(reports.map((report) => report.id)).size, total);
   const begins = reports.map((report) => new Date(report.begin_date).getTime());
@@ -109,41 +130,57 @@ await check('only what is new', async () => {
 });
 
 await check('the reports of all domains', async () => {
+  // sample: listAccountReports
   const { data } = await plumbline.GET('/v1/external/reports', { params: { query: { limit: 1 } } });
   const [report] = data?.data ?? [];
+  // end
   assert(data && report, 'no report');
   const own = await listReports(report.domain_id, { limit: 1 });
   assert(own.data && own.data.total > 0 && data.total > own.data.total);
 });
 
 await check("a domain's policy, and a report's records", async () => {
+  // sample: getDomain
   const { id: domain_id } = await findDomain('example.com');
   const domain = await plumbline.GET('/v1/external/domains/{domain_id}', {
     params: { path: { domain_id } },
   });
-  assert.equal(domain.data?.data.published_policy.p, 'reject');
-  const report = (await listReports(domain_id, { limit: 1 })).data?.data[0];
+  const policy = domain.data?.data.published_policy;
+  // end
+  assert.equal(policy?.p, 'reject');
+  await checkRecords();
+});
+
+async function checkRecords(): Promise<void> {
+  // sample: listReportRecords
+  const { id: domain_id } = await findDomain('example.com');
+  const reports = await plumbline.GET('/v1/external/domains/{domain_id}/reports', {
+    params: { path: { domain_id }, query: { limit: 1 } },
+  });
+  const report = reports.data?.data[0];
   assert(report, 'no report');
-  const path = { domain_id, report_id: report.id };
   const records = await plumbline.GET(
     '/v1/external/domains/{domain_id}/reports/{report_id}/records',
-    { params: { path } },
+    { params: { path: { domain_id, report_id: report.id } } },
   );
   const counts = records.data?.data.map(({ count }) => count) ?? [];
+  // end
   assert.equal(
     counts.reduce((sum, count) => sum + count, 0),
     report.total_messages,
   );
   assert.equal(records.data?.data[0]?.identifiers.envelope_to, null);
-});
+}
 
 await check("a domain's sources", async () => {
+  // sample: listSources
   const { id: domain_id } = await findDomain('example.com');
   const query = { order: 'messages', limit: 1 } as const;
   const { data } = await plumbline.GET('/v1/external/domains/{domain_id}/sources', {
     params: { path: { domain_id }, query },
   });
   const [source] = data?.data ?? [];
+  // end
   assert(data && source && data.total > 1, 'no sources');
   assert.equal(data.unlisted_messages, 0);
   assert(source.aligned_messages > 0 && source.first_day <= source.last_day);
@@ -152,18 +189,50 @@ await check("a domain's sources", async () => {
 });
 
 await check('the figures of all domains', async () => {
+  // sample: listOverview
   const query = { order: 'domain', limit: 1 } as const;
   const { data } = await plumbline.GET('/v1/external/overview', { params: { query } });
   const [domain] = data?.data ?? [];
+  // end
   assert.deepEqual([domain?.domain, domain?.policy.pct], ['example.com', null]);
   assert.equal(domain?.readiness.answer, 'reached');
-  assert.deepEqual([domain?.next_step.code, domain?.next_step.record], ['alert', null]);
+  assert.deepEqual([domain.next_step.code, domain.next_step.record], ['alert', null]);
+  await checkDays(domain);
+  await checkKey();
 });
 
+/** Days up to today. The thirty days of the figures end with the newest day that has reports. */
+async function checkDays({ figures }: Overview): Promise<void> {
+  // sample: listDays
+  const all = await plumbline.GET('/v1/external/days', { params: { query: { limit: 200 } } });
+  const newest = all.data?.data[0]?.day;
+  // end
+  assert(newest !== undefined && newest >= figures.until, newest);
+  // sample: listDomainDays
+  const { id: domain_id } = await findDomain('example.com');
+  const own = await plumbline.GET('/v1/external/domains/{domain_id}/days', {
+    params: { path: { domain_id }, query: { limit: 200 } },
+  });
+  const messages = own.data?.data.reduce((sum, day) => sum + day.total_messages, 0) ?? 0;
+  // end
+  assert(messages > 0 && messages <= figures.total_messages, `${messages} messages`);
+}
+
+async function checkKey(): Promise<void> {
+  // sample: getKey
+  const { data } = await plumbline.GET('/v1/external/key');
+  const limit = data?.data.limits.key_per_minute;
+  // end
+  assert.deepEqual([limit, data?.data.expires_at], [60, null]);
+}
+
 await check('the feed, with records', async () => {
-  const query = { limit: 10, include: 'records' } as const;
-  const { data } = await plumbline.GET('/v1/external/changes', { params: { query } });
-  assert(data?.has_more);
+  // sample: listChanges
+  const query = { after: 'start', limit: 10, include: 'records' } as const;
+  const { data, response } = await plumbline.GET('/v1/external/changes', { params: { query } });
+  const after = response.headers.get('Plumbline-Cursor');
+  // end
+  assert(data?.has_more && after !== null);
   assert.equal(data.data[0]?.domain?.domain, 'example.com');
   const report = data.data.find(({ type }) => type === 'report.stored')?.report;
   assert(report, 'no report');
