@@ -1,3 +1,5 @@
+import { listSamples } from './operations/samples.ts';
+
 /** The parts of the contract that the site uses. */
 export interface Contract {
   readonly info: { readonly description: string };
@@ -21,8 +23,8 @@ interface CodeSample {
 
 /**
  * The contract in the form that Redoc shows: with the page's own address as the server (Redoc cannot fill in
- * a server's variables), with a command to paste for each operation, and with each type's context under the
- * alert. The commands use the variables that the guides define.
+ * a server's variables), with samples for each operation, and with each type's context under the
+ * alert. The samples use the variables that the guides define.
  */
 export function toDrawn<C extends Contract>(contract: C) {
   const paths = Object.entries(contract.paths).map(([path, item]) => [
@@ -54,8 +56,5 @@ type DrawnPaths = Record<
 >;
 
 function toCodeSamples(path: string, { operationId }: Operation): CodeSample[] {
-  const filled = path.replace('{domain_id}', '$DOMAIN_ID').replace('{report_id}', '$REPORT_ID');
-  const isList = operationId.startsWith('list');
-  const source = `curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" \\\n  "$PLUMBLINE_BASE_URL${filled}${isList ? '?limit=50' : ''}"`;
-  return [{ lang: 'curl', source }];
+  return listSamples(path, operationId).map(({ label, source }) => ({ lang: label, source }));
 }

@@ -16,6 +16,8 @@ const SOURCES = [
   'src/settings/frame/assets/icon.svg',
   'src/settings/frame/assets/style/{palette,brand,unseen}.css',
   'src/settings/frame/logo.ts',
+  'src/domain/sandbox.ts',
+  'test/clients/{typescript/scenario.ts,python/scenario.py,go/main.go}',
   'CHANGELOG.md',
   'package.json',
   'redocly.yaml',

@@ -70,6 +70,11 @@ export const PAGES: readonly Page[] = [
     description: 'Every operation, parameter, field, header and error of the Plumbline API.',
   },
   {
+    slug: 'operations',
+    title: 'Operations',
+    description: 'Each operation and webhook on a page of its own, for readers without scripts.',
+  },
+  {
     slug: 'errors',
     title: 'Errors',
     group: 'Reference',
@@ -108,8 +113,8 @@ export const PAGES: readonly Page[] = [
   },
 ];
 
-/** The text of these two comes from other files. */
-const MADE = new Set(['reference', 'changelog']);
+/** The text of these comes from other files. */
+const MADE = new Set(['reference', 'operations', 'changelog']);
 
 export const GUIDES: readonly Page[] = PAGES.filter(({ slug }) => !MADE.has(slug));
 

@@ -7,6 +7,8 @@ export const PROGRAMS: Readonly<Record<string, string>> = {
   sh: 'Shell',
   js: 'JavaScript',
   python: 'Python',
+  ts: 'TypeScript',
+  go: 'Go',
 };
 
 /** Consecutive programs that do the same: the reader selects one. */

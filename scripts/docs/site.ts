@@ -8,10 +8,15 @@ import GithubSlugger from 'github-slugger';
 import { html } from 'hono/html';
 import { rolldown } from 'rolldown';
 import { parse } from 'yaml';
+import { listAgentFiles } from './agents.ts';
 import type { Contract } from './drawn.ts';
 import { type Assets, renderPage } from './frame.ts';
 import { findDeadLinks } from './links.ts';
-import { addContents, renderMarkdown } from './markdown.ts';
+import { renderMarkdown } from './markdown.ts';
+import { toHtml } from './operations/as-html.ts';
+import type { BlockPage } from './operations/blocks.ts';
+import type { ApiContract } from './operations/contract.ts';
+import { listOperationPages } from './operations/pages.ts';
 import { GUIDES, PAGES, type Page, readChanges, readGuide } from './pages.ts';
 import { buildReference, type Reference } from './reference.ts';
 import { listContractEntries, listGuideEntries, type Searched } from './search.ts';
@@ -28,7 +33,7 @@ const STYLE = [
   ...['palette', 'brand', 'unseen'].map(
     (name) => `../../src/settings/frame/assets/style/${name}.css`,
   ),
-  ...['frame', 'search', 'words', 'samples'].map((name) => `assets/style/${name}.css`),
+  ...['frame', 'words', 'samples', 'operations'].map((name) => `assets/style/${name}.css`),
 ];
 
 /**
@@ -39,8 +44,8 @@ export async function buildSite(draw = buildReference): Promise<Site> {
   const read = (name: string) =>
     readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8');
   const yaml = await read('v1.yaml');
-  const contract: Contract & Searched = parse(yaml);
-  const reference = await draw(contract);
+  const contract: Contract & ApiContract = parse(yaml);
+  const reference = await buildReference(contract);
   const files = new Map<string, Buffer | string>([
     ['v1.yaml', yaml],
     ['v1.json', `${JSON.stringify(contract, null, 2)}\n`],
@@ -57,9 +62,13 @@ export async function buildSite(draw = buildReference): Promise<Site> {
   ];
   const assets = await addAssets(files, reference, JSON.stringify(found));
   const pages = new Map<string, string>();
-  for (const { page, text } of texts) pages.set(page.slug, await renderGuide(page, text, assets));
-  const others = ['reference', '404', ...PAGES.map(({ slug }) => `${slug}.md`)];
-  holdLinks(pages, new Set([...files.keys(), ...others]), contract);
+  for (const page of GUIDES)
+    pages.set(page.slug, await renderGuide(page, readGuide(page.slug), assets));
+  pages.set('changelog', await renderGuide(at('changelog'), readChanges(), assets));
+  const operations = listOperationPages(contract);
+  for (const page of operations) pages.set(page.slug, await renderOperation(page, assets));
+  for (const [name, text] of listAgentFiles(operations)) files.set(name, text);
+  holdLinks(pages, new Set([...files.keys(), 'reference', '404']), contract);
   pages.set('reference', await renderReference(reference, assets));
   pages.set('404', await renderMissing(assets));
   for (const [slug, page] of pages) files.set(`${slug}.html`, page);
@@ -116,13 +125,26 @@ async function renderGuide(page: Page, text: string, assets: Assets): Promise<st
   return await renderPage({ page, assets, main });
 }
 
+/** A page of the contract. It may be in a folder, from which its links lead out. */
+export async function renderOperation(page: BlockPage, assets: Assets): Promise<string> {
+  const main = `<main id="main" tabindex="-1">\n${toHtml(page)}</main>`;
+  const head = `<script src="${assets['docs.js']}" defer></script>`;
+  const text = (await renderPage({ page, assets, main, head })).replaceAll(
+    ' href="/docs/',
+    ' href="./',
+  );
+  if (!page.slug.includes('/')) return text;
+  return text.replaceAll(/ (href|src)="(?![/#]|\.\.\/|https?:)(?:\.\/)?/g, ' $1="../');
+}
+
 async function renderReference({ html: drawn }: Reference, assets: Assets): Promise<string> {
   const head = `<link rel="stylesheet" href="${assets['redoc.css']}">
     <link rel="stylesheet" href="${assets['reference.css']}">
     <script src="${assets['color.js']}"></script>
     <script type="module" src="${assets['redoc.js']}"></script>`;
   const main = `<div id="main" tabindex="-1">
-    <noscript><p class="note">The reference is drawn by a script. The contract itself is <a href="v1.yaml">v1.yaml</a>.</p></noscript>
+    <p class="note"><a href="operations">Each operation has a page of its own</a>, which needs no script.</p>
+    <noscript><p class="note">The reference is drawn by a script: read <a href="operations">the operations</a>. The contract itself is <a href="v1.yaml">v1.yaml</a>.</p></noscript>
     ${drawn}</div>`;
   return await renderPage({ page: at('reference'), assets, main, head, layout: 'whole' });
 }
