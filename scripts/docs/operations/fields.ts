@@ -18,6 +18,10 @@ interface Place {
   readonly contract: ApiContract;
   /** The names from the top of the answer. */
   readonly path: readonly string[];
+  /** The same with the names of types that choose a schema. */
+  readonly wholePath: readonly string[];
+  /** The anchors that are there already. */
+  readonly used: Set<string>;
   /** The anchors of the operation's parameters. */
   readonly taken: ReadonlySet<string>;
   /** The schemas around it. */
@@ -30,7 +34,14 @@ export function listFields(
   schema: Schema | Ref,
   taken: ReadonlySet<string>,
 ): Field[] {
-  return toFields(resolve(contract, schema), { contract, path: [], taken, around: [] });
+  return toFields(resolve(contract, schema), {
+    contract,
+    path: [],
+    wholePath: [],
+    used: new Set(),
+    taken,
+    around: [],
+  });
 }
 
 export function toParameterField(contract: ApiContract, parameter: Parameter): Field {
@@ -89,30 +100,47 @@ function toFields(schema: Schema, place: Place): Field[] {
   if (items !== undefined) return toFields(resolve(place.contract, items), inner);
   return [
     ...Object.entries(properties).map(([name, node]) =>
-      toField(name, node, inner, required.includes(name) ? [] : ['may be absent']),
+      toField(name, node, {
+        place: { ...inner, path: [...place.path, name], wholePath: [...place.wholePath, name] },
+        ownFacets: required.includes(name) ? [] : ['may be absent'],
+      }),
     ),
-    ...Object.entries(byType).map(([type, node]) => toField(type, node, inner, ['for this type'])),
+    ...Object.entries(byType).map(([type, node]) =>
+      toField(type, node, {
+        place: { ...inner, wholePath: [...place.wholePath, type] },
+        ownFacets: ['for this type'],
+      }),
+    ),
   ];
 }
 
-function toField(
-  name: string,
-  node: Schema | Ref,
-  place: Place,
-  ownFacets: readonly string[],
-): Field {
+interface Named {
+  /** Its own, with its name. */
+  readonly place: Place;
+  readonly ownFacets: readonly string[];
+}
+
+function toField(name: string, node: Schema | Ref, { place, ownFacets }: Named): Field {
   const schema = resolve(place.contract, node);
-  const path = [...place.path, name];
-  const fields = toFields(schema, { ...place, path });
+  const anchor = takeAnchor(place);
+  const fields = toFields(schema, place);
   return {
     name,
-    anchor: toAnchor(path, place.taken),
+    anchor,
     facets: [...listFacets(schema, node), ...ownFacets],
     values: (schema.enum ?? []).map(String),
     description: toText(place.contract, describe(place.contract, schema)),
     example: fields.length > 0 || schema.enum !== undefined ? undefined : toExample(schema.example),
     fields,
   };
+}
+
+/** The types of one object may have fields of one name: the first has the short anchor. */
+function takeAnchor({ path, wholePath, taken, used }: Place): string {
+  const short = toAnchor(path, taken);
+  const anchor = used.has(short) ? toAnchor(wholePath, taken) : short;
+  used.add(anchor);
+  return anchor;
 }
 
 /** A list says what it is, and then what its items are. */
