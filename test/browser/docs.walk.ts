@@ -316,3 +316,18 @@ test('text that is unreadable in dark colours alone is detected', async () => {
     'in dark colours: color-contrast',
   );
 });
+
+describe.each([320, 768, 1280])('at %i pixels', (width) => {
+  test.each(['list-changes', 'list-alerts', 'on-report-removed'])(
+    'the page of an operation has no accessibility violation and nothing too wide: %s',
+    async (name) => {
+      const { page, wrong } = await openDocs({ width, place: '/docs' });
+      await page.goto(`/docs/operations/${name}`);
+      for (const folded of await page.locator('main summary').all()) await folded.click();
+      expect(await findBarriers(page)).toEqual([]);
+      await expectToFit(page);
+      expect(wrong).toEqual([]);
+      await shoot(page, `docs-operation-${name}-${width}`);
+    },
+  );
+});

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { marked, type Token, type Tokens } from 'marked';
 import { parse } from 'yaml';
-import { type Contract, toDrawn } from '../../scripts/docs/drawn.ts';
+import { type ApiContract, listOperations } from '../../scripts/docs/operations/contract.ts';
+import { toCurl, toVariables } from '../../scripts/docs/operations/samples.ts';
 import { GUIDES, readGuide } from '../../scripts/docs/pages.ts';
 import { groupSamples, type Samples, toLanguage } from '../../scripts/docs/samples.ts';
 
@@ -37,7 +38,7 @@ export function listSamplePages(): SamplePage[] {
       ...toPage(name, text),
       isPrepared: true,
     })),
-    { name: 'reference', steps: listCodeSamples(contract), isPrepared: true },
+    { name: 'operations', steps: listOperationSamples(contract), isPrepared: false },
     { name: 'README.md', steps: listCurlLines(read('README.md')), isPrepared: true },
   ].filter(({ steps }) => steps.length > 0);
 }
@@ -92,16 +93,14 @@ function listDescriptions(node: unknown, path: string): [string, string][] {
   );
 }
 
-/** The samples that Redoc shows beside each operation. */
-function listCodeSamples(contract: Contract): Step[] {
-  const operations = Object.values(toDrawn(contract).paths).flatMap((item) => Object.values(item));
-  return (
-    operations
-      .flatMap((operation) => operation['x-codeSamples'])
-      // The clients run the others: npm run test:client.
-      .filter(({ lang }) => lang === 'curl')
-      .map(({ source }) => ({ programs: [{ language: 'sh', text: source, args: [] }] }))
-  );
+/** The curl samples of operations, after the variables that they read. Clients run the others: `npm run test:client`. */
+function listOperationSamples({ paths }: ApiContract): Step[] {
+  const operations = listOperations(paths);
+  const setups = operations.map(({ path }) => toVariables(path));
+  // The longest has the variables of all.
+  const [setup = ''] = setups.toSorted((one, other) => other.length - one.length);
+  const curls = operations.map(({ path, operation }) => toCurl(path, operation.operationId));
+  return [setup, ...curls].map((text) => ({ programs: [{ language: 'sh', text, args: [] }] }));
 }
 
 function listCurlLines(text: string): Step[] {

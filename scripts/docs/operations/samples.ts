@@ -75,14 +75,14 @@ function toText(lines: readonly string[]): string {
     .trim();
 }
 
-function toCurl(path: string, operationId: string): string {
+export function toCurl(path: string, operationId: string): string {
   const filled = path.replace('{domain_id}', '$DOMAIN_ID').replace('{report_id}', '$REPORT_ID');
   const query = operationId.startsWith('list') ? '?limit=50' : '';
   return `curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" \\\n  "$PLUMBLINE_BASE_URL${filled}${query}"`;
 }
 
-/** The sandbox, which every server has. */
-function toVariables(path: string): string {
+/** The variables for the sandbox, which every server has. */
+export function toVariables(path: string): string {
   const lines = [
     'export PLUMBLINE_BASE_URL=http://127.0.0.1:8080/sandbox',
     `export PLUMBLINE_API_KEY=${SANDBOX_KEY}`,
