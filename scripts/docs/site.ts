@@ -127,14 +127,12 @@ async function renderGuide(page: Page, text: string, assets: Assets): Promise<st
 
 /** A page of the contract. It may be in a folder, from which its links lead out. */
 export async function renderOperation(page: BlockPage, assets: Assets): Promise<string> {
-  const main = `<main id="main" tabindex="-1">\n${toHtml(page)}</main>`;
-  const head = `<script src="${assets['docs.js']}" defer></script>`;
-  const text = (await renderPage({ page, assets, main, head })).replaceAll(
-    ' href="/docs/',
-    ' href="./',
-  );
-  if (!page.slug.includes('/')) return text;
-  return text.replaceAll(/ (href|src)="(?![/#]|\.\.\/|https?:)(?:\.\/)?/g, ' $1="../');
+  const root = '../'.repeat(page.slug.split('/').length - 1) || './';
+  const text = addContents(toHtml(page)).replaceAll(' href="/docs/', ` href="${root}`);
+  const main = `<main id="main" tabindex="-1">\n${text}</main>`;
+  // A page of the menu has a link to the one after it.
+  const place = PAGES.find(({ slug }) => slug === page.slug) ?? page;
+  return await renderPage({ page: place, assets, main });
 }
 
 async function renderReference({ html: drawn }: Reference, assets: Assets): Promise<string> {

@@ -213,6 +213,8 @@ describe('samples', () => {
       for (const line of source.split('\n')) expect(program, line).toContain(line.trim());
       expect(files.get(`${slug}.md`)).toContain(source);
     }
+    // The samples and what comes before them, each as tabs.
+    expect(htmlOf.get(slug)?.match(/<input type="radio"/g)).toHaveLength(2 * samples.length);
   });
 
   test('the clients that have them are run by CI', () => {
