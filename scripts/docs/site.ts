@@ -19,7 +19,7 @@ import type { ApiContract } from './operations/contract.ts';
 import { listOperationPages } from './operations/pages.ts';
 import { GUIDES, PAGES, type Page, readChanges, readGuide } from './pages.ts';
 import { buildReference, type Reference } from './reference.ts';
-import { listContractEntries, listGuideEntries, type Searched } from './search.ts';
+import { listGuideEntries, listOperationEntries } from './search.ts';
 
 /** Every file of the site, by name. */
 export type Site = ReadonlyMap<string, Buffer | string>;
@@ -45,27 +45,25 @@ export async function buildSite(draw = buildReference): Promise<Site> {
     readFile(new URL(`../../openapi/${name}`, import.meta.url), 'utf8');
   const yaml = await read('v1.yaml');
   const contract: Contract & ApiContract = parse(yaml);
-  const reference = await buildReference(contract);
+  const reference = await draw(contract);
   const files = new Map<string, Buffer | string>([
     ['v1.yaml', yaml],
     ['v1.json', `${JSON.stringify(contract, null, 2)}\n`],
     [WORKFLOWS, await read(WORKFLOWS)],
     ['feed.svg', await read('feed.svg')],
   ]);
+  const operations = listOperationPages(contract);
   const texts = [
     ...GUIDES.map((page) => ({ page, text: readGuide(page.slug) })),
     { page: at('changelog'), text: readChanges() },
   ];
   const found = [
     ...texts.flatMap(({ page, text }) => listGuideEntries(page, text)),
-    ...listContractEntries(contract),
+    ...listOperationEntries(operations),
   ];
   const assets = await addAssets(files, reference, JSON.stringify(found));
   const pages = new Map<string, string>();
-  for (const page of GUIDES)
-    pages.set(page.slug, await renderGuide(page, readGuide(page.slug), assets));
-  pages.set('changelog', await renderGuide(at('changelog'), readChanges(), assets));
-  const operations = listOperationPages(contract);
+  for (const { page, text } of texts) pages.set(page.slug, await renderGuide(page, text, assets));
   for (const page of operations) pages.set(page.slug, await renderOperation(page, assets));
   for (const [name, text] of listAgentFiles(operations)) files.set(name, text);
   holdLinks(pages, new Set([...files.keys(), 'reference', '404']), contract);
