@@ -29,7 +29,7 @@ import { listMiscounts } from '../support/recount.ts';
 import { aDatabase, backUp } from '../support/store.ts';
 import type { Change, Work } from './writer-process.ts';
 
-/* A partner's copy, kept by the words of the guide alone (openapi/guides/getting-started.md). */
+/* A partner's copy, kept by the words of the guide alone (openapi/guides/feed.md). */
 
 /** More by hand: `COPIED_HISTORIES=300`, on PostgreSQL too. */
 const HISTORIES = Number(

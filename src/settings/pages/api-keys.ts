@@ -87,7 +87,7 @@ async function sendApiKeys(
   const now = deps.now();
   const main = html`<p class="trail">Settings / Integrations</p>
     <h1>API keys</h1>
-    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key. <a href="/docs/getting-started">How to begin</a>, also without a key: <code>plumbline serve --sandbox</code> serves the API with made-up data.</p>
+    <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key. <a href="/docs/getting-started">How to begin</a>, also without a key, in the sandbox.</p>
     <div id="keys">
       ${created === undefined ? '' : renderCreated(created, baseUrlOf(deps, res.req))}
       ${renderCreation(visitor, keys.length, { refused, now })}
