@@ -57,7 +57,8 @@ module.exports = {
     imports('config', ['domain']),
     imports('metrics', ['config', 'domain', 'store']),
     imports('jobs', ['config', 'domain', 'store', 'metrics', ...MIDDLE]),
-    imports('http', ['config', 'domain', 'store', 'metrics', ...MIDDLE]),
+    imports('mcp', ['domain', 'external']),
+    imports('http', ['config', 'domain', 'store', 'metrics', 'mcp', ...MIDDLE]),
     {
       name: 'imports-of-counters',
       comment: 'src/http/counters may import only itself, the configuration and domain.',

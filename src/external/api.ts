@@ -4,9 +4,9 @@ import { once } from '../domain/text.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createAuthentication } from './authenticate.ts';
-import { openContract } from './contract.ts';
+import { openContract, type ValidRequest } from './contract.ts';
 import { type ContractDocument, readContract } from './contract-document.ts';
-import { answerErrors } from './errors.ts';
+import { answerErrors, describeErrors } from './errors.ts';
 import { type CreateStore, limitPerAddress, limitPerKey } from './limits.ts';
 import { openAnswer } from './lists.ts';
 import type { Given } from './operation.ts';
@@ -41,40 +41,45 @@ export type CommonApi = Awaited<ReturnType<typeof openCommon>>;
 
 /** Answers `/v1/external` with node's own request and response: it needs nothing of Express's (decision 61). */
 export async function createExternalApi(deps: ApiDeps) {
-  const { store, requestsPerKey, createStore, logError } = deps;
-  const isSandbox = deps.common !== undefined;
-  const common = deps.common ?? (await openCommon(deps));
-  const { document, validate, limitAddress } = common;
-  const { authenticate, flush } = createAuthentication(deps, isSandbox ? 'test' : 'live');
-  const limitKey = limitPerKey(requestsPerKey, createStore, isSandbox ? 'sandbox' : 'key');
-  const { sendList, measurePages } = createPages(deps.pageCacheBytes);
+  const { store, requestsPerIp, requestsPerKey, createStore, logError } = deps;
+  const limitAddress = limitPerAddress(requestsPerIp, createStore);
+  const { authenticate, flush } = createAuthentication(deps);
+  const limitKey = limitPerKey(requestsPerKey, createStore);
+  const document = deps.document ?? (await readContract());
+  const { operations, validate, toRequest } = await openContract(document);
+  const { sendList, readList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
   const given = toGiven(deps, document);
+
+  /** Returns a function that opens what its caller asks for. */
+  const admit = async (req: ApiRequest) => {
+    await limitAddress(req);
+    const { accountId, keyId } = await authenticate(req);
+    req.accountId = accountId;
+    await limitKey(req, keyId);
+    return (request: ValidRequest) =>
+      openAnswer(store.reader, request, { accountId, keyId, given });
+  };
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
     try {
-      await limitAddress(req);
-      const { accountId, keyId } = await authenticate(req);
-      req.accountId = accountId;
-      // Everybody has the key of the sandbox: there each address has the limit of a key for itself.
-      await limitKey(req, isSandbox ? toClientNetwork(req.ip ?? '') : keyId);
+      const open = await admit(req);
       const request = validate(req);
       req.operation = request.operation.operationId;
-      const list = await openAnswer(store.reader, request, { accountId, keyId, given });
-      await sendList(req, res, { request, list });
+      await sendList(req, res, { request, list: await open(request) });
     } catch (error) {
       if (!answerError(error, req, res)) res.destroy();
     }
   };
-  return { listener, flush, measurePages, common };
+
+  const describeError = describeErrors(logError);
+  const agents = { operations, admit, toRequest, readList, answerError, describeError };
+  return { listener, agents, flush, measurePages };
 }
 
-async function openCommon({ requestsPerIp, createStore, document: given }: CommonDeps) {
-  const document = given ?? (await readContract());
-  const limitAddress = limitPerAddress(requestsPerIp, createStore);
-  return { document, limitAddress, validate: await openContract(document) };
-}
+/** For callers that name an operation and its values, without HTTP. */
+export type Agents = Awaited<ReturnType<typeof createExternalApi>>['agents'];
 
 function toGiven(deps: ApiDeps, { info }: ContractDocument): Given {
   const { now, networks, days, services, store } = deps;

@@ -18,13 +18,17 @@ export async function readContract(): Promise<ContractDocument> {
 /** An operation as the contract declares it, with references resolved. */
 export interface DeclaredOperation {
   readonly operationId: OperationId;
+  readonly summary?: string;
+  readonly description?: string;
   readonly parameters: readonly Parameter[];
-  readonly responses: Readonly<Record<string, { readonly headers?: object }>>;
+  readonly responses: Readonly<Record<string, { headers?: object; content?: Content }>>;
   /** All three, or none. */
   readonly deprecated?: boolean;
   readonly 'x-deprecated-at'?: unknown;
   readonly 'x-sunset'?: unknown;
 }
+
+type Content = Readonly<Record<string, { readonly schema: object }>>;
 
 /** Keywords without an effect on what is sent. */
 const SILENT = new Set(['description', 'title', 'example', 'examples', 'externalDocs', 'links']);

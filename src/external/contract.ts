@@ -42,8 +42,8 @@ interface Route {
 }
 
 /**
- * Returns a function that finds a request's operation and validates its parameters, or throws `Failure`. openapi-backend
- * compiles the schemas. Its `handleRequest` would take 66 µs: here the operation of a path is remembered, and compiled
+ * `validate` finds a request's operation and validates its parameters, or throws `Failure`. openapi-backend compiles the
+ * schemas. Its `handleRequest` would take 66 µs: here the operation of a path is remembered, and compiled
  * schemas are called directly.
  */
 export async function openContract(definition: ContractDocument) {
@@ -61,7 +61,14 @@ export async function openContract(definition: ContractDocument) {
   const names = new Set(operations.flatMap(listQueryNames));
   const routes = new LRUCache<string, Route>({ max: MAX_PATHS });
 
-  return ({ method, url = '' }: IncomingMessage): ValidRequest => {
+  const check = (operation: Operation, parameters: Parameters): ValidRequest => {
+    const validators = api.validator.getRequestValidatorsForOperation(operation.operationId) ?? [];
+    for (const validate of validators)
+      if (!validate(parameters)) throw toFailure(operation, validate.errors);
+    return { operation, parameters };
+  };
+
+  const validate = ({ method, url = '' }: IncomingMessage): ValidRequest => {
     const [path = ''] = url.split('?', 1);
     const known = routes.get(path);
     const route = known ?? findRoute(api, operations, path);
@@ -70,14 +77,29 @@ export async function openContract(definition: ContractDocument) {
     const { operation } = route;
     const pairs = parseQuery(url.slice(path.length + 1));
     const query = toValues('query', pairs, operation.parameters);
-    const parameters = { path: route.path, query };
-    const validators = api.validator.getRequestValidatorsForOperation(operation.operationId) ?? [];
-    for (const validate of validators)
-      if (!validate(parameters)) throw toFailure(operation, validate.errors);
+    const request = check(operation, { path: route.path, query });
     refuseOthers(pairs, operation, names);
     if (known === undefined) routes.set(path, route);
-    return { operation, parameters };
+    return request;
   };
+
+  /** The request for an operation with named values instead of a path and a query. */
+  const toRequest = (operation: Operation, values: Record<string, unknown>): ValidRequest => {
+    const pairs = toPairs(operation, values);
+    const valuesIn = (place: 'path' | 'query') => toValues(place, pairs, operation.parameters);
+    return check(operation, { path: valuesIn('path'), query: valuesIn('query') });
+  };
+  return { operations, validate, toRequest };
+}
+
+/** As texts. Nobody has named values of a later contract: each is one of the operation, and of its type. */
+function toPairs(operation: Operation, values: Readonly<Record<string, unknown>>): Pairs {
+  return Object.entries(values).map(([name, value]) => {
+    const type = operation.parameters.find((one) => one.name === name && one.in !== 'header')
+      ?.schema.type;
+    if (typeof value !== (type === 'integer' ? 'number' : type)) throw toInvalid(operation, name);
+    return [name, `${value}`];
+  });
 }
 
 const listQueryNames = ({ parameters }: Operation): string[] =>
@@ -137,7 +159,9 @@ function toFailure(operation: Operation, errors?: readonly ErrorObject[] | null)
 /** The error of a parameter, by its name: it says what the contract allows. */
 export function toInvalid({ parameters }: Pick<Operation, 'parameters'>, name: string): Failure {
   const parameter = parameters.find((one) => one.name === name && one.in !== 'header');
-  if (parameter === undefined) return new Failure('validation_error', 'Invalid request.');
-  const wanted = describeValue(parameter);
-  return new Failure('validation_error', `"${name}" must be ${wanted}, given once.`);
+  const problem =
+    parameter === undefined
+      ? 'is no parameter of this operation'
+      : `must be ${describeValue(parameter)}, given once`;
+  return new Failure('validation_error', `"${name}" ${problem}.`);
 }

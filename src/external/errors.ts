@@ -30,18 +30,25 @@ const MESSAGES: Readonly<Partial<Record<Code, string>>> = {
   unavailable: 'The service cannot answer at the moment. Try again in 5 seconds.',
 };
 
-/**
- * Logs an error that is not a `Failure` of the caller, who gets none of its text. Returns false when part of the
- * answer was sent already: then the connection has to be broken.
- */
-export function answerErrors(logError: (error: unknown, req: ApiRequest) => void) {
-  return (error: unknown, req: ApiRequest, res: ServerResponse): boolean => {
+type LogError = (error: unknown, req: ApiRequest) => void;
+
+/** What is told of an error. One that is not a `Failure` of the caller is logged, and the caller gets none of its text. */
+export function describeErrors(logError: LogError) {
+  return (error: unknown, req: ApiRequest) => {
     const code = toCode(error);
     if (MESSAGES[code] !== undefined) logError(error, req);
-    if (res.headersSent) return false;
     const message = MESSAGES[code] ?? (error as Failure).message;
-    const { status, headers = [] } = ANSWERS[code];
     const body: ErrorBody = { error: { code, message } };
+    return { headers: [], ...ANSWERS[code], body };
+  };
+}
+
+/** Returns false when part of the answer was sent already: then the connection has to be broken. */
+export function answerErrors(logError: LogError) {
+  const describe = describeErrors(logError);
+  return (error: unknown, req: ApiRequest, res: ServerResponse): boolean => {
+    const { status, headers, body } = describe(error, req);
+    if (res.headersSent) return false;
     send(req, res, {
       status,
       headers: ['Cache-Control', 'no-store', ...headers],

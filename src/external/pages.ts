@@ -4,7 +4,7 @@ import { SANDBOX_PATH } from '../domain/sandbox.ts';
 import type { Operation, ValidRequest } from './contract.ts';
 import type { OpenAnswer } from './lists.ts';
 import { compressWell, PageCache, toOwnBytes } from './page-cache.ts';
-import type { Parameters } from './parameters.ts';
+import { type Parameters, parseQuery, toValues } from './parameters.ts';
 import type { ApiRequest } from './request.ts';
 import { type Body, send } from './send.ts';
 
@@ -33,7 +33,7 @@ export function createPages(maxBytes: number) {
   const cache = new PageCache<KeptPage>(maxBytes);
 
   const findPage = async (
-    req: ApiRequest,
+    req: Pick<ApiRequest, 'headers'>,
     request: ValidRequest,
     list: OpenAnswer,
   ): Promise<SentPage> => {
@@ -68,7 +68,14 @@ export function createPages(maxBytes: number) {
     const headers = [...toHeaders(operation, page), ...toLink(req, page.next)];
     send(req, res, { status: 200, headers, body });
   };
-  return { sendList, measurePages: () => cache.measure() };
+
+  /** The page without HTTP: its JSON, and the named values of the request for the next page. */
+  const readList = async (request: ValidRequest, list: OpenAnswer) => {
+    const { body, cursor, next } = await findPage({ headers: {} }, request, list);
+    const query = next && toValues('query', parseQuery(next), request.operation.parameters);
+    return { json: `${body}`, cursor, next: query && { ...request.parameters.path, ...query } };
+  };
+  return { sendList, readList, measurePages: () => cache.measure() };
 }
 
 /** A version stands for one state of one list, the parameters for one of its pages. */
@@ -87,7 +94,7 @@ function toTag(version: string, { shape }: Operation): string {
   return `"${version}.${shape}"`;
 }
 
-async function toPage(req: ApiRequest, kept: KeptPage): Promise<SentPage> {
+async function toPage(req: Pick<ApiRequest, 'headers'>, kept: KeptPage): Promise<SentPage> {
   const { bytes, compressed, ...page } = kept;
   const compression = chooseCompression(req, bytes.length);
   if (compression === undefined) return { ...page, body: bytes, compression };

@@ -1,6 +1,7 @@
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly name: string;
+  readonly description?: string;
   readonly schema: {
     readonly type?: string;
     readonly format?: string;

@@ -21,6 +21,9 @@ export interface ApiRequest extends IncomingMessage {
   accountId?: string;
   /** The operation of a valid request. */
   operation?: string;
+  /** The tool that an agent calls, and the status of its operation: that of HTTP is 200. */
+  tool?: string;
+  status?: number;
 }
 
 declare module 'express-serve-static-core' {

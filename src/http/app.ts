@@ -12,7 +12,8 @@ import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
-import { createExternalApi, type ExternalApi } from '../external/api.ts';
+import { once } from '../domain/text.ts';
+import { createExternalApi } from '../external/api.ts';
 import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
@@ -109,7 +110,7 @@ export async function createApp(deps: AppDeps) {
   };
   return {
     /** Answers requests: those of the API itself, all others with Express. */
-    listener: listen(app, { external, sandbox }, { log, metrics, isTrusted }),
+    listener: listen(app, external, { log, metrics, isTrusted }),
     isTrusted,
     flush,
   };
@@ -133,22 +134,25 @@ async function openCounters({ config, log }: AppDeps): Promise<Counters | undefi
 
 /** Matches upper and lower case, as Express does. */
 const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
-const SANDBOX_API_PATH = /^\/sandbox\/v1\/external(?=[/?]|$)/i;
+const MCP_PATH = /^\/mcp\/?(?=\?|$)/i;
 
 /** Adds an id, an address and a log line. The API skips Express's routing, which costs time for its few paths. */
 function listen(
   app: Express,
-  { external, sandbox }: Readonly<Record<'external' | 'sandbox', Pick<ExternalApi, 'listener'>>>,
+  external: Awaited<ReturnType<typeof createExternalApi>>,
   { log, metrics, isTrusted }: Pick<AppDeps, 'log' | 'metrics'> & { readonly isTrusted: IsTrusted },
 ): RequestListener {
   const logRequest = logRequests(log, metrics);
+  const loadMcp = once(() =>
+    import('../mcp/mcp.ts').then((mcp) => mcp.createMcp(external.agents, readVersion())),
+  );
   return (incoming, res) => {
     const req = incoming as ApiRequest;
     req.id = toRequestId(req);
     req.ip = findAddress(req, isTrusted);
     logRequest(req, res);
     if (API_PATH.test(req.url ?? '')) return void external.listener(req, res);
-    if (SANDBOX_API_PATH.test(req.url ?? '')) return void sandbox.listener(req, res);
+    if (MCP_PATH.test(req.url ?? '')) return void loadMcp().then((mcp) => mcp(req, res));
     // JSON answers set it themselves (send.ts).
     res.setHeader('X-Request-Id', req.id);
     app(req, res);

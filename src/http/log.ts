@@ -77,10 +77,10 @@ export function logRequests(log: Logger, metrics?: Metrics) {
     const { method, url = '' } = req;
     res.once('close', () => {
       const ms = performance.now() - startedAt;
-      const { statusCode: status } = res;
+      const { operation = toArea(url), tool, status = res.statusCode } = req;
       metrics?.observeRequest({
         // Express changes the request's URL: this is the target that came in.
-        operation: req.operation ?? toArea(url),
+        operation,
         status,
         sandbox: req.isSandbox,
         seconds: ms / 1000,
@@ -96,6 +96,7 @@ export function logRequests(log: Logger, metrics?: Metrics) {
         method,
         // The query is left out: it may contain anything.
         path: withoutKeys(url.split('?', 1)[0] ?? ''),
+        tool,
         status,
         ms: Math.round(ms),
         // The caller closed the connection before the answer was complete.
@@ -106,7 +107,7 @@ export function logRequests(log: Logger, metrics?: Metrics) {
 }
 
 /** The first part of a path outside the API; any other path is `other`, because clients can invent paths. */
-const AREAS = ['docs', 'settings', 'healthz', 'readyz'];
+const AREAS = ['docs', 'mcp', 'settings', 'healthz', 'readyz'];
 
 function toArea(url: string): string {
   if (url.startsWith('/v1/')) return 'invalid';

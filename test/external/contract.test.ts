@@ -18,7 +18,7 @@ async function contractWith(schema: Parameter['schema'], more: object = {}) {
 }
 
 async function parametersOf(url: string, document?: Parameters<typeof openContract>[0]) {
-  const validate = await openContract(document ?? (await readContract()));
+  const { validate } = await openContract(document ?? (await readContract()));
   return JSON.stringify(validate({ method: 'GET', url } as never).parameters);
 }
 
@@ -70,7 +70,9 @@ describe('a malformed value was answered with the message for cursors', () => {
   });
 
   test('a required parameter that is missing is named too', async () => {
-    const validate = await openContract(await contractWith({ type: 'string' }, { required: true }));
+    const { validate } = await openContract(
+      await contractWith({ type: 'string' }, { required: true }),
+    );
     const ask = (url: string) => () => validate({ method: 'GET', url } as never);
     expect(ask(ALERTS)).toThrow('"since" must be text, given once.');
     expect(ask(`${ALERTS}?since=x`)).not.toThrow();
