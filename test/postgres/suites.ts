@@ -1,6 +1,6 @@
 /** Which tests run on PostgreSQL as well: those of the store, the alerts, the settings pages and the API. */
 export const SUITES = [
-  'test/{store,alerts,dns,settings,external,notify}/**/*.test.ts',
+  'test/{store,alerts,dns,settings,external,mcp,notify}/**/*.test.ts',
   'test/postgres/**/*.test.ts',
 ];
 
@@ -19,6 +19,7 @@ const OF_NO_STORE = [
   'test/settings/{busy-store,style}.test.ts',
   'test/settings/frame/*.test.ts',
   'test/alerts/{contexts,schedule}.test.ts',
+  'test/mcp/protocol.test.ts',
   'test/dns/reverse-lookup.test.ts',
   'test/notify/hostile-addresses.test.ts',
   'test/settings/ip-database.test.ts',
