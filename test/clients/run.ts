@@ -10,6 +10,8 @@
  *     ok 304
  *     ok 304 # what this client does differently, in a few words
  *     not ok 304: what was seen
+ *
+ * The samples of the docs are parts of some of these programs, and are then run alone (pasted.ts).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,6 +28,7 @@ import { fillSandbox } from '../../src/demo/sandbox-data.ts';
 import { SANDBOX_ACCOUNT_ID } from '../../src/domain/sandbox.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { runPasted } from './pasted.ts';
 import { copyReleased } from './released.ts';
 
 const { positionals, values } = parseArgs({
@@ -66,6 +69,7 @@ if (values.postgres) {
   results.push(await runOn('PostgreSQL', postgres.toUrl('postgres')));
   await postgres.stop();
 }
+if (version === undefined) results.push(await runPasted(name, folder, print));
 const sum = (of: 'passed' | 'failed') => results.reduce((total, result) => total + result[of], 0);
 print(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exitCode = results.every(({ isWhole }) => isWhole) ? 0 : 1;
