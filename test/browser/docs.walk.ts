@@ -240,7 +240,9 @@ test('no copy button covers a line', async () => {
     await page.getByRole('button', { name: 'Copy' }).first().waitFor();
     for (const width of [390, 1024, 1280]) {
       await page.setViewportSize({ width, height: 900 });
-      expect(await findCovered(page), `${place} at ${width}`).toEqual([]);
+      // Redoc lays its page out again after a change of the width.
+      const message = `${place} at ${width}`;
+      await expect.poll(() => findCovered(page), { message, timeout: 10_000 }).toEqual([]);
     }
   }
   await page.addStyleTag({ content: '.code-block-header { position: absolute !important; }' });
