@@ -162,7 +162,6 @@ describe('the served site', () => {
   });
 
   test('a page that has not changed is a 304', async () => {
-    // By the same Host, because a page has the address of its server.
     const etag = (await ask('/docs/errors'))?.headers['etag'];
     expect((await ask('/docs/errors', `If-None-Match: ${etag}\r\n`))?.status).toBe(304);
   });
