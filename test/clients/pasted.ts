@@ -49,7 +49,7 @@ export async function runPasted(name: string, folder: string, print: (line: stri
 function listPasted(language: string) {
   const yaml = readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8');
   return listOperations(parse(yaml).paths).map(({ path, operation: { operationId } }) => {
-    const parts = [listSetups(path), listSamples(path, operationId)];
+    const parts = [listSetups(), listSamples(path, operationId)];
     const own = parts.flatMap((part) => part.filter((sample) => sample.language === language));
     return { operationId, text: own.map(({ source }) => source).join('\n\n') };
   });

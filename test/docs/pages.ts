@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { marked, type Token, type Tokens } from 'marked';
 import { parse } from 'yaml';
 import { type ApiContract, listOperations } from '../../scripts/docs/operations/contract.ts';
-import { toCurl, toVariables } from '../../scripts/docs/operations/samples.ts';
+import { toShell } from '../../scripts/docs/operations/samples.ts';
 import { GUIDES, readGuide } from '../../scripts/docs/pages.ts';
 import { groupSamples, type Samples, toLanguage } from '../../scripts/docs/samples.ts';
 
@@ -93,14 +93,11 @@ function listDescriptions(node: unknown, path: string): [string, string][] {
   );
 }
 
-/** The curl samples of operations, after the variables that they read. Clients run the others: `npm run test:client`. */
+/** The samples of operations for the shell. Clients run the others: `npm run test:client`. */
 function listOperationSamples({ paths }: ApiContract): Step[] {
-  const operations = listOperations(paths);
-  const setups = operations.map(({ path }) => toVariables(path));
-  // The longest has the variables of all.
-  const [setup = ''] = setups.toSorted((one, other) => other.length - one.length);
-  const curls = operations.map(({ path, operation }) => toCurl(path, operation.operationId));
-  return [setup, ...curls].map((text) => ({ programs: [{ language: 'sh', text, args: [] }] }));
+  return listOperations(paths).map(({ path, operation: { operationId } }) => ({
+    programs: [{ language: 'sh', text: toShell(path, operationId), args: [] }],
+  }));
 }
 
 function listCurlLines(text: string): Step[] {

@@ -89,8 +89,8 @@ function listSampleBlocks(path: string, { operationId }: ApiOperation): Block[] 
     words('## Samples', toTabs(listSamples(path, operationId))),
     {
       kind: 'folded',
-      title: 'What comes before: the sandbox, its public key, and the client',
-      text: `${toTabs(listSetups(path))}\n\nAll programs read the variables of the shell. Their clients are generated: [generated clients](/docs/clients) says how.`,
+      title: 'What comes before in TypeScript, Python and Go: the client',
+      text: `${toTabs(listSetups())}\n\nAll programs read the variables of the shell. Their clients are generated: [generated clients](/docs/clients) says how.`,
     },
   ];
 }

@@ -28,14 +28,14 @@ const programs = CLIENTS.map(({ language, label, file }) => {
 /** The samples of an operation: curl, and the part of each client's program that calls it. */
 export function listSamples(path: string, operationId: string): OperationSample[] {
   return [
-    { language: 'sh', label: 'curl', source: toCurl(path, operationId) },
+    { language: 'sh', label: 'curl', source: toShell(path, operationId) },
     ...cut(operationId),
   ];
 }
 
-/** What comes before the samples: the variables that they read, and the client. */
-export function listSetups(path: string): OperationSample[] {
-  return [{ language: 'sh', label: 'curl', source: toVariables(path) }, ...cut('setup')];
+/** What comes before the samples in other languages: the client, which reads the variables of the shell. */
+export function listSetups(): OperationSample[] {
+  return cut('setup');
 }
 
 function cut(name: string): OperationSample[] {
@@ -75,14 +75,19 @@ function toText(lines: readonly string[]): string {
     .trim();
 }
 
-export function toCurl(path: string, operationId: string): string {
+/** It runs as pasted. */
+export function toShell(path: string, operationId: string): string {
+  return `${toVariables(path)}\n\n${toCurl(path, operationId)}`;
+}
+
+function toCurl(path: string, operationId: string): string {
   const filled = path.replace('{domain_id}', '$DOMAIN_ID').replace('{report_id}', '$REPORT_ID');
   const query = operationId.startsWith('list') ? '?limit=50' : '';
   return `curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" \\\n  "$PLUMBLINE_BASE_URL${filled}${query}"`;
 }
 
 /** The variables for the sandbox, which every server has. */
-export function toVariables(path: string): string {
+function toVariables(path: string): string {
   const lines = [
     'export PLUMBLINE_BASE_URL=http://127.0.0.1:8080/sandbox',
     `export PLUMBLINE_API_KEY=${SANDBOX_KEY}`,
