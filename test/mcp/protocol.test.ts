@@ -15,8 +15,11 @@ async function serveAgents(limits: { requestsPerIp?: number; requestsPerKey?: nu
   const api = await serveApi(limits);
   const account = await anAccount(api.db);
   const Authorization = `Bearer ${account.key}`;
-  const post = (body: BodyInit, headers: Record<string, string> = {}, init: RequestInit = {}) =>
-    postMessage(api, body, { headers: { Authorization, ...headers }, ...init });
+  const post = (
+    body: BodyInit,
+    headers: Record<string, string> = {},
+    init: Omit<RequestInit, 'headers'> = {},
+  ) => postMessage(api, body, { headers: { Authorization, ...headers }, ...init });
   return { ...api, account, post };
 }
 

@@ -1,5 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 import type { Api } from './api.ts';
 
@@ -17,7 +18,7 @@ export async function anAgent({ port }: Pick<Api, 'port'>, key: string, base = '
   let calls = 0;
   const call = async (name: string, values: Values = {}) => {
     calls += 1;
-    const result = await client.callTool({ name, arguments: values });
+    const result = (await client.callTool({ name, arguments: values })) as CallToolResult;
     const content = result.content as readonly { readonly text: string }[];
     const meta = result._meta as Values;
     // biome-ignore lint/suspicious/noExplicitAny: tests read bodies that the client has checked.
@@ -31,7 +32,10 @@ export async function anAgent({ port }: Pick<Api, 'port'>, key: string, base = '
 export async function postMessage(
   { port }: Pick<Api, 'port'>,
   body: BodyInit,
-  { headers = {}, ...init }: RequestInit & { headers?: Record<string, string> } = {},
+  {
+    headers = {},
+    ...init
+  }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
 ) {
   const answer = await fetch(`http://127.0.0.1:${port}/mcp`, {
     method: 'POST',
