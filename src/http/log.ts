@@ -110,7 +110,7 @@ export function logRequests(log: Logger, metrics?: Metrics) {
 const AREAS = ['docs', 'mcp', 'settings', 'healthz', 'readyz'];
 
 function toArea(url: string): string {
-  if (url.startsWith('/v1/')) return 'invalid';
+  if (/^(?:\/sandbox)?\/v1\//.test(url)) return 'invalid';
   const [, first = ''] = /^\/([a-z]+)(?=[/?]|$)/.exec(url) ?? [];
   return AREAS.includes(first) ? first : 'other';
 }

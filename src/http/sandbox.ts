@@ -49,7 +49,7 @@ export function createSandbox(config: SandboxConfig, common: CommonApi, deps: Sa
   const { now, log, readVersion } = deps;
   let made: { readonly day: Day; readonly api: ExternalApi; readonly store: Store } | undefined;
   let making: Promise<void> | undefined;
-  let retryAt = 0;
+  let failedAt = Number.NEGATIVE_INFINITY;
   const stopping = new AbortController();
 
   const make = async (day: Day): Promise<void> => {
@@ -72,7 +72,7 @@ export function createSandbox(config: SandboxConfig, common: CommonApi, deps: Sa
   };
 
   const fail = ({ message }: Error): void => {
-    retryAt = performance.now() + RETRY_MS;
+    failedAt = now().getTime();
     if (!stopping.signal.aborted) log.error({ reason: message }, 'the sandbox could not be made');
   };
 
@@ -80,7 +80,9 @@ export function createSandbox(config: SandboxConfig, common: CommonApi, deps: Sa
   const open = async (): Promise<ExternalApi> => {
     if (config.hasSandbox === false) throw new Failure('not_found', 'This server has no sandbox.');
     const day = toDay(toInstant(now()));
-    if (made?.day !== day && performance.now() >= retryAt)
+    // A clock may have been set back since it failed.
+    const mayMake = Math.abs(now().getTime() - failedAt) > RETRY_MS;
+    if (made?.day !== day && mayMake)
       making ??= make(day)
         .catch(fail)
         .finally(() => (making = undefined));
@@ -96,6 +98,7 @@ export function createSandbox(config: SandboxConfig, common: CommonApi, deps: Sa
     req.isSandbox = true;
     req.url = req.url?.slice(SANDBOX_PATH.length);
     try {
+      await common.limitAddress(req);
       await (await open()).listener(req, res);
     } catch (error) {
       answerError(error, req, res);

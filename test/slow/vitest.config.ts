@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 export const SLOW = [
   'test/cli.test.ts',
   'test/demo/sandbox.test.ts',
-  'test/http/{connections,server}.test.ts',
+  'test/http/{connections,sandbox,server}.test.ts',
   'test/metrics/*.test.ts',
   'test/jobs/{exclusive-job,free-space,mail,start-inbox}.test.ts',
   'test/commands/{accounts,doctor,document,inbox,ingest,loaded,reread,width,work}.test.ts',
