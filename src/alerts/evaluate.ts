@@ -110,14 +110,11 @@ async function carryOut(
       case 'resolve':
         resolved += await resolve(tx, decision.alert, { resolution: decision.resolution, now });
         break;
-      case 'update':
-        await settleAlert(
-          tx,
-          decision.alert.id,
-          { context: JSON.stringify(decision.context) },
-          now,
-        );
+      case 'update': {
+        const context = JSON.stringify(decision.context);
+        await settleAlert(tx, decision.alert.id, { context }, now);
         break;
+      }
       default:
         // A kind of decision that is not carried out does not compile.
         decision satisfies never;

@@ -6,6 +6,8 @@ import { fillSqlite } from '../store/engine/sqlite/open.ts';
 import { fillSandbox } from './sandbox-data.ts';
 
 const [day = '', release = ''] = process.argv.slice(2);
+/** Version and variant of a UUID take the places of two digits. */
+const DIGITS = /(.{8})(.{4}).(.{3}).(.{3})/;
 
 lowerPriority();
 replaceRandom(`${release} ${day}`);
@@ -24,11 +26,7 @@ function replaceRandom(seed: string): void {
   };
   const randomInt = (...bounds: number[]): number =>
     derive(4).readUInt32BE() % (bounds.at(-1) ?? 1);
-  const randomUUID = (): string => {
-    const hex = derive(16).toString('hex');
-    const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`];
-    return [...parts, `8${hex.slice(17, 20)}`, hex.slice(20)].join('-');
-  };
+  const randomUUID = (): string => derive(16).toString('hex').replace(DIGITS, '$1-$2-4$3-8$4-');
   Object.assign(crypto, { randomBytes: derive, randomInt, randomUUID });
   syncBuiltinESMExports();
 }

@@ -13,41 +13,37 @@ import type { Given } from './operation.ts';
 import { createPages } from './pages.ts';
 import type { ApiRequest } from './request.ts';
 
-export interface ApiDeps
-  extends CommonDeps,
-    Pick<Given, 'now' | 'networks' | 'days'>,
-    ReportAddresses {
+export interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'days'>, ReportAddresses {
   readonly store: Store;
   readonly services: { readonly findVersion: () => Promise<string> };
   readonly kept?: { readonly reportsDays: number | undefined } | undefined;
   /** Of the service. */
   readonly readVersion: () => string;
+  readonly requestsPerIp: number;
   readonly requestsPerKey: number;
   readonly pageCacheBytes: number;
   readonly logError: (error: unknown, req?: { id: string }) => void;
-  /** What the service has in common with its sandbox: given to the API of the sandbox. */
-  readonly common?: CommonApi;
-}
-
-interface CommonDeps {
-  readonly requestsPerIp: number;
-  readonly createStore?: CreateStore | undefined;
   /** openapi/v1.yaml when none is given. */
   readonly document?: ContractDocument | undefined;
+  readonly createStore?: CreateStore | undefined;
+  /** Of the service, for its sandbox. */
+  readonly shared?: {
+    readonly limitAddress: ReturnType<typeof limitPerAddress>;
+    readonly validate: Awaited<ReturnType<typeof openContract>>;
+  };
 }
 
 export type ExternalApi = Awaited<ReturnType<typeof createExternalApi>>;
-export type CommonApi = Awaited<ReturnType<typeof openCommon>>;
 
 /** Answers `/v1/external` with node's own request and response: it needs nothing of Express's (decision 61). */
 export async function createExternalApi(deps: ApiDeps) {
-  const { store, requestsPerIp, requestsPerKey, createStore, logError } = deps;
-  const limitAddress = limitPerAddress(requestsPerIp, createStore);
-  const { authenticate, flush } = createAuthentication(deps);
-  const limitKey = limitPerKey(requestsPerKey, createStore);
+  const { store, requestsPerIp, requestsPerKey, createStore, logError, shared } = deps;
+  const limitAddress = shared?.limitAddress ?? limitPerAddress(requestsPerIp, createStore);
+  const { authenticate, flush } = createAuthentication(deps, shared ? 'test' : 'live');
+  const limitKey = limitPerKey(requestsPerKey, createStore, shared && 'sandbox');
   const document = deps.document ?? (await readContract());
-  const { operations, validate, toRequest } = await openContract(document);
-  const { sendList, readList, measurePages } = createPages(deps.pageCacheBytes);
+  const validate = shared?.validate ?? (await openContract(document));
+  const { sendList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
   const given = toGiven(deps, document);
 
@@ -69,7 +65,7 @@ export async function createExternalApi(deps: ApiDeps) {
       const { accountId, keyId } = await authenticate(req);
       req.accountId = accountId;
       // Everybody has the key of the sandbox: there each address has the limit of a key for itself.
-      await limitKey(req, isSandbox ? toClientNetwork(req.ip ?? '') : keyId);
+      await limitKey(req, shared ? toClientNetwork(req.ip ?? '') : keyId);
       const request = validate(req);
       req.operation = request.operation.operationId;
       await sendList(req, res, { request, list: await open(request) });
@@ -77,14 +73,8 @@ export async function createExternalApi(deps: ApiDeps) {
       if (!answerError(error, req, res)) res.destroy();
     }
   };
-
-  const describeError = describeErrors(logError);
-  const agents = { operations, admit, toRequest, readList, answerError, describeError };
-  return { listener, agents, flush, measurePages };
+  return { listener, flush, measurePages, document, shared: { limitAddress, validate } };
 }
-
-/** For callers that name an operation and its values, without HTTP. */
-export type Agents = Awaited<ReturnType<typeof createExternalApi>>['agents'];
 
 function toGiven(deps: ApiDeps, { info }: ContractDocument): Given {
   const { now, networks, days, services, store } = deps;

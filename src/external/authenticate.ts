@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { hasPrefix, isApiKey, type KeyKind } from '../domain/access/api-key.ts';
+import { isApiKey } from '../domain/access/api-key.ts';
 import { isExpired } from '../domain/access/key-expiry.ts';
 import { hashSecret } from '../domain/access/secret.ts';
 import { Failure } from '../domain/failure.ts';
@@ -22,24 +22,26 @@ interface AuthenticationDeps {
   readonly logError: (error: unknown) => void;
 }
 
-/** What is said of a key of the other kind, by the kind that is accepted. It tells nothing but what the key's prefix does. */
-const OTHER_KIND = {
-  live: 'This key is for the sandbox, at /sandbox/v1/external.',
-  test: 'This is the sandbox: it takes the key that the docs print.',
+/** By the kind of keys that are accepted: how others begin, and what is said of them. */
+const OTHERS = {
+  live: ['plb_test_', 'This key is for the sandbox, at /sandbox/v1/external.'],
+  test: ['plb_live_', 'This is the sandbox: it takes the key that the docs print.'],
 } as const;
 
-/** Accepts keys of one kind. */
-export function createAuthentication({ store, now, logError }: AuthenticationDeps, kind: KeyKind) {
+export function createAuthentication(
+  { store, now, logError }: AuthenticationDeps,
+  kind: keyof typeof OTHERS,
+) {
   const { noteUse, flush } = createLastUsed(store.db, now, logError);
-  const other = kind === 'live' ? 'test' : 'live';
+  const [otherPrefix, refusal] = OTHERS[kind];
 
   /**
    * The holder of the request's API key, which is enabled, has not expired and is of an account on Pro; else throws
    * `unauthorized`. Each request reads the store, so that a disabled or deleted key is rejected at once.
    */
   const authenticate = async (req: IncomingMessage): Promise<KeyHolder> => {
-    const key = findKey(req);
-    if (hasPrefix(key, other)) throw new Failure('unauthorized', OTHER_KIND[kind]);
+    const key = BEARER.exec(req.headers.authorization ?? '')?.[1] ?? '';
+    if (key.startsWith(otherPrefix)) throw new Failure('unauthorized', refusal);
     const sha256 = findHash(req, key);
     const holder = sha256 === undefined ? undefined : await findKeyHolder(store.reader, sha256);
     // One answer for every other cause, so that it tells an attacker nothing.
@@ -53,11 +55,6 @@ export function createAuthentication({ store, now, logError }: AuthenticationDep
 
 /** Each connection's last key, with its hash. To check and hash it again for each request took a tenth of a 304. */
 const known = new WeakMap<Socket, { readonly key: string; readonly sha256: Uint8Array }>();
-
-/** Empty when there is none. */
-function findKey({ headers: { authorization = '' } }: IncomingMessage): string {
-  return BEARER.exec(authorization)?.[1] ?? '';
-}
 
 /** The SHA-256 of the request's key; undefined for a text that is not a key. */
 function findHash({ socket }: IncomingMessage, key: string): Uint8Array | undefined {

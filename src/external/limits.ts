@@ -18,12 +18,8 @@ export function limitPerAddress(limit: number, createStore?: CreateStore) {
   };
 }
 
-/** Requests per minute with one API key. `counted` is the name under which they are counted. */
-export function limitPerKey(
-  limit: number,
-  createStore: CreateStore | undefined,
-  counted: 'key' | 'sandbox',
-) {
+/** Requests per minute with one API key. */
+export function limitPerKey(limit: number, createStore?: CreateStore, counted = 'key') {
   const counts = openCounts(createStore?.(counted));
   return async (req: ApiRequest, keyId: string): Promise<void> => {
     req.keyLimit = { name: 'key', limit, ...(await counts.increment(keyId)) };

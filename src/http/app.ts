@@ -68,16 +68,10 @@ export async function createApp(deps: AppDeps) {
   const networks = await openNetworks({ ...config, shippedNetworks: deps.shippedNetworks }, log);
   const days = createDaysReads(store, { now, logError });
   const common = { ...config, store, now, logError, createStore, networks, days };
-  const external = await createExternalApi({
-    ...common,
-    services,
-    readVersion,
-    document: deps.document,
-  });
+  const served = { ...common, services, readVersion, document: deps.document };
+  const external = await createExternalApi(served);
   watchAll(metrics, external.measurePages, counters);
-  const sandbox = createSandbox(config, external.common, {
-    ...{ logError, createStore, networks, services, readVersion, now, log },
-  });
+  const sandbox = createSandbox(external, { ...served, log });
   // A server that has nothing else begins when it is made.
   if (isSandbox) await sandbox.open();
 
@@ -104,7 +98,7 @@ export async function createApp(deps: AppDeps) {
   /** Writes what is still waiting to be written, before the store closes, and stops counting with others. */
   const flush = async () => {
     await external.flush();
-    await sandbox.close();
+    sandbox.close();
     networks?.close();
     counters?.close();
   };

@@ -8,19 +8,19 @@ export type Plan = 'free' | 'pro';
 /** Disabled keys count. */
 export const MAX_KEYS_PER_ACCOUNT = 10;
 
-/** Keys of accounts, and the key of the sandbox. Both have the same form. */
-const KEY_PREFIXES = { live: 'plb_live_', test: 'plb_test_' } as const;
+const KEY_PREFIX = 'plb_live_';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 /** How much of a key is stored in the clear, so that people can recognise their keys. */
-const DISPLAY_LENGTH = KEY_PREFIXES.live.length + 4;
+const DISPLAY_LENGTH = KEY_PREFIX.length + 4;
+/** The sandbox's key has another prefix, and the same form. */
 const KEY_PATTERN = /^plb_(?:live|test)_[0-9A-Za-z]{36}$/;
 
 /** A new key: `plb_live_`, 30 random base62 characters, 6 of checksum. */
 export function createApiKey() {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
-  const body = KEY_PREFIXES.live + random;
+  const body = KEY_PREFIX + random;
   return toNewApiKey(body + checksumOf(body));
 }
 
@@ -33,13 +33,6 @@ export function toNewApiKey(key: string) {
 export function isApiKey(text: string): boolean {
   if (!KEY_PATTERN.test(text)) return false;
   return text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
-}
-
-export type KeyKind = keyof typeof KEY_PREFIXES;
-
-/** Whether a text begins as keys of a kind do, however it goes on. */
-export function hasPrefix(text: string, kind: KeyKind): boolean {
-  return text.startsWith(KEY_PREFIXES[kind]);
 }
 
 /** Why an account cannot have a new key: it is not on Pro, or it has the maximum number. */

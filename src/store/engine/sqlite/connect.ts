@@ -32,10 +32,7 @@ export const IN_MEMORY = ':memory:';
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
 /** The bytes of a database are copied into memory. */
-export function openConnection(
-  path: string | Buffer,
-  options: Database.Options = {},
-): Database.Database {
+export function openConnection(path: string | Buffer, options: Database.Options = {}) {
   const connection = new Database(path, {
     ...options,
     fileMustExist: typeof path === 'string' && path !== IN_MEMORY,

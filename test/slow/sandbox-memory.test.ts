@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+/** As `npm start` has it, and no limits. */
+const ENVIRONMENT = {
+  PLUMBLINE_PORT: '0',
+  PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
+  PLUMBLINE_REQUESTS_PER_IP: '1000000000',
+  PLUMBLINE_LOG_LEVEL: 'warn',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '262144',
+};
+
+/** The demo, whose service has the same kind of data. */
+async function serveDemo() {
+  const args = ['--max-semi-space-size=8', CLI, 'demo', '--json'];
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...ENVIRONMENT },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill());
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const { url, key, domains } = JSON.parse(String(line));
+  const status = () => readFileSync(`/proc/${child.pid}/status`, 'latin1');
+  const readMegabytes = () => Number(/VmRSS:\s+(\d+)/.exec(status())?.[1]) / 1024;
+  return { url, key, domainId: domains[0].id, readMegabytes };
+}
+
+const toReader = (base: string, key: string) => async (path: string) => {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`${base}/v1/external${path}`, { headers });
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
+  return (await answer.json()) as { readonly data: readonly { readonly id: string }[] };
+};
+
+/** Requests of all operations, each again and again. */
+async function ask(read: ReturnType<typeof toReader>, domainId: string, count: number) {
+  const domain = `/domains/${domainId}`;
+  const { data } = await read(`${domain}/reports`);
+  const paths = [
+    ...['/domains', '/overview', '/days', '/alerts', '/key', '/reports?limit=200'],
+    ...['/changes?include=records&limit=200', domain, `${domain}/days`, `${domain}/sources`],
+    ...data.map(({ id }) => `${domain}/reports/${id}/records`),
+  ];
+  for (let i = 0; i < count; i++) await read(paths[i % paths.length] as string);
+}
+
+test('the sandbox takes at most 30 MB more, after 5,000 requests, than a service that has answered as many', async () => {
+  const demo = await serveDemo();
+  await ask(toReader(demo.url, demo.key), demo.domainId, 5_000);
+  const before = demo.readMegabytes();
+  const read = toReader(`${demo.url}/sandbox`, SANDBOX_KEY);
+  await read('/domains');
+  const first = demo.readMegabytes();
+  await ask(read, SANDBOX_DOMAIN_IDS['example.com'] as string, 5_000);
+  const after = demo.readMegabytes();
+  expect(Math.max(first, after) - before, `${before} → ${first} → ${after}`).toBeLessThan(30);
+}, 300_000);
