@@ -156,7 +156,7 @@ async function renderMissing(assets: Assets): Promise<string> {
     main: String(main),
   });
   // The page is served at any depth, so its links cannot be relative.
-  return page.replaceAll(/ (href|src)="(?![/#])(?:\.\/)?/g, ' $1="/docs/');
+  return page.replaceAll(/ (href|src|data-root|data-index)="(?![/#])(?:\.\/)?/g, ' $1="/docs/');
 }
 
 function holdLinks(pages: Map<string, string>, files: Set<string>, contract: Contract): void {

@@ -177,6 +177,19 @@ describe.each(LOOKS)('the search at $width pixels', (look) => {
   });
 });
 
+test('the reference and a page that does not exist have the search, too', async () => {
+  const { page, wrong } = await openDocs({ width: 1280, place: '/docs' });
+  for (const path of ['reference', 'nothing/here', 'operations/list-alerts']) {
+    await page.goto(`/docs/${path}`);
+    await page.getByRole('searchbox', { name: 'Search the docs' }).fill('retention_days');
+    await page.locator('search a').first().waitFor();
+  }
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/docs/operations/get-key#data.retention_days');
+  const isKnown = (what: string) => what === REDOCS_EVAL || / 404 /.test(what);
+  expect(wrong.filter((what) => !isKnown(what))).toEqual([]);
+});
+
 test('a slash in a field is a character', async () => {
   const { page } = await openDocs({ width: 1280, place: '/docs' });
   await page.goto('/docs/');

@@ -58,6 +58,14 @@ test('every page is in the menu, and no two descriptions are the same', () => {
   expect(new Set(PAGES.map(({ description }) => description)).size).toBe(PAGES.length);
 });
 
+test('the page of what is missing loads and links by whole paths, because it is served at any depth', () => {
+  const links = [...htmlOf('404').matchAll(/ (?:href|src|data-root|data-index)="([^"]*)"/g)];
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.map(([, link]) => link).filter((link) => !/^(\/docs\/|#)/.test(link ?? ''))).toEqual(
+    [],
+  );
+});
+
 test('a list of contents has the words of the headings, and is before the first', () => {
   const text = '# T\n\nLead\n\n## A `b`\n\n## C\n\n## D\n\n## $& E\n';
   const page = addContents(renderMarkdown(text));
