@@ -94,8 +94,7 @@ function answerMissing(site: string, sendFile: SendFile): RequestHandler {
   return async ({ headers }, res) => {
     const isForPeople = headers.accept?.includes('text/html');
     if (isForPeople && (await sendFile(res.status(404), '404.html'))) return;
-    const why = (await isBuilt(site)) ? 'No such path.' : NOT_BUILT;
-    throw new Failure('not_found', why);
+    throw new Failure('not_found', (await isBuilt(site)) ? 'No such path.' : NOT_BUILT);
   };
 }
 

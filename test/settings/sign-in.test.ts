@@ -310,8 +310,3 @@ describe('a session', () => {
     expect(text).not.toMatch(/data-typed="\{&/);
   });
 });
-
-test('GET / redirects browsers to the settings pages', async () => {
-  const { status, headers } = await new Browser(api).get('/', { Accept: 'text/html,*/*' });
-  expect([status, headers['location']]).toEqual([303, '/settings']);
-});
