@@ -82,7 +82,7 @@ export async function createApp(deps: AppDeps) {
   app.set('query parser', false);
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
 
-  app.use(serveFront({ ...config, site: deps.site, now, isSandbox, hasSandbox: true }));
+  app.use(serveFront({ hasSandbox: true, ...config, site: deps.site, now, isSandbox }));
   if (!isSandbox) app.use('/settings', openSettings(common));
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(deps, counters));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SANDBOX_KEY } from '../../src/domain/sandbox.ts';
+import { describeServer, renderCatalog } from '../../src/http/front/about.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { holdToErrorShape } from '../support/contract.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -132,6 +133,24 @@ describe('/', () => {
       /^default-src 'none';script-src 'self';style-src 'sha256-[\w+/=]{44}';img-src data:;/,
     );
     expect(body).not.toMatch(/<script| style="| on[a-z]+="/);
+  });
+
+  test('of a server that is a sandbox as a whole names the sandbox alone', () => {
+    const deps = { site, now: () => new Date(), isSandbox: true, hasSandbox: true };
+    const about = describeServer('http://a', deps, true);
+    expect(about).toMatchObject({
+      api: 'http://a/sandbox/v1/external',
+      mcp: 'http://a/sandbox/mcp',
+    });
+    expect(about.sign_in).toBeUndefined();
+    expect(JSON.parse(renderCatalog(about)).linkset).toHaveLength(1);
+  });
+
+  test('names no sandbox where it is off', () => {
+    const deps = { site, now: () => new Date(), isSandbox: false, hasSandbox: false };
+    const about = describeServer('http://a', deps, true);
+    expect([about.sandbox, about.api]).toEqual([undefined, 'http://a/v1/external']);
+    expect(JSON.parse(renderCatalog(about)).linkset).toHaveLength(1);
   });
 
   test('names no docs where none are built', async () => {

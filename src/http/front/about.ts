@@ -29,8 +29,8 @@ export function describeServer(base_url: string, deps: FrontDeps, hasDocs: boole
     description: 'DMARC monitoring data of an account, read-only: domains, reports and alerts.',
     version: version(),
     base_url,
-    api: `${base_url}/v1/external`,
-    mcp: `${base_url}/mcp`,
+    api: `${isSandbox ? own : base_url}/v1/external`,
+    mcp: `${isSandbox ? own : base_url}/mcp`,
     contract: hasDocs ? `${base_url}/docs/v1.yaml` : undefined,
     docs: hasDocs ? `${base_url}/docs/` : undefined,
     sandbox: hasSandbox ? sandbox : undefined,
@@ -65,7 +65,7 @@ export function renderSecurity({ base_url, contact }: About, now: Date): string 
 
 /** RFC 9727: the APIs here, each with its contract, its docs and its state. */
 export function renderCatalog({ base_url, api, sandbox, contract, docs }: About): string {
-  const apis = [api, ...(sandbox ? [`${sandbox.base_url}/v1/external`] : [])];
+  const apis = [...new Set([api, `${(sandbox ?? { base_url }).base_url}/v1/external`])];
   const links = {
     ...(contract && { 'service-desc': [{ href: contract, type: 'text/yaml' }] }),
     ...(docs && { 'service-doc': [{ href: docs, type: 'text/html' }] }),

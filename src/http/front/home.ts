@@ -18,7 +18,7 @@ const setHeaders = pageHeaders({ styleSrc, imgSrc: ['data:'] });
 
 /** The page at `/` is one answer, which loads nothing else: its style and its icon are in it. */
 export async function sendHome(res: Response, about: About): Promise<void> {
-  const { name, description, version, base_url, sign_in, docs, sandbox, contact } = about;
+  const { name, description, version, base_url, mcp, sign_in, docs, sandbox, contact } = about;
   const title = toSafeText(name ?? 'Plumbline');
   const trial =
     sandbox &&
@@ -41,11 +41,11 @@ export async function sendHome(res: Response, about: About): Promise<void> {
     <header><span class="brand">${renderLogo()}Plumbline</span></header>
     <main>
       <h1>${title}</h1>
-      <p>This server takes in DMARC aggregate reports, watches whether mail passes, and serves domains, reports and alerts by an API.</p>
+      <p>This server takes in DMARC aggregate reports, watches whether the mail of each domain passes DMARC, and serves domains, reports and alerts by a read-only API.</p>
       <ul>
         ${sign_in && html`<li><a href="/settings">Sign in</a> to see domains, sources and alerts, and to make API keys.</li>`}
         ${docs && html`<li><a href="/docs/">Docs</a>: getting started, reference, limits, errors. For programs: the <a href="/docs/v1.yaml">contract</a> and <a href="/llms.txt">llms.txt</a>.</li>`}
-        <li>Agents find the same data at <code>${base_url}/mcp</code>, by the Model Context Protocol.</li>
+        <li>Agents find the same data at <code>${mcp}</code>, by the Model Context Protocol.</li>
       </ul>
       ${trial}
     </main>
