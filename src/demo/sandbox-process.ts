@@ -1,7 +1,6 @@
 /** The process that makes a sandbox's database, and writes its bytes to standard output. */
 import crypto, { hash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { lowerPriority } from '../intake/parser/priority.ts';
 import { fillSqlite } from '../store/engine/sqlite/open.ts';
 import { fillSandbox } from './sandbox-data.ts';
 
@@ -9,7 +8,6 @@ const [day = '', release = ''] = process.argv.slice(2);
 /** Version and variant of a UUID take the places of two digits. */
 const DIGITS = /(.{8})(.{4}).(.{3}).(.{3})/;
 
-lowerPriority();
 replaceRandom(`${release} ${day}`);
 const bytes = await fillSqlite((store) => fillSandbox(store, new Date(day)));
 process.stdout.write(bytes);

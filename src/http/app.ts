@@ -27,7 +27,7 @@ import type { Counters } from './counters/counters.ts';
 import { serveFront } from './front/front.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { openNetworks } from './networks.ts';
-import { createSandbox } from './sandbox.ts';
+import { createSandbox, MAX_MAKING_MS, type Sandbox } from './sandbox.ts';
 import { openSettings } from './settings.ts';
 
 interface AppDeps {
@@ -73,7 +73,7 @@ export async function createApp(deps: AppDeps) {
   watchAll(metrics, external.measurePages, counters);
   const sandbox = createSandbox(external, { ...served, log });
   // A server that has nothing else begins when it is made.
-  if (isSandbox) await sandbox.open();
+  if (isSandbox) await sandbox.open(MAX_MAKING_MS);
 
   const app = express();
   app.disable('x-powered-by');

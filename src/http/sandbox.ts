@@ -15,9 +15,10 @@ import { createDaysReads } from '../store/days/reads.ts';
 
 const PROGRAM = fileURLToPath(new URL('../demo/sandbox-process.ts', import.meta.url));
 /** Making the data takes some two seconds of CPU, and gives 2.5 MB. */
-const MAKING = { encoding: 'buffer', timeout: 120_000, maxBuffer: 32 * 1024 * 1024 } as const;
+export const MAX_MAKING_MS = 120_000;
+const MAKING = { encoding: 'buffer', timeout: MAX_MAKING_MS, maxBuffer: 32 * 1024 * 1024 } as const;
 /** How long a request waits for the data, and how long after a failure none is made. */
-const [WAIT_MS, RETRY_MS] = [20_000, 30_000];
+const [WAIT_MS, RETRY_MS] = [30_000, 30_000];
 const PAGE_CACHE_BYTES = 1024 * 1024;
 
 interface SandboxDeps extends Omit<ApiDeps, 'store' | 'days'> {
@@ -62,7 +63,7 @@ export function createSandbox(service: ExternalApi, deps: SandboxDeps) {
   };
 
   /** Throws `not_found` when the sandbox is off, and `unavailable` while there is none. */
-  const open = async (): Promise<ExternalApi> => {
+  const open = async (waitMs = WAIT_MS): Promise<ExternalApi> => {
     if (!hasSandbox) throw new Failure('not_found', 'This server has no sandbox.');
     const day = toDay(toInstant(now()));
     // A clock may have been set back since it failed.
@@ -71,7 +72,7 @@ export function createSandbox(service: ExternalApi, deps: SandboxDeps) {
       making ??= make(day)
         .catch(fail)
         .finally(() => (making = undefined));
-    if (made === undefined) await Promise.race([making, sleep(WAIT_MS, undefined, { ref: false })]);
+    if (made === undefined) await Promise.race([making, sleep(waitMs, undefined, { ref: false })]);
     if (made === undefined) throw new Failure('unavailable', 'The sandbox is not ready.');
     return made.api;
   };
