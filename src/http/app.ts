@@ -73,7 +73,7 @@ export async function createApp(deps: AppDeps) {
   watchAll(metrics, external.measurePages, counters);
   const sandbox = createSandbox(external, { ...served, log });
   // A server that has nothing else begins when it is made.
-  if (isSandbox) await sandbox.open(MAX_MAKING_MS);
+  if (isSandbox) await sandbox.openFirst();
 
   const app = express();
   app.disable('x-powered-by');

@@ -89,5 +89,7 @@ export function createSandbox(service: ExternalApi, deps: SandboxDeps) {
       answerError(error, req, res);
     }
   };
-  return { open, listener, close: () => stopping.abort() };
+  /** For a server that has nothing else. */
+  const openFirst = () => open(MAKING.timeout);
+  return { open, openFirst, listener, close: () => stopping.abort() };
 }
