@@ -47,7 +47,6 @@ export async function createExternalApi(deps: ApiDeps) {
   const answerError = answerErrors(logError);
   const given = toGiven(deps, document);
 
-  /** Returns a function that opens what its caller asks for. */
   const admit = async (req: ApiRequest) => {
     await limitAddress(req);
     const { accountId, keyId } = await authenticate(req);

@@ -10,7 +10,6 @@ export function toTool({ operationId, summary, description = '', ...rest }: Oper
   return {
     name: operationId.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     title: summary,
-    // Tools have no entity tags.
     description: description.replace(/[^.]*`ETag`[^.]*\./g, ''),
     inputSchema: {
       type: 'object',
