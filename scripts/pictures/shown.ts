@@ -7,7 +7,10 @@ export const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.
 export const SHOWN = `${FOLDER}shown.json`;
 
 /** The pictures, and the paths of their pages. */
-export const PICTURES = { overview: '/settings/overview', reference: '/docs/operations/list-reports' } as const;
+export const PICTURES = {
+  overview: '/settings/overview',
+  reference: '/docs/operations/list-reports',
+} as const;
 
 /**
  * A hash of what a picture shows: the elements and words of its page, and the rules of its stylesheets that apply to them. It
