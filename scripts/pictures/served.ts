@@ -5,6 +5,7 @@ import pino from 'pino';
 import { readConfig } from '../../src/config/config.ts';
 import { DEMO_NETWORKS, ingestDemo, insertDemoAccount } from '../../src/demo/demo-data.ts';
 import { toInstant } from '../../src/domain/instant.ts';
+import { SHOWN_ADDRESS } from '../../src/domain/own-address.ts';
 import { createApp } from '../../src/http/app.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -24,6 +25,8 @@ export async function serveDemo() {
   const config = readConfig({
     PLUMBLINE_DATABASE: ':memory:',
     PLUMBLINE_IP_DATABASE: DEMO_NETWORKS,
+    // The port differs each time.
+    PLUMBLINE_BASE_URL: SHOWN_ADDRESS,
   });
   const store = await openStore(config.database);
   const account = await insertDemoAccount(store.db, NOW);

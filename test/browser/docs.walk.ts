@@ -258,8 +258,9 @@ test('no copy button covers a line', async () => {
       await expect.poll(() => findCovered(page), { message, timeout: 10_000 }).toEqual([]);
     }
   }
+  await page.setViewportSize({ width: 390, height: 900 });
   await page.addStyleTag({ content: '.code-block-header { position: absolute !important; }' });
-  expect(await findCovered(page)).not.toEqual([]);
+  await expect.poll(() => findCovered(page), { timeout: 10_000 }).not.toEqual([]);
 });
 
 /** The texts of samples that lie under a button. */
