@@ -258,8 +258,10 @@ test('no copy button covers a line', async () => {
       await expect.poll(() => findCovered(page), { message, timeout: 10_000 }).toEqual([]);
     }
   }
-  await page.setViewportSize({ width: 390, height: 900 });
-  await page.addStyleTag({ content: '.code-block-header { position: absolute !important; }' });
+  // A button over the whole window covers some.
+  const place = 'position: fixed !important; inset: 0 !important; width: 100vw !important;';
+  await page.addStyleTag({ content: `button { ${place} height: 100vh !important; }` });
+  await page.locator('pre').first().scrollIntoViewIfNeeded();
   await expect.poll(() => findCovered(page), { timeout: 10_000 }).not.toEqual([]);
 });
 
