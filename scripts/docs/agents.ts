@@ -33,7 +33,7 @@ export function toServedLinks(text: string): string {
   return text
     .replaceAll(/\]\(index\.md(?=[#)])/g, '](/docs/')
     .replaceAll(/\]\(([a-z-]+)\.md(?=[#)])/g, '](/docs/$1')
-    .replaceAll(/\]\(\.\.\/(?=[^/)]+\.(?:yaml|json)\))/g, '](/docs/');
+    .replaceAll(/\]\(\.\.\/(?=[^/)]+\.(?:yaml|json|svg)\))/g, '](/docs/');
 }
 
 function toListed({ slug, title, description }: Page) {

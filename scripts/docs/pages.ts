@@ -14,17 +14,111 @@ export interface Page {
 
 /** Every page, in reading order. The text of a guide is in `openapi/guides/<slug>.md`. */
 export const PAGES: readonly Page[] = [
-  { slug: 'index', title: 'Overview' },
-  { slug: 'getting-started', title: 'Getting started' },
-  { slug: 'reference', title: 'Reference' },
-  { slug: 'errors', title: 'Errors' },
-  { slug: 'limits', title: 'Limits' },
-  { slug: 'keys', title: 'API keys' },
-  { slug: 'webhooks', title: 'Webhooks' },
-  { slug: 'versioning', title: 'Versioning' },
-  { slug: 'clients', title: 'Generated clients' },
-  { slug: 'agents', title: 'Agents (MCP)' },
-  { slug: 'changelog', title: 'Changelog' },
+  {
+    slug: 'index',
+    title: 'Overview',
+    group: 'Start',
+    description:
+      'The Plumbline API in a minute: a request with its answer, a client of ten lines, and the feed of all that changes.',
+  },
+  {
+    slug: 'getting-started',
+    title: 'Getting started',
+    group: 'Start',
+    description:
+      'From the public key of the sandbox to a copy of an account: first request, pages, the feed, and when to wait.',
+  },
+  {
+    slug: 'lists',
+    title: 'Pagination and filters',
+    group: 'Guides',
+    description:
+      'Read lists page by page, filter them, ask whether they changed, and follow one list by its cursor.',
+  },
+  {
+    slug: 'figures',
+    title: 'Pass rates and senders',
+    group: 'Guides',
+    description:
+      'The DMARC figures of all domains, their days, policy and readiness, and who sends in their names.',
+  },
+  {
+    slug: 'feed',
+    title: 'Change feed',
+    group: 'Guides',
+    description:
+      'Keep a copy of an account true by one feed: its items, records, cursors, removals and a cursor that expired.',
+  },
+  {
+    slug: 'alerts',
+    title: 'Alerts',
+    group: 'Guides',
+    description:
+      'What an alert is, how to follow alerts as they fire and resolve, and a client that does so.',
+  },
+  {
+    slug: 'webhooks',
+    title: 'Webhooks',
+    group: 'Guides',
+    description:
+      'Events for alerts, reports and domains: how to verify a delivery, answer it, and try it.',
+  },
+  {
+    slug: 'reference',
+    title: 'API reference',
+    group: 'Reference',
+    description: 'Every operation, parameter, field, header and error of the Plumbline API.',
+  },
+  {
+    slug: 'operations',
+    title: 'Operations',
+    group: 'Reference',
+    description: 'Each operation and webhook on a page of its own, for readers without scripts.',
+  },
+  {
+    slug: 'errors',
+    title: 'Errors',
+    group: 'Reference',
+    description: 'Each status and error code of the API, why it comes, and what a client does.',
+  },
+  {
+    slug: 'limits',
+    title: 'Rate limits',
+    group: 'Reference',
+    description: 'Requests a minute, the headers that say what is left, and how to need fewer.',
+  },
+  {
+    slug: 'keys',
+    title: 'API keys',
+    group: 'Reference',
+    description: 'What an API key may read, and how to send, store, replace and revoke one.',
+  },
+  {
+    slug: 'clients',
+    title: 'Generated clients',
+    group: 'More',
+    description:
+      'Generators for eight clients that each change is tested with, and what to set in a client yourself.',
+  },
+  {
+    slug: 'agents',
+    title: 'Agents (MCP)',
+    group: 'More',
+    description:
+      'Connect an agent to the operations as tools of the Model Context Protocol, and what it can and cannot do.',
+  },
+  {
+    slug: 'versioning',
+    title: 'Versioning',
+    group: 'More',
+    description: 'What may be added to the API at any time, and what does not change.',
+  },
+  {
+    slug: 'changelog',
+    title: 'Changelog',
+    group: 'More',
+    description: 'What each release added to the API.',
+  },
 ];
 
 /** The text of these comes from other files. */

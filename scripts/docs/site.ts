@@ -12,7 +12,7 @@ import { listAgentFiles } from './agents.ts';
 import type { Contract } from './drawn.ts';
 import { type Assets, renderPage } from './frame.ts';
 import { findDeadLinks } from './links.ts';
-import { renderMarkdown } from './markdown.ts';
+import { addContents, renderMarkdown } from './markdown.ts';
 import { toHtml } from './operations/as-html.ts';
 import type { BlockPage } from './operations/blocks.ts';
 import type { ApiContract } from './operations/contract.ts';
@@ -33,7 +33,9 @@ const STYLE = [
   ...['palette', 'brand', 'unseen'].map(
     (name) => `../../src/settings/frame/assets/style/${name}.css`,
   ),
-  ...['frame', 'words', 'samples', 'operations'].map((name) => `assets/style/${name}.css`),
+  ...['frame', 'search', 'words', 'samples', 'operations'].map(
+    (name) => `assets/style/${name}.css`,
+  ),
 ];
 
 /**
@@ -123,7 +125,7 @@ async function renderGuide(page: Page, text: string, assets: Assets): Promise<st
   return await renderPage({ page, assets, main });
 }
 
-/** A page of the contract. It may be in a folder, from which its links lead out. */
+/** A page of the contract, which may be in a folder. Its links are relative, as those of all pages. */
 export async function renderOperation(page: BlockPage, assets: Assets): Promise<string> {
   const root = '../'.repeat(page.slug.split('/').length - 1) || './';
   const text = addContents(toHtml(page)).replaceAll(' href="/docs/', ` href="${root}`);

@@ -29,7 +29,7 @@ export interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'days'>, Repor
   /** Of the service, for its sandbox. */
   readonly shared?: {
     readonly limitAddress: ReturnType<typeof limitPerAddress>;
-    readonly validate: Awaited<ReturnType<typeof openContract>>;
+    readonly contract: Awaited<ReturnType<typeof openContract>>;
   };
 }
 
@@ -42,16 +42,19 @@ export async function createExternalApi(deps: ApiDeps) {
   const { authenticate, flush } = createAuthentication(deps, shared ? 'test' : 'live');
   const limitKey = limitPerKey(requestsPerKey, createStore, shared && 'sandbox');
   const document = deps.document ?? (await readContract());
-  const validate = shared?.validate ?? (await openContract(document));
-  const { sendList, measurePages } = createPages(deps.pageCacheBytes);
+  const contract = shared?.contract ?? (await openContract(document));
+  const { operations, validate, toRequest } = contract;
+  const { sendList, readList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
   const given = toGiven(deps, document);
 
   const admit = async (req: ApiRequest) => {
-    await limitAddress(req);
+    // The sandbox counts a request before it waits for its data.
+    if (req.ipLimit === undefined) await limitAddress(req);
     const { accountId, keyId } = await authenticate(req);
     req.accountId = accountId;
-    await limitKey(req, keyId);
+    // Everybody has the key of the sandbox: there each address has the limit of a key for itself.
+    await limitKey(req, shared ? toClientNetwork(req.ip ?? '') : keyId);
     return (request: ValidRequest) =>
       openAnswer(store.reader, request, { accountId, keyId, given });
   };
@@ -59,12 +62,7 @@ export async function createExternalApi(deps: ApiDeps) {
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
     try {
-      // The sandbox counts a request before it waits for its data.
-      if (req.ipLimit === undefined) await limitAddress(req);
-      const { accountId, keyId } = await authenticate(req);
-      req.accountId = accountId;
-      // Everybody has the key of the sandbox: there each address has the limit of a key for itself.
-      await limitKey(req, shared ? toClientNetwork(req.ip ?? '') : keyId);
+      const open = await admit(req);
       const request = validate(req);
       req.operation = request.operation.operationId;
       await sendList(req, res, { request, list: await open(request) });
@@ -72,8 +70,14 @@ export async function createExternalApi(deps: ApiDeps) {
       if (!answerError(error, req, res)) res.destroy();
     }
   };
-  return { listener, flush, measurePages, document, shared: { limitAddress, validate } };
+
+  const describeError = describeErrors(logError);
+  const agents = { operations, admit, toRequest, readList, answerError, describeError };
+  return { listener, agents, flush, measurePages, document, shared: { limitAddress, contract } };
 }
+
+/** For callers that name an operation and its values, without HTTP. */
+export type Agents = ExternalApi['agents'];
 
 function toGiven(deps: ApiDeps, { info }: ContractDocument): Given {
   const { now, networks, days, services, store } = deps;

@@ -30,10 +30,8 @@ const MESSAGES: Readonly<Partial<Record<Code, string>>> = {
   unavailable: 'The service cannot answer at the moment. Try again in 5 seconds.',
 };
 
-type LogError = (error: unknown, req: ApiRequest) => void;
-
 /** What is told of an error. One that is not a `Failure` of the caller is logged, and the caller gets none of its text. */
-export function describeErrors(logError: LogError) {
+export function describeErrors(logError: (error: unknown, req: ApiRequest) => void) {
   return (error: unknown, req: ApiRequest) => {
     const code = toCode(error);
     if (MESSAGES[code] !== undefined) logError(error, req);
@@ -44,7 +42,7 @@ export function describeErrors(logError: LogError) {
 }
 
 /** Returns false when part of the answer was sent already: then the connection has to be broken. */
-export function answerErrors(logError: LogError) {
+export function answerErrors(logError: Parameters<typeof describeErrors>[0]) {
   const describe = describeErrors(logError);
   return (error: unknown, req: ApiRequest, res: ServerResponse): boolean => {
     const { status, headers, body } = describe(error, req);

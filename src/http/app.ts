@@ -13,7 +13,7 @@ import { readVersion } from '../config/version.ts';
 import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { once } from '../domain/text.ts';
-import { createExternalApi } from '../external/api.ts';
+import { createExternalApi, type ExternalApi } from '../external/api.ts';
 import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
@@ -27,7 +27,7 @@ import type { Counters } from './counters/counters.ts';
 import { serveFront } from './front/front.ts';
 import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
 import { openNetworks } from './networks.ts';
-import { createSandbox, MAX_MAKING_MS, type Sandbox } from './sandbox.ts';
+import { createSandbox, type Sandbox } from './sandbox.ts';
 import { openSettings } from './settings.ts';
 
 interface AppDeps {
@@ -104,7 +104,7 @@ export async function createApp(deps: AppDeps) {
   };
   return {
     /** Answers requests: those of the API itself, all others with Express. */
-    listener: listen(app, external, { log, metrics, isTrusted }),
+    listener: listen(app, { external, sandbox }, { log, metrics, isTrusted }),
     isTrusted,
     flush,
   };
@@ -126,27 +126,29 @@ async function openCounters({ config, log }: AppDeps): Promise<Counters | undefi
   return (await import('./counters/redis.ts')).countInRedis(config.redis, log);
 }
 
-/** Matches upper and lower case, as Express does. */
-const API_PATH = /^\/v1\/external(?=[/?]|$)/i;
-const MCP_PATH = /^\/mcp\/?(?=\?|$)/i;
+/** The API, and its operations as tools, of the service or the sandbox. Matches upper and lower case, as Express does. */
+const API_PATH = /^(\/sandbox)?\/(?:v1\/external(?=[/?]|$)|(mcp)\/?(?=\?|$))/i;
 
 /** Adds an id, an address and a log line. The API skips Express's routing, which costs time for its few paths. */
 function listen(
   app: Express,
-  external: Awaited<ReturnType<typeof createExternalApi>>,
+  { external, sandbox }: { readonly external: ExternalApi; readonly sandbox: Sandbox },
   { log, metrics, isTrusted }: Pick<AppDeps, 'log' | 'metrics'> & { readonly isTrusted: IsTrusted },
 ): RequestListener {
   const logRequest = logRequests(log, metrics);
   const loadMcp = once(() =>
-    import('../mcp/mcp.ts').then((mcp) => mcp.createMcp(external.agents, readVersion())),
+    import('../mcp/mcp.ts').then(({ createMcp }) => createMcp(external.agents, readVersion())),
   );
   return (incoming, res) => {
     const req = incoming as ApiRequest;
     req.id = toRequestId(req);
     req.ip = findAddress(req, isTrusted);
     logRequest(req, res);
-    if (API_PATH.test(req.url ?? '')) return void external.listener(req, res);
-    if (MCP_PATH.test(req.url ?? '')) return void loadMcp().then((mcp) => mcp(req, res));
+    const [path, ofSandbox, ofAgent] = API_PATH.exec(req.url ?? '') ?? [];
+    const answer = async ({ listener, agents }: ExternalApi) =>
+      ofAgent === undefined ? listener(req, res) : (await loadMcp())(agents, req, res);
+    if (ofSandbox !== undefined) return void sandbox.listener(req, res, answer);
+    if (path !== undefined) return void answer(external);
     // JSON answers set it themselves (send.ts).
     res.setHeader('X-Request-Id', req.id);
     app(req, res);

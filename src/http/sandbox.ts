@@ -15,11 +15,13 @@ import { createDaysReads } from '../store/days/reads.ts';
 
 const PROGRAM = fileURLToPath(new URL('../demo/sandbox-process.ts', import.meta.url));
 /** Making the data takes some two seconds of CPU, and gives 2.5 MB. */
-export const MAX_MAKING_MS = 120_000;
-const MAKING = { encoding: 'buffer', timeout: MAX_MAKING_MS, maxBuffer: 32 * 1024 * 1024 } as const;
+const MAKING = { encoding: 'buffer', timeout: 120_000, maxBuffer: 32 * 1024 * 1024 } as const;
 /** How long a request waits for the data, and how long after a failure none is made. */
 const [WAIT_MS, RETRY_MS] = [30_000, 30_000];
 const PAGE_CACHE_BYTES = 1024 * 1024;
+
+type Answer = (api: ExternalApi) => Promise<void>;
+export type Sandbox = ReturnType<typeof createSandbox>;
 
 interface SandboxDeps extends Omit<ApiDeps, 'store' | 'days'> {
   readonly log: Logger;
@@ -79,12 +81,12 @@ export function createSandbox(service: ExternalApi, deps: SandboxDeps) {
 
   // What went wrong is logged once, when making fails, not for each request.
   const answerError = answerErrors(() => undefined);
-  const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
+  const listener = async (req: ApiRequest, res: ServerResponse, answer: Answer): Promise<void> => {
     req.isSandbox = true;
     req.url = req.url?.slice(SANDBOX_PATH.length);
     try {
       await service.shared.limitAddress(req);
-      await (await open()).listener(req, res);
+      await answer(await open());
     } catch (error) {
       answerError(error, req, res);
     }

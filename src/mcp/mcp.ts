@@ -25,13 +25,13 @@ const OPTIONS = {
  * The Model Context Protocol without sessions: a request has a server of its own, which ends with the answer. The answer is JSON,
  * because there is no stream to open, and nothing to delete.
  */
-export function createMcp(agents: Agents, version: string) {
-  const { operations, admit, toRequest, readList, answerError, describeError } = agents;
+export function createMcp({ operations }: Agents, version: string) {
   const about = { name: 'plumbline', title: 'Plumbline', version };
   const listed = { tools: operations.map(toTool) };
   const tools = new Map(listed.tools.map(({ name }, i) => [name, operations[i]]));
 
-  const openServer = (req: ApiRequest, open: Awaited<ReturnType<Agents['admit']>>) => {
+  const openServer = async (agents: Agents, req: ApiRequest): Promise<Server> => {
+    const open = await agents.admit(req);
     const server = new Server(about, OPTIONS);
     server.setRequestHandler(ListToolsRequestSchema, () => listed);
     server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
@@ -39,14 +39,14 @@ export function createMcp(agents: Agents, version: string) {
       const operation = tools.get(tool);
       if (operation === undefined) throw new McpError(ErrorCode.InvalidParams, 'No such tool.');
       const call = async () => {
-        const request = toRequest(operation, values);
-        const { json, ...rest } = await readList(request, await open(request));
+        const request = agents.toRequest(operation, values);
+        const { json, ...rest } = await agents.readList(request, await open(request));
         const texts = [json, JSON.stringify(rest)].filter((text) => text !== '{}');
         const structuredContent = JSON.parse(json);
         return { content: texts.map(toText), structuredContent, _meta: { status: 200, ...rest } };
       };
       const result = await call().catch((error: unknown) => {
-        const { status, body } = describeError(error, req);
+        const { status, body } = agents.describeError(error, req);
         return { content: [toText(JSON.stringify(body))], isError: true, _meta: { status } };
       });
       Object.assign(req, { tool, operation: tool, status: result._meta.status });
@@ -55,14 +55,14 @@ export function createMcp(agents: Agents, version: string) {
     return server;
   };
 
-  return async (req: ApiRequest, res: ServerResponse): Promise<void> => {
+  return async (agents: Agents, req: ApiRequest, res: ServerResponse): Promise<void> => {
     try {
-      const answer = await exchange(req, openServer(req, await admit(req)));
+      const answer = await exchange(req, await openServer(agents, req));
       const body = Buffer.from(await answer.arrayBuffer());
       const headers = ['Cache-Control', 'no-store', 'Allow', 'POST'];
       send(req, res, { status: answer.status, headers, ...(body.length > 0 && { body }) });
     } catch (error) {
-      if (!answerError(error, req, res)) res.destroy();
+      if (!agents.answerError(error, req, res)) res.destroy();
     }
   };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { listOperations } from '../../scripts/docs/operations/contract.ts';
 import { listSamples, listSetups } from '../../scripts/docs/operations/samples.ts';
-import { servePlumbline } from '../../scripts/served-plumbline.ts';
+import { serveSandbox } from '../../scripts/served-plumbline.ts';
 import { finish } from '../support/command.ts';
 
 interface Runner {
@@ -26,7 +26,7 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
 export async function runPasted(name: string, folder: string, print: (line: string) => void) {
   const runner = RUNNERS[name];
   if (runner === undefined) return { passed: 0, failed: 0, isWhole: true };
-  const { url, key, stop } = await servePlumbline(['serve', '--sandbox']);
+  const { url, key, stop } = await serveSandbox();
   const given = { PLUMBLINE_BASE_URL: url, PLUMBLINE_API_KEY: key, PYTHONPATH: 'build' };
   const env = { ...process.env, ...given };
   let [passed, failed] = [0, 0];

@@ -23,8 +23,6 @@ type Finish = (clear: OnTestFinishedHandler) => void;
 
 /** Lines that are not run here, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  'npm install --global ./plumbline-*.tgz && plumbline serve --sandbox':
-    'it runs until it is stopped: every sample here is run against one',
   'PLUMBLINE_WEBHOOK_ALLOW=127.0.0.1 plumbline demo':
     'it runs until it is stopped: test/commands/webhook.test.ts has an allowed network',
 };

@@ -35,6 +35,7 @@ interface Wanted
       Config,
       | 'kept'
       | 'uploads'
+      | 'hasSandbox'
       | 'redis'
       | 'baseUrl'
       | 'serviceName'
