@@ -81,9 +81,16 @@ function withoutUnrun(text: string): string {
   return lines.join('\n');
 }
 
-/** A server with a sandbox, on a free port. Each reader has one, so that readers do not share limits. */
-export async function startSandbox(onTestFinished: Finish): Promise<string> {
-  const { url, stop } = await servePlumbline(['serve', '--sandbox']);
+/** Each of them has a sandbox: a server of it alone, the demo, and a service in which nobody has an account. */
+export const SERVERS = ['serve --sandbox', 'demo', 'serve'] as const;
+
+/** A server on a free port. Each reader has one, so that readers do not share limits. */
+export async function startServer(
+  command: (typeof SERVERS)[number],
+  onTestFinished: Finish,
+): Promise<string> {
+  const environment = { PLUMBLINE_DATABASE: ':memory:' };
+  const { url, stop } = await servePlumbline(command.split(' '), environment);
   onTestFinished(stop);
   return url;
 }

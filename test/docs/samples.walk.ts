@@ -1,21 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { findDifference } from './compare.ts';
 import { listSamplePages, type Program, type SamplePage } from './pages.ts';
-import { aReader, choose, NOT_RUN, startSandbox } from './reader.ts';
+import { aReader, choose, NOT_RUN, SERVERS, startServer } from './reader.ts';
 
 /*
- * Every sample of the docs, run against `plumbline serve --sandbox`. The samples of a page are run once for
- * each of its languages, from top to bottom.
+ * Every sample of the docs, run against servers of three kinds. The samples of a page are run once for each of its
+ * languages, from top to bottom.
  */
 
 const pages = listSamplePages();
-const readings = pages.flatMap((page) => languagesOf(page).map((language) => ({ page, language })));
+/** In turn against a server of each kind; with `ALL_SERVERS=1` each against all. */
+const readings = pages
+  .flatMap((page) => languagesOf(page).map((language) => ({ page, language })))
+  .flatMap((reading, i) => {
+    const inTurn = SERVERS.filter((_, server) => server === i % SERVERS.length);
+    const servers = process.env['ALL_SERVERS'] === '1' ? SERVERS : inTurn;
+    return servers.map((server) => ({ ...reading, server }));
+  });
 const ran = new Set<Program>();
 
-describe.concurrent.for(readings)('$page.name, read for $language', ({ page, language }) => {
+describe.concurrent.for(readings)('$page.name, read for $language of $server', (reading) => {
+  const { page, language, server } = reading;
   test('every sample does what the page says', { timeout: 300_000 }, async (given) => {
     const { expect, onTestFinished } = given;
-    const run = await aReader(page, await startSandbox(onTestFinished), onTestFinished);
+    const run = await aReader(page, await startServer(server, onTestFinished), onTestFinished);
     for (const step of page.steps) {
       const program = choose(step, language);
       if (program === undefined) continue;
