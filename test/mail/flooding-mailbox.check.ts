@@ -55,6 +55,8 @@ test.each([
   await expect.poll(() => mail.sockets.size, PATIENT).toBeGreaterThan(0);
   const times = await ask(url);
   const pids = [pid, ...listChildren(pid)];
+  // What a busy machine has not collected yet goes again, though the flood goes on; what is kept grows without end.
+  await expect.poll(() => Math.max(...pids.map(rssMb)), PATIENT).toBeLessThan(MAX_RSS_MB);
   const rss = pids.map(rssMb);
   const ended = once(server, 'exit');
   const stoppedAt = performance.now();
@@ -70,6 +72,5 @@ test.each([
   };
   process.stdout.write(`${JSON.stringify(figures)}\n`);
   expect(status).toBe(0);
-  expect(Math.max(...rss)).toBeLessThan(MAX_RSS_MB);
   await expect.poll(() => pids.filter(isProcess), PATIENT).toEqual([]);
 });
