@@ -54,7 +54,8 @@ export function createSandbox(service: ExternalApi, deps: SandboxDeps) {
     const { document, shared } = service;
     const clock = { now: () => today, logError };
     const pageCacheBytes = Math.min(deps.pageCacheBytes, PAGE_CACHE_BYTES);
-    const own = { ...clock, store, days: createDaysReads(store, clock), pageCacheBytes };
+    const days = createDaysReads(store, clock);
+    const own = { ...clock, store, days, pageCacheBytes, networks: undefined };
     const addresses = { mailHost: undefined, reportAddress: undefined, smtpRecipients: undefined };
     return createExternalApi({ ...deps, ...own, ...addresses, kept: undefined, document, shared });
   };
