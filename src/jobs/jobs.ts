@@ -109,6 +109,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
       (await trimKept(store.db, { mayGoOn, noteGone })) &&
       trimUnclaimed(store.db, { ...config.unclaimed, mayGoOn, noteGone }),
   );
+  const tidied = 'what was older than it is kept was deleted';
   const pruneOld: Run = async (mayGoOn) => {
     const pruning = { db: store.db, kept, thresholds, now, mayGoOn };
     const gone = await prune({ ...pruning, backupFolder: backups?.folder });
@@ -121,7 +122,6 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   // Mails are claimed one by one, and files by their keys, so neither the inbox nor a folder needs a lease.
   const inbox = startInbox(config, deps);
   const doors = { store, log, deliver: inbox.deliver };
-  const tidied = 'what was older than it is kept was deleted';
   const tidyEvents = deleting(
     'events',
     tidied,

@@ -42,7 +42,7 @@ async function holdStored(end: ReturnType<typeof load>['end']): Promise<Record<n
 
 /** What is waited for, and is not promised in any time. */
 const LATER = { timeout: 30_000 };
-/** How soon after the server's return everything works again, as the description promises. */
+/** How soon after the server's return everything works again. */
 const RECOVERY_MS = 5_000;
 
 describe('PostgreSQL restarted while requests are answered and reports come in', () => {

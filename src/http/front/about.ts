@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { readVersion } from '../../config/version.ts';
 import { DAY_MS, toInstant } from '../../domain/instant.ts';
-import { SANDBOX_KEY } from '../../domain/sandbox.ts';
+import { SANDBOX_KEY, SANDBOX_PATH } from '../../domain/sandbox.ts';
 import { once } from '../../domain/text.ts';
 
 export interface FrontDeps extends Partial<Pick<Config, 'baseUrl' | 'serviceName' | 'contact'>> {
@@ -21,7 +21,7 @@ const version = once(readVersion);
 
 export function describeServer(base_url: string, deps: FrontDeps, hasDocs: boolean) {
   const { serviceName: name, contact, isSandbox, hasSandbox } = deps;
-  const own = `${base_url}/sandbox`;
+  const own = `${base_url}${SANDBOX_PATH}`;
   const sandbox = { base_url: own, mcp: `${own}/mcp`, key: SANDBOX_KEY };
   return {
     service: 'Plumbline',
