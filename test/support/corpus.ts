@@ -7,6 +7,9 @@ const CORPUS = new URL('../../../shared/corpus/', import.meta.url);
 export interface Sample {
   readonly repo: string;
   readonly path: string;
+  /** What is in what, for example `eml>gz>xml`. */
+  readonly chain: string;
+  readonly file_sha256: string;
   readonly payload_sha256: string;
   readonly expect: 'accept' | 'repair' | 'reject';
   readonly reject_code: string;
