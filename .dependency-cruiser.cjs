@@ -1,6 +1,9 @@
 /** The modules that never import one another: see ARCHITECTURE.md, Dependency rules. */
 const MIDDLE = ['intake', 'alerts', 'notify', 'dns', 'external', 'settings'];
 
+/** What each of them may import. */
+const BELOW = ['domain', 'store', 'judging'];
+
 /** A module may import itself, the modules in `others`, and packages. */
 const imports = (name, others) => ({
   name: `imports-of-${name}`,
@@ -45,20 +48,16 @@ module.exports = {
   forbidden: [
     imports('domain', []),
     imports('store', ['domain']),
+    imports('judging', ['domain', 'store']),
     ...MIDDLE.map((name) =>
-      imports(
-        name,
-        ['external', 'notify'].includes(name)
-          ? ['domain', 'store', 'generated']
-          : ['domain', 'store'],
-      ),
+      imports(name, ['external', 'notify'].includes(name) ? [...BELOW, 'generated'] : BELOW),
     ),
     imports('demo', ['domain', 'store', 'intake', 'alerts']),
     imports('config', ['domain']),
     imports('metrics', ['config', 'domain', 'store']),
-    imports('jobs', ['config', 'domain', 'store', 'metrics', ...MIDDLE]),
+    imports('jobs', ['config', ...BELOW, 'metrics', ...MIDDLE]),
     imports('mcp', ['domain', 'external']),
-    imports('http', ['config', 'domain', 'store', 'metrics', 'mcp', ...MIDDLE]),
+    imports('http', ['config', ...BELOW, 'metrics', 'mcp', ...MIDDLE]),
     {
       name: 'imports-of-counters',
       comment: 'src/http/counters may import only itself, the configuration and domain.',

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 const MODULE_URL = /new URL\('(\.[^']+)\.ts', import\.meta\.url\)/g;
 const ASSETS = 'settings/frame/assets';
 /** Files that modules read, beside them. */
-const BESIDE = [ASSETS, 'store/days/services', 'demo/networks'];
+const BESIDE = [ASSETS, 'judging/services', 'demo/networks'];
 
 /** Writes `src/` as JavaScript into `dist/`, with the files beside the modules and the contract as JSON. */
 export async function compile(root: string): Promise<void> {

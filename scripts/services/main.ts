@@ -1,5 +1,5 @@
 /**
- * `npm run services -- base_reverse_dns_map.csv` writes `src/store/days/services/services.tsv` from a copy of parsedmarc's map and from
+ * `npm run services -- base_reverse_dns_map.csv` writes `src/judging/services/services.tsv` from a copy of parsedmarc's map and from
  * `own.tsv` beside this file: one line for each service, with its kind, its name, and its organisational domains. A line of our own
  * wins over the map.
  */
@@ -35,9 +35,7 @@ for (const [domain, { kind, name }] of new Map([...map, ...own])) {
   services.set(key, [...(services.get(key) ?? []), domain]);
 }
 const lines = [...services].map(([service, domains]) => `${service}\t${domains.sort().join(' ')}`);
-const target = fileURLToPath(
-  new URL('../../src/store/days/services/services.tsv', import.meta.url),
-);
+const target = fileURLToPath(new URL('../../src/judging/services/services.tsv', import.meta.url));
 writeFileSync(target, `${lines.sort().join('\n')}\n`);
 
 /** Only the name can be in quotes. */

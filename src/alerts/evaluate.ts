@@ -4,7 +4,6 @@ import type { KnownAlert } from '../domain/alerts/facts.ts';
 import type { Resolution } from '../domain/alerts/resolution.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { type Instant, toInstant } from '../domain/instant.ts';
-import { findFacts, readFacts, type WatchedDomain } from '../store/alerts/alert-facts.ts';
 import { fireAlert, settleAlert } from '../store/alerts/alerts.ts';
 import { listWatchedDomainIds } from '../store/domains/domains.ts';
 import type { Tx } from '../store/engine/database.ts';
@@ -12,6 +11,7 @@ import { toReader } from '../store/engine/reader.ts';
 import type { Store } from '../store/engine/store.ts';
 import { lockDomain } from '../store/lists/heads.ts';
 import type { ShardRun } from '../store/work/shards.ts';
+import { findFacts, readFacts, type WatchedDomain } from './alert-facts.ts';
 
 export interface EvaluateDeps {
   readonly store: Store;

@@ -1,10 +1,10 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { findFacts } from '../alerts/alert-facts.ts';
 import { type Evaluated, evaluate } from '../alerts/evaluate.ts';
 import { readConfig } from '../config/config.ts';
 import { RULES } from '../domain/alerts/registry.ts';
 import { type AlertRule, explainRule } from '../domain/alerts/rule.ts';
 import { toInstant } from '../domain/instant.ts';
-import { findFacts } from '../store/alerts/alert-facts.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
 import { type DomainRow, listWatchedDomainIds } from '../store/domains/domains.ts';
 import { findNamedDomain } from '../store/domains/find-by-name.ts';

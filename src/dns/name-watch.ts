@@ -1,10 +1,11 @@
 import { toInstant } from '../domain/instant.ts';
-import { listUnnamed, type SourceName, updateNames } from '../store/days/names.ts';
+import { type SourceName, updateNames } from '../store/days/names.ts';
 import { listWatchedDomainIds } from '../store/domains/domains.ts';
 import type { Store } from '../store/engine/store.ts';
 import { rotate } from '../store/work/leases.ts';
 import type { ShardRun } from '../store/work/shards.ts';
 import type { LookUpName } from './reverse-lookup.ts';
+import { listUnnamed } from './unnamed.ts';
 
 /** The most addresses of one domain, and of one shard, in one round. The next round looks up the others. */
 const PER_DOMAIN = 50;

@@ -3,7 +3,7 @@ import { addDays, type Day, toDay, toInstant } from '../domain/instant.ts';
 import { LAG_DAYS } from '../domain/readiness.ts';
 import { type Lately, stateInAccount, toLately } from '../store/days/believed.ts';
 import { activeAt, type DailyRow, planDaily } from '../store/days/daily.ts';
-import { accountVersion } from '../store/domains/work.ts';
+import { accountVersion } from '../store/domains/worklist.ts';
 import { ask, type Plan } from '../store/engine/reader.ts';
 import type { Page } from '../store/lists/page.ts';
 import { hashVersion } from './computed-version.ts';

@@ -1,5 +1,6 @@
 import { toDay, toInstant } from '../domain/instant.ts';
-import { accountVersion, byName, byRank, findWork, settleWork } from '../store/domains/work.ts';
+import { byName, byRank, findWork, settleWork } from '../judging/work.ts';
+import { accountVersion } from '../store/domains/worklist.ts';
 import { hashVersion } from './computed-version.ts';
 import type { Handler } from './operation.ts';
 import { toPolicy, toWorkFields } from './work-fields.ts';

@@ -1,7 +1,7 @@
 import type { components, operations } from '../../generated/v1.d.ts';
 import type { Cursor, Start } from '../domain/cursor.ts';
 import type { Networks } from '../domain/sources/network.ts';
-import type { DaysReads } from '../store/days/reads.ts';
+import type { DaysReads } from '../judging/reads.ts';
 import type { JsonText } from '../store/engine/dialect.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { FollowedList } from '../store/lists/followed.ts';

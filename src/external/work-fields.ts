@@ -12,7 +12,7 @@ import {
   findTarget,
   type Obstacle,
 } from '../domain/readiness.ts';
-import type { SettledItem, WorkItem } from '../store/domains/work.ts';
+import type { SettledItem, WorkItem } from '../judging/work.ts';
 import { toVerdict } from './verdicts.ts';
 
 /* What the overview and a domain have alike. */

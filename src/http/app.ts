@@ -18,8 +18,8 @@ import type { ContractDocument } from '../external/contract-document.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
+import { createDaysReads } from '../judging/reads.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { createDaysReads } from '../store/days/reads.ts';
 import { isReadable, READY_TIMEOUT_MS } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { findWriteFault, listFailingJobs, readFailing } from '../store/inbox/doors.ts';
@@ -50,7 +50,7 @@ interface AppDeps {
 }
 
 /** Loaded with the first request that needs it. */
-const loadServices = () => import('../store/days/known-services.ts');
+const loadServices = () => import('../judging/known-services.ts');
 const services = {
   findVersion: async () => (await loadServices()).findServicesVersion(),
 };

@@ -11,7 +11,7 @@ import { type ApiDeps, createExternalApi, type ExternalApi } from '../external/a
 import { answerErrors } from '../external/errors.ts';
 import type { ApiRequest } from '../external/request.ts';
 import { toCacheEnv } from '../intake/parser/parser-process.ts';
-import { createDaysReads } from '../store/days/reads.ts';
+import { createDaysReads } from '../judging/reads.ts';
 
 const PROGRAM = fileURLToPath(new URL('../demo/sandbox-process.ts', import.meta.url));
 /** Making the data takes some two seconds of CPU, and gives 2.5 MB. */

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { toInstant } from '../domain/instant.ts';
+import { createDaysReads, type DaysReads } from '../judging/reads.ts';
 import type { MailServer } from '../notify/mail/mailer.ts';
 import { findMonday } from '../notify/mail/pace.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
-import { createDaysReads, type DaysReads } from '../store/days/reads.ts';
 import { insertSummaries } from '../store/notify/summaries.ts';
 import { updateMailServer } from '../store/people/person-mail.ts';
 import type { Running } from '../store/work/running.ts';
@@ -52,7 +52,7 @@ export async function listWork(
   limit: number,
 ) {
   const { findAlertText, isUnconfirmed } = await import('../domain/alerts/alert-texts.ts');
-  const { byRank, findWork, settleWork } = await import('../store/domains/work.ts');
+  const { byRank, findWork, settleWork } = await import('../judging/work.ts');
   const { describeStep } = await import('../domain/next-step-texts.ts');
   const [address] = await listReportAddresses(store.db, accountId, addresses);
   const { items, alerts, range } = await findWork(store.reader, { accountId, now: new Date() });

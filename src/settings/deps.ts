@@ -3,8 +3,8 @@ import type { Store as LimitStore } from 'express-rate-limit';
 import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { RouteFacts, RouteFinding } from '../domain/dns/report-route.ts';
 import type { Networks } from '../domain/sources/network.ts';
+import type { DaysReads } from '../judging/reads.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
-import type { DaysReads } from '../store/days/reads.ts';
 import type { Store } from '../store/engine/store.ts';
 
 export type PageHandler = (deps: SettingsDeps, req: Request, res: Response) => Promise<void>;

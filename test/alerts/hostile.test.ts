@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { findFacts } from '../../src/alerts/alert-facts.ts';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { addSource, keepLargest, type SourceSums } from '../../src/domain/sources/day-sources.ts';
 import { packSources } from '../../src/domain/sources/stored-sources.ts';
-import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import type { Plan, Reader } from '../../src/store/engine/reader.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aStore } from '../support/store.ts';

@@ -6,9 +6,9 @@ import { anMmdb } from '../../scripts/mmdb.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { VERDICTS } from '../../src/external/verdicts.ts';
+import { listSources } from '../../src/judging/source-list.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { updateNames } from '../../src/store/days/names.ts';
-import { listSources } from '../../src/store/days/source-list.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
 import { serveApi, walk } from '../support/api.ts';
 import {

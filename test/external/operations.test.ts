@@ -11,7 +11,7 @@ import type {
   Handlers,
   PageRequest,
 } from '../../src/external/operation.ts';
-import type { DaysReads } from '../../src/store/days/reads.ts';
+import type { DaysReads } from '../../src/judging/reads.ts';
 import { createReader, runPlan } from '../../src/store/engine/reader.ts';
 import type { PagedList } from '../../src/store/lists/page.ts';
 import { operations } from '../support/contract-document.ts';

@@ -1,6 +1,6 @@
 /** Which tests run on PostgreSQL as well: those of the store, the alerts, the settings pages and the API. */
 export const SUITES = [
-  'test/{store,alerts,dns,settings,external,mcp,notify}/**/*.test.ts',
+  'test/{store,judging,alerts,dns,settings,external,mcp,notify}/**/*.test.ts',
   'test/postgres/**/*.test.ts',
 ];
 

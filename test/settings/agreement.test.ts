@@ -5,10 +5,10 @@ import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts';
 import { listWork } from '../../src/jobs/mail.ts';
+import { createDaysReads } from '../../src/judging/reads.ts';
 import { STANDING_NAMES, STANDINGS } from '../../src/settings/pages/readiness-view.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
-import { createDaysReads } from '../../src/store/days/reads.ts';
 import { updateSendsNoMail } from '../../src/store/domains/domains.ts';
 import { type Api, walk } from '../support/api.ts';
 import {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { findFacts } from '../../src/alerts/alert-facts.ts';
 import { evaluate } from '../../src/alerts/evaluate.ts';
 import { RULES } from '../../src/domain/alerts/registry.ts';
 import { explainRule } from '../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS as thresholds } from '../../src/domain/alerts/thresholds.ts';
 import { addDays } from '../../src/domain/instant.ts';
-import { findFacts } from '../../src/store/alerts/alert-facts.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
 import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createDaysReads } from '../../src/store/days/reads.ts';
-import type { ScopedQuery } from '../../src/store/days/summed-range.ts';
+import { createDaysReads } from '../../src/judging/reads.ts';
+import type { ScopedQuery } from '../../src/judging/summed-range.ts';
 import type { Aside } from '../../src/store/engine/aside.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';

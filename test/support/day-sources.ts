@@ -1,8 +1,8 @@
 import type { Day } from '../../src/domain/instant.ts';
 import type { Belief } from '../../src/domain/reports/authentication.ts';
 import type { DaySource } from '../../src/domain/sources/day-sources.ts';
+import { createDaysReads, type DaysReads } from '../../src/judging/reads.ts';
 import { countDay, type DomainDay, planSources } from '../../src/store/days/day-sources.ts';
-import { createDaysReads, type DaysReads } from '../../src/store/days/reads.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { type Param, prepareQuery } from '../../src/store/engine/prepared.ts';
 import { ask, toReader } from '../../src/store/engine/reader.ts';

@@ -17,7 +17,7 @@ export type ServiceKind =
 /** Services by organisational domain. */
 export type Services = ReadonlyMap<string, Service>;
 
-/** Reads lines of `src/store/days/services/services.tsv`: a kind, a name, and domains. */
+/** Reads lines of `src/judging/services/services.tsv`: a kind, a name, and domains. */
 export function parseServices(text: string): Services {
   const services = new Map<string, Service>();
   for (const line of text.trimEnd().split('\n')) {
@@ -37,7 +37,7 @@ export interface ServiceGuide {
   readonly url: string;
 }
 
-/** Guides by a service's name, from lines of `src/store/days/services/guides.tsv`: a name, a term, a text and an address. */
+/** Guides by a service's name, from lines of `src/judging/services/guides.tsv`: a name, a term, a text and an address. */
 export function parseGuides(text: string): ReadonlyMap<string, ServiceGuide> {
   const lines = text.trimEnd().split('\n');
   return new Map(

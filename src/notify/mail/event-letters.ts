@@ -3,7 +3,6 @@ import type { Subscription } from '../../domain/mail-choice.ts';
 import type { Store } from '../../store/engine/store.ts';
 import type { Notice } from '../../store/events/notices.ts';
 import type { DueDelivery } from '../../store/notify/claims.ts';
-import { readWeek } from '../../store/notify/week.ts';
 import { insertMailedLink, LINK_MS } from '../../store/people/passwords.ts';
 import type { PersonMail } from '../../store/people/person-mail.ts';
 import type { Letter } from './letter.ts';
@@ -16,6 +15,7 @@ import {
   toWebhookLetter,
 } from './person-letters.ts';
 import { type DomainWeek, toSummaryLetter, type Work } from './summary-letter.ts';
+import { readWeek } from './week.ts';
 
 export interface LetterDeps {
   readonly store: Store;

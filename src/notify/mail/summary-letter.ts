@@ -7,8 +7,8 @@ import {
   formatPassRate,
   pluralize,
 } from '../../domain/text.ts';
-import type { Week } from '../../store/notify/week.ts';
 import type { Letter } from './letter.ts';
+import type { Week } from './week.ts';
 
 /** What there is to do for a domain. */
 export interface Work {

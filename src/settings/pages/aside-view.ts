@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { DAYS_SILENT } from '../../domain/reports/authentication.ts';
 import { pluralize } from '../../domain/text.ts';
-import type { WorkItem } from '../../store/domains/work.ts';
+import type { WorkItem } from '../../judging/work.ts';
 import type { Html } from '../frame/text.ts';
 
 type Believed = Pick<WorkItem, 'reporters' | 'aside'>;

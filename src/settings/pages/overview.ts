@@ -5,8 +5,6 @@ import type { DayRange } from '../../domain/instant.ts';
 import { WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { formatCount, formatDay, formatPassRate, pluralize } from '../../domain/text.ts';
-import { listReportAddresses } from '../../store/accounts/mail-address.ts';
-import { openProposals } from '../../store/domains/proposals.ts';
 import {
   byRank,
   findWork,
@@ -14,7 +12,9 @@ import {
   settleWork,
   type Work,
   type WorkItem,
-} from '../../store/domains/work.ts';
+} from '../../judging/work.ts';
+import { listReportAddresses } from '../../store/accounts/mail-address.ts';
+import { openProposals } from '../../store/domains/proposals.ts';
 import { readInboxOverview } from '../../store/inbox/doors.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';

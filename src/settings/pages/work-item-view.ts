@@ -5,7 +5,7 @@ import type { NextStep } from '../../domain/next-step.ts';
 import { describeStep, type StepDomain } from '../../domain/next-step-texts.ts';
 import { type DomainFacts, LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
-import type { ShownItem, WorkItem } from '../../store/domains/work.ts';
+import type { ShownItem, WorkItem } from '../../judging/work.ts';
 import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
 import { renderBar } from '../frame/charts/volume.ts';
 import {

@@ -2,7 +2,7 @@ import { toChange, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
-import { byName, type WorkItem } from '../../store/domains/work.ts';
+import { byName, type WorkItem } from '../../judging/work.ts';
 
 export const WORK_COLUMNS = ['name', 'messages', 'rate', 'change', 'policy'] as const;
 export type WorkColumn = (typeof WORK_COLUMNS)[number];

@@ -2,7 +2,7 @@ import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from
 import { Failure } from '../../domain/failure.ts';
 import { addDays, type Day } from '../../domain/instant.ts';
 import { type Belief, DAYS_SILENT, type View } from '../../domain/reports/authentication.ts';
-import { type Param, prepareQuery } from '../engine/prepared.ts';
+import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
@@ -124,3 +124,5 @@ export const asideOf = prepareQuery((db, param: Param<DaysQuery>) => {
     .select([sumOf('reports', isAside).as('reports'), sumOf('messages', isAside).as('messages')])
     .select(sumOf('reports', isCounted).as('unproven'));
 });
+
+export type Aside = Readonly<RowOfQuery<typeof asideOf>>;

@@ -3,23 +3,13 @@ import { sql } from 'kysely';
 import { addDays, type Instant, toDay } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { type Param, prepareQuery, runPrepared } from '../engine/prepared.ts';
-import { ask, type Reader } from '../engine/reader.ts';
+import type { Reader } from '../engine/reader.ts';
 import { lockDomain, touchDays } from '../lists/heads.ts';
-import { planState } from './believed.ts';
-import { type ReadingStore, readStored } from './reads.ts';
-import { sortFailing } from './source-list.ts';
-import { type Counted, sumRange } from './summed-range.ts';
-import { planNewestDay } from './views.ts';
 
 /*
  * Names of sources in DNS, which a job looks up and pages read. A name belongs to a domain and an address, so an
  * address that sends for several domains is looked up for each.
  */
-
-/** Unexpired names of a domain, including addresses without a name. With so many, the job looks up no more. */
-const MAX_NAMES = 5_000;
-/** Addresses are looked up when they sent something in so many days, up to the newest day that has data. */
-const DAYS = 30;
 
 /** Names by address. */
 type Names = ReadonlyMap<string, string>;
@@ -41,7 +31,8 @@ export async function readAllNames(reader: Reader, domainId: string): Promise<Na
   return new Map(rows.map(({ address, name }) => [address, name]));
 }
 
-const unexpired = prepareQuery(
+/** Addresses whose names, or that they have none, are known. */
+export const unexpired = prepareQuery(
   (db, param: Param<{ domainId: string; now: Instant; limit: number }>) =>
     db
       .selectFrom('source_name')
@@ -50,32 +41,6 @@ const unexpired = prepareQuery(
       .where('expires_at', '>', param('now'))
       .limit(param('limit')),
 );
-
-type UnnamedQuery = { readonly domainId: string; readonly now: Instant; readonly limit: number };
-
-/** The addresses whose names are not known or have expired, those with most failed messages first. */
-export async function listUnnamed(store: ReadingStore, query: UnnamedQuery) {
-  return (await readStored(store, import.meta.url, [findUnnamed, query])).addresses;
-}
-
-/** @internal The reader's thread finds it by its name. */
-export async function findUnnamed(
-  reader: Reader,
-  { domainId, now, limit }: UnnamedQuery,
-): Promise<Counted & { readonly addresses: readonly string[] }> {
-  const today = toDay(now);
-  const [newest, known] = await reader.readPlan(function* () {
-    const { reporters: view } = yield* planState({ domainId, today });
-    const newest = yield* planNewestDay({ domainId, view });
-    return [newest, yield* ask(unexpired({ domainId, now, limit: MAX_NAMES }))] as const;
-  });
-  if (newest === undefined || known.length >= MAX_NAMES) return { addresses: [] };
-  const range = { from: addDays(newest, 1 - DAYS), to: newest };
-  const { summed, counted } = await sumRange(reader, { domainId, range, today });
-  const isKnown = new Set(known.map(({ address }) => address));
-  const unnamed = [...summed.sources.values()].filter(({ address }) => !isKnown.has(address));
-  return { addresses: sortFailing(unnamed, limit).map(({ address }) => address), counted };
-}
 
 export interface SourceName {
   readonly address: string;

@@ -27,6 +27,17 @@ import type { Tables } from '../tables.ts';
 
 type OfAccount = { accountId: string };
 
+const ACCOUNT_VERSION = sql<string>`changes_nonce || domains_version || reports_version || alerts_version
+  || coalesce(days_version, '')`;
+
+/** Another version whenever something changes of what an account's work is found by, but the day. */
+export const accountVersion = prepareQuery((db, param: Param<OfAccount>) =>
+  db
+    .selectFrom('account')
+    .select([ACCOUNT_VERSION.as('version'), 'domains_total as domains'])
+    .where('id', '=', param('accountId')),
+);
+
 /** Domains by name, and whose reports of each count. */
 const activeAfter = prepareQuery(
   (db, param: Param<OfAccount & Lately & { after: string; limit: number }>) =>

@@ -12,7 +12,7 @@ import { parseServices } from '../../../src/domain/senders/services.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
 import { parseDomain, readTable, type TableDomain } from './verdicts-table.ts';
 
-const TSV = new URL('../../../src/store/days/services/services.tsv', import.meta.url);
+const TSV = new URL('../../../src/judging/services/services.tsv', import.meta.url);
 const services = parseServices(readFileSync(TSV, 'utf8'));
 const toOwnerDomain = await loadOwnerDomains();
 const toOrganizationalDomain = await loadOrganizationalDomains();

@@ -17,7 +17,7 @@ let context: NameContext;
 
 beforeAll(async () => {
   const toOrganizationalDomain = await loadOrganizationalDomains();
-  const services = parseServices(read('src/store/days/services/services.tsv'));
+  const services = parseServices(read('src/judging/services/services.tsv'));
   context = { domain: 'example.com', services, toOrganizationalDomain };
 });
 
@@ -78,7 +78,7 @@ describe('the list of services', () => {
   });
 
   test('has whole lines, each name and each domain once, and only domains that are looked up', () => {
-    const lines = read('src/store/days/services/services.tsv').trimEnd().split('\n');
+    const lines = read('src/judging/services/services.tsv').trimEnd().split('\n');
     for (const line of lines) expect(line).toMatch(LINE);
     expect(new Set(lines.map((line) => line.split('\t')[1])).size).toBe(lines.length);
     const domains = lines.flatMap((line) => line.split('\t')[2]?.split(' ') ?? []);
@@ -140,7 +140,7 @@ describe('a look-alike is not named', () => {
 });
 
 describe('a guide', () => {
-  const guides = [...parseGuides(read('src/store/days/services/guides.tsv'))];
+  const guides = [...parseGuides(read('src/judging/services/guides.tsv'))];
   const squeeze = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
   test.each(guides)('of %s is of a service of the list, whole and short', (name, guide) => {

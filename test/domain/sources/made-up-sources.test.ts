@@ -13,7 +13,7 @@ import {
 import { openSample, SAMPLES } from '../../support/corpus.ts';
 import { readAll } from '../../support/intake.ts';
 
-const TSV = new URL('../../../src/store/days/services/services.tsv', import.meta.url);
+const TSV = new URL('../../../src/judging/services/services.tsv', import.meta.url);
 const SOURCES = 500;
 
 /** The same numbers each time (mulberry32). */

@@ -12,7 +12,7 @@ import {
   type JudgedSource,
   readJudged,
   toRest,
-} from '../../../store/days/judged.ts';
+} from '../../../judging/judged.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import type { DomainRange } from '../../frame/range.ts';

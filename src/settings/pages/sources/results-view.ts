@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Results, Signature } from '../../../domain/sources/evidence.ts';
 import { formatCount, pluralize } from '../../../domain/text.ts';
-import type { ReporterCounts } from '../../../store/days/source.ts';
+import type { ReporterCounts } from '../../../judging/source.ts';
 import { renderTable } from '../../frame/elements.ts';
 import {
   describeDisposition,

@@ -4,7 +4,7 @@ import type { Sender } from '../../../domain/senders/sender.ts';
 import { addCounts } from '../../../domain/sources/day-sources.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';
 import type { SourceCounts, Writable } from '../../../domain/sources/source.ts';
-import type { JudgedSource } from '../../../store/days/judged.ts';
+import type { JudgedSource } from '../../../judging/judged.ts';
 
 export interface SourceGroup extends SourceCounts, GroupName {
   /** Who sent: several where a network or an organisation has several senders, most failed messages first. */

@@ -5,7 +5,7 @@ import type { Sort } from '../../../domain/sort.ts';
 import type { SourceCounts } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
 import { formatCount, formatDay, pluralize } from '../../../domain/text.ts';
-import type { JudgedSource } from '../../../store/days/judged.ts';
+import type { JudgedSource } from '../../../judging/judged.ts';
 import { renderExport } from '../../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
 import { beginsBeforeData, type DomainRange, toRangeQuery } from '../../frame/range.ts';

@@ -5,7 +5,7 @@ import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { SourceCounts } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS } from '../../../domain/sources/source-order.ts';
 import { formatDomainName } from '../../../domain/text.ts';
-import { type JudgedSource, MAX_JUDGED } from '../../../store/days/judged.ts';
+import { type JudgedSource, MAX_JUDGED } from '../../../judging/judged.ts';
 import type { PageHandler } from '../../deps.ts';
 import { type Cell, sendCsv } from '../../frame/csv.ts';
 import { renderTrail } from '../../frame/elements.ts';

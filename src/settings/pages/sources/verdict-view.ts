@@ -5,7 +5,7 @@ import type { NamedService } from '../../../domain/senders/service-name.ts';
 import type { ServiceGuide, ServiceKind } from '../../../domain/senders/services.ts';
 import type { Advice } from '../../../domain/sources/advice.ts';
 import { pluralize } from '../../../domain/text.ts';
-import { findGuide } from '../../../store/days/known-services.ts';
+import { findGuide } from '../../../judging/known-services.ts';
 import { type Html, renderText } from '../../frame/text.ts';
 import { STANDINGS } from '../readiness-view.ts';
 import { MAX_TITLE, renderName, renderPhrase } from './source-labels.ts';

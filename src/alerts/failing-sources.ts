@@ -1,12 +1,17 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { FailingSource, KnownAlert } from '../../domain/alerts/facts.ts';
-import { isNew } from '../../domain/alerts/new-failing-source.ts';
-import type { DayCounts } from '../../domain/alerts/rate.ts';
-import type { Thresholds } from '../../domain/alerts/thresholds.ts';
-import { addDays, BEGIN_OF_TIME, type Day, toDay } from '../../domain/instant.ts';
-import type { DaySource } from '../../domain/sources/day-sources.ts';
-import type { Reader } from '../engine/reader.ts';
-import { loadServiceNames, planLatest, type SourcesOfDay, type SourcesQuery } from './senders.ts';
+import type { FailingSource, KnownAlert } from '../domain/alerts/facts.ts';
+import { isNew } from '../domain/alerts/new-failing-source.ts';
+import type { DayCounts } from '../domain/alerts/rate.ts';
+import type { Thresholds } from '../domain/alerts/thresholds.ts';
+import { addDays, BEGIN_OF_TIME, type Day, toDay } from '../domain/instant.ts';
+import type { DaySource } from '../domain/sources/day-sources.ts';
+import type { Reader } from '../store/engine/reader.ts';
+import {
+  loadServiceNames,
+  planLatest,
+  type SourcesOfDay,
+  type SourcesQuery,
+} from './regression-cause.ts';
 
 /*
  * The cost is bounded: a day has at most 1,000 sources, and only days that may fire and days of known alerts are read.

@@ -1,13 +1,13 @@
-import { addUp, type Counts } from '../../domain/alerts/rate.ts';
-import { addDays, BEGIN_OF_TIME, type Day, END_OF_TIME, toDay } from '../../domain/instant.ts';
-import { parsePattern } from '../../domain/reports/source-pattern.ts';
-import { addSource, type DaySource, type SourceSums } from '../../domain/sources/day-sources.ts';
-import type { Results } from '../../domain/sources/evidence.ts';
-import { ask, type Reader } from '../engine/reader.ts';
-import { planState } from './believed.ts';
-import { type CountedDays, planDays, sumMessages } from './day-sources.ts';
+import { addUp, type Counts } from '../domain/alerts/rate.ts';
+import { addDays, BEGIN_OF_TIME, type Day, END_OF_TIME, toDay } from '../domain/instant.ts';
+import { parsePattern } from '../domain/reports/source-pattern.ts';
+import { addSource, type DaySource, type SourceSums } from '../domain/sources/day-sources.ts';
+import type { Results } from '../domain/sources/evidence.ts';
+import { planState } from '../store/days/believed.ts';
+import { type CountedDays, planDays, sumMessages } from '../store/days/day-sources.ts';
+import { latestDays } from '../store/days/views.ts';
+import { ask, type Reader } from '../store/engine/reader.ts';
 import type { ScopedQuery } from './summed-range.ts';
-import { latestDays } from './views.ts';
 
 export type SourceDay = Counts & { readonly day: Day };
 

@@ -1,27 +1,19 @@
-import { findLasting } from '../../domain/alerts/alignment-regression.ts';
-import type { KnownAlert } from '../../domain/alerts/facts.ts';
-import type { Views } from '../../domain/alerts/occurrences.ts';
-import { daysNeeded, type Thresholds } from '../../domain/alerts/thresholds.ts';
-import {
-  addDays,
-  BEGIN_OF_TIME,
-  type Day,
-  hoursBetween,
-  type Instant,
-  toDay,
-} from '../../domain/instant.ts';
-import type { View } from '../../domain/reports/authentication.ts';
-import { DAYS_VERSION } from '../days/believed.ts';
-import type { CountedDays } from '../days/day-sources.ts';
-import { type ReadingStore, readStored } from '../days/reads.ts';
-import type { Counted } from '../days/summed-range.ts';
-import { latestDays } from '../days/views.ts';
-import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { askAll, type Reader } from '../engine/reader.ts';
-import { listDnsRecords, toDnsFacts } from './dns-records.ts';
+import { findLasting } from '../domain/alerts/alignment-regression.ts';
+import type { KnownAlert } from '../domain/alerts/facts.ts';
+import type { Views } from '../domain/alerts/occurrences.ts';
+import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
+import { addDays, BEGIN_OF_TIME, hoursBetween, type Instant, toDay } from '../domain/instant.ts';
+import type { View } from '../domain/reports/authentication.ts';
+import { type ReadingStore, readStored } from '../judging/reads.ts';
+import type { Counted } from '../judging/summed-range.ts';
+import { listDnsRecords, toDnsFacts } from '../store/alerts/dns-records.ts';
+import { planReceipts } from '../store/alerts/receipts.ts';
+import { knownAlerts, watchedDomain } from '../store/alerts/watched.ts';
+import type { CountedDays } from '../store/days/day-sources.ts';
+import { latestDays } from '../store/days/views.ts';
+import { askAll, type Reader } from '../store/engine/reader.ts';
 import { listFailingSources } from './failing-sources.ts';
-import { planReceipts } from './receipts.ts';
-import { findRegressionCause } from './senders.ts';
+import { findRegressionCause } from './regression-cause.ts';
 
 /** A domain that alerts are about: an account's, and not paused. */
 export interface WatchedDomain {
@@ -111,34 +103,3 @@ async function readReceipts(reader: Reader, query: ViewQuery) {
   const found = await reader.readPlan(() => planReceipts({ domainId, view, windowDays }));
   return isOwn ? found : { ...found, lastReportAt };
 }
-
-const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }>) =>
-  db
-    .selectFrom('domain')
-    .select(['id', 'name as domain', 'watched_since as watchedSince'])
-    .select((eb) => eb.ref('account_id').$notNull().as('accountId'))
-    .select(['last_report_at as lastReportAt', DAYS_VERSION.as('version')])
-    .select(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('domain_day')
-          .select('day')
-          .whereRef('domain_id', '=', 'domain.id')
-          .where('belief', '!=', 'established'),
-      ).as('hasDoubtful'),
-    )
-    .where('id', '=', param('domainId'))
-    .where('account_id', 'is not', null)
-    .where('status', '=', 'active'),
-);
-
-/** The open alerts, and those fired since the first day that the rules look back on. */
-const knownAlerts = prepareQuery((db, param: Param<{ domainId: string; from: Day }>) => {
-  const alerts = db
-    .selectFrom('alert')
-    .select(['id', 'type', 'subject', 'fired_at as firedAt', 'resolved_at as resolvedAt'])
-    .select('context')
-    .where('domain_id', '=', param('domainId'));
-  return alerts
-    .where('fired_at', '>=', param('from'))
-    .unionAll(alerts.where('fired_at', '<', param('from')).where('resolved_at', 'is', null));
-});

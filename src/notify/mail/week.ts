@@ -1,8 +1,8 @@
 import { addDays, type Day } from '../../domain/instant.ts';
-import { type ReadingStore, readStored } from '../days/reads.ts';
-import { sumRange } from '../days/summed-range.ts';
-import { sumsOfDomains } from '../domains/worklist.ts';
-import type { Reader } from '../engine/reader.ts';
+import { type ReadingStore, readStored } from '../../judging/reads.ts';
+import { sumRange } from '../../judging/summed-range.ts';
+import { sumsOfDomains } from '../../store/domains/worklist.ts';
+import type { Reader } from '../../store/engine/reader.ts';
 
 export type Week = Omit<Awaited<ReturnType<typeof findWeek>>, 'counted'>;
 

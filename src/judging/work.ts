@@ -1,19 +1,23 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { addUp, type DayCounts, failedOf } from '../../domain/alerts/rate.ts';
-import { addDays, type Day, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import { findNextStep, type NextStep, rankOf } from '../../domain/next-step.ts';
-import { type DomainFacts, type JudgedMail, WINDOW_DAYS } from '../../domain/readiness.ts';
-import type { View } from '../../domain/reports/authentication.ts';
-import { toMailResults } from '../../domain/sources/mail-results.ts';
-import { type JudgeDeps, readOwnMail } from '../days/judged.ts';
-import type { Aside } from '../days/summed-range.ts';
-import { type Param, prepareQuery } from '../engine/prepared.ts';
-import type { Reader } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
-import { toOpenAlerts } from './overview.ts';
-import { type KnownDomains, readDaysOf, readWorklist, type Worklist } from './worklist.ts';
+import { addUp, type DayCounts, failedOf } from '../domain/alerts/rate.ts';
+import { addDays, type Day, type DayRange, toDay, toInstant } from '../domain/instant.ts';
+import { findNextStep, type NextStep, rankOf } from '../domain/next-step.ts';
+import { type DomainFacts, type JudgedMail, WINDOW_DAYS } from '../domain/readiness.ts';
+import type { View } from '../domain/reports/authentication.ts';
+import { toMailResults } from '../domain/sources/mail-results.ts';
+import type { Aside } from '../store/days/believed.ts';
+import { toOpenAlerts } from '../store/domains/overview.ts';
+import {
+  accountVersion,
+  type KnownDomains,
+  readDaysOf,
+  readWorklist,
+  type Worklist,
+} from '../store/domains/worklist.ts';
+import type { Reader } from '../store/engine/reader.ts';
+import type { DomainOfAccount } from '../store/lists/heads.ts';
+import { type JudgeDeps, readOwnMail } from './judged.ts';
 
 /* What there is to do for domains. Pages, mails and the API ask it here, so that they agree. */
 
@@ -79,17 +83,6 @@ export async function findWork(reader: Reader, { accountId, now }: WorkQuery): P
 }
 
 type WorkQuery = { readonly accountId: string; readonly now: Date };
-
-const ACCOUNT_VERSION = sql<string>`changes_nonce || domains_version || reports_version || alerts_version
-  || coalesce(days_version, '')`;
-
-/** Another version whenever something changes of what an account's work is found by, but the day. */
-export const accountVersion = prepareQuery((db, param: Param<{ accountId: string }>) =>
-  db
-    .selectFrom('account')
-    .select([ACCOUNT_VERSION.as('version'), 'domains_total as domains'])
-    .where('id', '=', param('accountId')),
-);
 
 /** A domain, active or paused; undefined when the account has none with the id. Its range ends with its own newest day. */
 export async function settleDomain(

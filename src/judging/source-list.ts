@@ -1,12 +1,12 @@
-import { failedOf } from '../../domain/alerts/rate.ts';
-import { Failure } from '../../domain/failure.ts';
-import type { Day } from '../../domain/instant.ts';
-import { parseNetwork } from '../../domain/network-address.ts';
-import { sortFirst } from '../../domain/sort.ts';
-import type { Reader } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
-import { stateInAccount, toLately } from './believed.ts';
-import { readMarks } from './marks.ts';
+import { failedOf } from '../domain/alerts/rate.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Day } from '../domain/instant.ts';
+import { parseNetwork } from '../domain/network-address.ts';
+import { sortFirst } from '../domain/sort.ts';
+import { stateInAccount, toLately } from '../store/days/believed.ts';
+import { readMarks } from '../store/days/marks.ts';
+import type { Reader } from '../store/engine/reader.ts';
+import type { DomainOfAccount } from '../store/lists/heads.ts';
 import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
 /** Which sources a list has; all where nothing is given. */

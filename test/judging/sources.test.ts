@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readSource } from '../../src/store/days/source.ts';
-import { listSources, type SourceQuery } from '../../src/store/days/source-list.ts';
+import { readSource } from '../../src/judging/source.ts';
+import { listSources, type SourceQuery } from '../../src/judging/source-list.ts';
 import { findDataDays } from '../../src/store/domains/domain-reports.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {

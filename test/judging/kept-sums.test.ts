@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { listSources, type SourceQuery } from '../../src/judging/source-list.ts';
+import { sumRange } from '../../src/judging/summed-range.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
-import { listSources, type SourceQuery } from '../../src/store/days/source-list.ts';
-import { sumRange } from '../../src/store/days/summed-range.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, NOW, receive } from '../support/builders.ts';
 import { openTestStore } from '../support/store.ts';
 

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { loadOrganizationalDomains } from '../../domain/dns/organizational-domain.ts';
-import { remember } from '../../domain/remember.ts';
-import { createNamer } from '../../domain/senders/service-name.ts';
-import { parseGuides, parseServices } from '../../domain/senders/services.ts';
-import { once } from '../../domain/text.ts';
+import { loadOrganizationalDomains } from '../domain/dns/organizational-domain.ts';
+import { remember } from '../domain/remember.ts';
+import { createNamer } from '../domain/senders/service-name.ts';
+import { parseGuides, parseServices } from '../domain/senders/services.ts';
+import { once } from '../domain/text.ts';
 
 /** The list of services, which is read when it is needed first. */
 const loadServices = once(async () => {

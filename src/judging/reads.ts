@@ -1,8 +1,8 @@
-import { toDay, toInstant } from '../../domain/instant.ts';
-import { createLanes } from '../engine/lanes.ts';
-import type { Reader } from '../engine/reader.ts';
-import type { Store } from '../engine/store.ts';
-import { storeSources } from './day-sources.ts';
+import { toDay, toInstant } from '../domain/instant.ts';
+import { storeSources } from '../store/days/day-sources.ts';
+import { createLanes } from '../store/engine/lanes.ts';
+import type { Reader } from '../store/engine/reader.ts';
+import type { Store } from '../store/engine/store.ts';
 import { readEvidence } from './evidence.ts';
 import { findLastDay, readSource } from './source.ts';
 import { listSources } from './source-list.ts';

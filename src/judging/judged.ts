@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { addUp, type Counts, failedOf } from '../../domain/alerts/rate.ts';
-import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
-import { addDays, type Day, type DayRange, daysBetween } from '../../domain/instant.ts';
+import { addUp, type Counts, failedOf } from '../domain/alerts/rate.ts';
+import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
+import { addDays, type Day, type DayRange, daysBetween } from '../domain/instant.ts';
 import {
   type MailByStanding,
   type Standing,
   sumByStanding,
   toStanding,
-} from '../../domain/own-mail.ts';
+} from '../domain/own-mail.ts';
 import {
   type FailingSender,
   type JudgedMail,
@@ -16,21 +16,21 @@ import {
   QUIET_DAYS,
   type ScopedMail,
   WINDOW_DAYS,
-} from '../../domain/readiness.ts';
-import { remember } from '../../domain/remember.ts';
-import { parsePattern } from '../../domain/reports/source-pattern.ts';
-import { addSafely } from '../../domain/safe-sum.ts';
-import { judgeSenders } from '../../domain/senders/judge-senders.ts';
-import type { Sender } from '../../domain/senders/sender.ts';
-import { addCounts, MAX_SOURCES, NO_COUNTS } from '../../domain/sources/day-sources.ts';
-import type { SeenMail } from '../../domain/sources/evidence.ts';
-import type { Network, Networks } from '../../domain/sources/network.ts';
-import type { SourceCounts } from '../../domain/sources/source.ts';
-import type { Reader } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
+} from '../domain/readiness.ts';
+import { remember } from '../domain/remember.ts';
+import { parsePattern } from '../domain/reports/source-pattern.ts';
+import { addSafely } from '../domain/safe-sum.ts';
+import { judgeSenders } from '../domain/senders/judge-senders.ts';
+import type { Sender } from '../domain/senders/sender.ts';
+import { addCounts, MAX_SOURCES, NO_COUNTS } from '../domain/sources/day-sources.ts';
+import type { SeenMail } from '../domain/sources/evidence.ts';
+import type { Network, Networks } from '../domain/sources/network.ts';
+import type { SourceCounts } from '../domain/sources/source.ts';
+import { readAllNames } from '../store/days/names.ts';
+import type { Reader } from '../store/engine/reader.ts';
+import type { DomainOfAccount } from '../store/lists/heads.ts';
 import { MAX_JUDGED } from './evidence.ts';
 import { loadNamer } from './known-services.ts';
-import { readAllNames } from './names.ts';
 import type { DaysReads } from './reads.ts';
 import type { SourceSum } from './summed-range.ts';
 

@@ -1,19 +1,25 @@
 import { LRUCache } from 'lru-cache';
-import { addTo, type Counts } from '../../domain/alerts/rate.ts';
-import type { Day, DayRange } from '../../domain/instant.ts';
+import { addTo, type Counts } from '../domain/alerts/rate.ts';
+import type { Day, DayRange } from '../domain/instant.ts';
 import {
   addCounts,
   addPasses,
   addPatterns,
   type DaySource,
   NO_COUNTS,
-} from '../../domain/sources/day-sources.ts';
-import type { SourceCounts } from '../../domain/sources/source.ts';
-import type { RowOfQuery } from '../engine/prepared.ts';
-import { ask, type Plan, type Reader } from '../engine/reader.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
-import { asideOf, planState, type ReportsState, stateOf, toLately } from './believed.ts';
-import { type CountedDays, planDays, sumMessages } from './day-sources.ts';
+} from '../domain/sources/day-sources.ts';
+import type { SourceCounts } from '../domain/sources/source.ts';
+import {
+  type Aside,
+  asideOf,
+  planState,
+  type ReportsState,
+  stateOf,
+  toLately,
+} from '../store/days/believed.ts';
+import { type CountedDays, planDays, sumMessages } from '../store/days/day-sources.ts';
+import { ask, type Plan, type Reader } from '../store/engine/reader.ts';
+import type { DomainOfAccount } from '../store/lists/heads.ts';
 
 /** What an address sent in some days. */
 export interface SourceSum extends SourceCounts {
@@ -23,9 +29,6 @@ export interface SourceSum extends SourceCounts {
   /** What reporters said of its messages, except messages whose pattern was not kept. */
   readonly patterns: ReadonlyMap<string, number>;
 }
-
-/** What does not count in some days: reports, and their messages. */
-export type Aside = Readonly<RowOfQuery<typeof asideOf>>;
 
 /** `messages` and `aligned` are of all messages of the range, exactly. */
 export interface SummedRange extends Counts {

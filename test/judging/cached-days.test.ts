@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { findFacts } from '../../src/alerts/alert-facts.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
-import { findFacts } from '../../src/store/alerts/alert-facts.ts';
+import { readEvidence } from '../../src/judging/evidence.ts';
+import { findLastDay, readSource } from '../../src/judging/source.ts';
+import { listSources } from '../../src/judging/source-list.ts';
 import { type CountedDays, storeSources } from '../../src/store/days/day-sources.ts';
-import { readEvidence } from '../../src/store/days/evidence.ts';
-import { findLastDay, readSource } from '../../src/store/days/source.ts';
-import { listSources } from '../../src/store/days/source-list.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';
 import { ADDRESSES, NAMES, step, take } from '../support/histories.ts';

@@ -1,20 +1,20 @@
-import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
-import { addDays, BEGIN_OF_TIME, type Day, type Instant, toDay } from '../../domain/instant.ts';
-import { remember } from '../../domain/remember.ts';
-import type { View } from '../../domain/reports/authentication.ts';
-import { parsePattern } from '../../domain/reports/source-pattern.ts';
+import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
+import { addDays, BEGIN_OF_TIME, type Day, type Instant, toDay } from '../domain/instant.ts';
+import { remember } from '../domain/remember.ts';
+import type { View } from '../domain/reports/authentication.ts';
+import { parsePattern } from '../domain/reports/source-pattern.ts';
 import {
   addSource,
   type DaySource,
   keepLargest,
   type SourceSums,
-} from '../../domain/sources/day-sources.ts';
-import { type FailureCause, findCause } from '../../domain/sources/failure-cause.ts';
-import { type CountedDays, planDays } from '../days/day-sources.ts';
-import { loadNamer } from '../days/known-services.ts';
-import { readAllNames } from '../days/names.ts';
-import { latestDays } from '../days/views.ts';
-import { ask, type Plan, type Reader } from '../engine/reader.ts';
+} from '../domain/sources/day-sources.ts';
+import { type FailureCause, findCause } from '../domain/sources/failure-cause.ts';
+import { loadNamer } from '../judging/known-services.ts';
+import { type CountedDays, planDays } from '../store/days/day-sources.ts';
+import { readAllNames } from '../store/days/names.ts';
+import { latestDays } from '../store/days/views.ts';
+import { ask, type Plan, type Reader } from '../store/engine/reader.ts';
 
 /* Who sent what alerts are about. It is asked only where something fails. */
 

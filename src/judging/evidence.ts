@@ -1,6 +1,6 @@
-import { addDays, type DayRange } from '../../domain/instant.ts';
-import { sortFirst } from '../../domain/sort.ts';
-import type { Reader } from '../engine/reader.ts';
+import { addDays, type DayRange } from '../domain/instant.ts';
+import { sortFirst } from '../domain/sort.ts';
+import type { Reader } from '../store/engine/reader.ts';
 import { readState, sortFailing, toTotals } from './source-list.ts';
 import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
