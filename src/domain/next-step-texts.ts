@@ -1,11 +1,11 @@
 import { toAlertDays } from './alerts/alert-days.ts';
 import { findAlertText } from './alerts/alert-texts.ts';
-import { type Counts, failedOf } from './alerts/rate.ts';
 import type { AlertType } from './alerts/registry.ts';
 import type { PolicyTag } from './dns/dns-record.ts';
 import { toFirstRecord, toRejectRecord } from './dns/records-to-publish.ts';
 import type { AlertStep, NextStep, Strangers } from './next-step.ts';
 import type { Standing } from './own-mail.ts';
+import { type Counts, failedOf } from './pass-rate.ts';
 import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from './readiness.ts';
 import { formatCount, formatDay, formatPassRate, pluralize, toSafeText } from './text.ts';
 

@@ -1,8 +1,8 @@
-import { type Counts, failedOf } from './alerts/rate.ts';
 import type { AlertType } from './alerts/registry.ts';
 import { findTestTags, type Policy, type PolicyTag, toPolicies } from './dns/dns-record.ts';
 import type { Day } from './instant.ts';
 import { isGood, isMuchForwarded, type MailOfStanding } from './own-mail.ts';
+import { type Counts, failedOf } from './pass-rate.ts';
 import {
   type DomainFacts,
   type FailingSender,

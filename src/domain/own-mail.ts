@@ -1,4 +1,4 @@
-import { addTo, addUp, type Counts, failedOf } from './alerts/rate.ts';
+import { addTo, addUp, type Counts, failedOf } from './pass-rate.ts';
 import type { Verdict } from './senders/sender.ts';
 import type { Mark } from './sources/source.ts';
 

@@ -1,4 +1,3 @@
-import { addUp, type Counts, failedOf } from './alerts/rate.ts';
 import {
   findPolicyTag,
   findTestTags,
@@ -15,6 +14,7 @@ import {
   type MailOfStanding,
   toOwnCounts,
 } from './own-mail.ts';
+import { addUp, type Counts, failedOf } from './pass-rate.ts';
 import type { Verdict } from './senders/sender.ts';
 import type { Signature } from './sources/evidence.ts';
 

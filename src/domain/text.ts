@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
-import { type Counts, toPassRate as toRate } from './alerts/rate.ts';
 import type { Instant } from './instant.ts';
+import { type Counts, toPassRate as toRate } from './pass-rate.ts';
 import { UNSAFE } from './unsafe-characters.ts';
 
 /* How pages and mails write times, counts, rates and texts that strangers chose. */

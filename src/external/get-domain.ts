@@ -1,6 +1,6 @@
-import { failedOf } from '../domain/alerts/rate.ts';
 import { toRecordName } from '../domain/dns/dns-record.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
+import { failedOf } from '../domain/pass-rate.ts';
 import type { ScopedMail } from '../domain/readiness.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
 import { type SettledItem, settleDomain } from '../judging/work.ts';

@@ -1,10 +1,10 @@
 import type { components } from '../../generated/v1.d.ts';
-import { type Counts, failedOf, toChange, toPassRate } from '../domain/alerts/rate.ts';
 import { findTag, findTestTags, toPolicies } from '../domain/dns/dns-record.ts';
 import type { DayRange } from '../domain/instant.ts';
 import type { NextStep } from '../domain/next-step.ts';
 import { describeStep } from '../domain/next-step-texts.ts';
 import type { MailOfStanding } from '../domain/own-mail.ts';
+import { type Counts, failedOf, toChange, toPassRate } from '../domain/pass-rate.ts';
 import {
   assess,
   type DomainFacts,

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { addUp, type Counts, failedOf } from '../domain/alerts/rate.ts';
 import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
 import { addDays, type Day, type DayRange, daysBetween } from '../domain/instant.ts';
 import {
@@ -8,6 +7,7 @@ import {
   sumByStanding,
   toStanding,
 } from '../domain/own-mail.ts';
+import { addUp, type Counts, failedOf } from '../domain/pass-rate.ts';
 import {
   type FailingSender,
   type JudgedMail,

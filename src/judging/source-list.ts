@@ -1,7 +1,7 @@
-import { failedOf } from '../domain/alerts/rate.ts';
 import { Failure } from '../domain/failure.ts';
 import type { Day } from '../domain/instant.ts';
 import { parseNetwork } from '../domain/network-address.ts';
+import { failedOf } from '../domain/pass-rate.ts';
 import { sortFirst } from '../domain/sort.ts';
 import { stateInAccount, toLately } from '../store/days/believed.ts';
 import { readMarks } from '../store/days/marks.ts';

@@ -1,5 +1,5 @@
-import { addUp, type Counts } from '../domain/alerts/rate.ts';
 import { addDays, BEGIN_OF_TIME, type Day, END_OF_TIME, toDay } from '../domain/instant.ts';
+import { addUp, type Counts } from '../domain/pass-rate.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
 import { addSource, type DaySource, type SourceSums } from '../domain/sources/day-sources.ts';
 import type { Results } from '../domain/sources/evidence.ts';

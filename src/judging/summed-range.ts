@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { addTo, type Counts } from '../domain/alerts/rate.ts';
 import type { Day, DayRange } from '../domain/instant.ts';
+import { addTo, type Counts } from '../domain/pass-rate.ts';
 import {
   addCounts,
   addPasses,

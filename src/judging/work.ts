@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { addUp, type DayCounts, failedOf } from '../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../domain/instant.ts';
 import { findNextStep, type NextStep, rankOf } from '../domain/next-step.ts';
+import { addUp, type DayCounts, failedOf } from '../domain/pass-rate.ts';
 import { type DomainFacts, type JudgedMail, WINDOW_DAYS } from '../domain/readiness.ts';
 import type { View } from '../domain/reports/authentication.ts';
 import { toMailResults } from '../domain/sources/mail-results.ts';

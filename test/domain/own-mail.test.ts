@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { addUp, type Counts } from '../../src/domain/alerts/rate.ts';
 import {
   isMuchForwarded,
   type Standing,
@@ -7,6 +6,7 @@ import {
   toOwnCounts,
   toStanding,
 } from '../../src/domain/own-mail.ts';
+import { addUp, type Counts } from '../../src/domain/pass-rate.ts';
 import type { Verdict } from '../../src/domain/senders/sender.ts';
 import type { Mark } from '../../src/domain/sources/source.ts';
 

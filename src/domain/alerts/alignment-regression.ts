@@ -1,5 +1,4 @@
 import type { Day } from '../instant.ts';
-import type { Facts } from './facts.ts';
 import {
   addUp,
   type Counts,
@@ -8,7 +7,8 @@ import {
   isWithin,
   toDrop,
   toPassRate,
-} from './rate.ts';
+} from '../pass-rate.ts';
+import type { Facts } from './facts.ts';
 import type { Resolution } from './resolution.ts';
 import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';

@@ -1,8 +1,8 @@
 import type { RecordType } from '../dns/dns-record.ts';
 import type { DnsRecordState } from '../dns/dns-watch.ts';
 import type { Day, Instant } from '../instant.ts';
+import type { Counts, DayCounts } from '../pass-rate.ts';
 import type { FailureCause } from '../sources/failure-cause.ts';
-import type { Counts, DayCounts } from './rate.ts';
 
 /** All that is known of one domain at one moment. The rules read nothing else. */
 export interface Facts {

@@ -1,4 +1,4 @@
-import { failedOf } from '../alerts/rate.ts';
+import { failedOf } from '../pass-rate.ts';
 import { type Phrase, phrase } from '../sources/phrase.ts';
 import { tellSelector } from '../sources/record-problem.ts';
 import type { SourceCounts } from '../sources/source.ts';

@@ -1,4 +1,4 @@
-import { addTo, type Counts, failedOf } from '../alerts/rate.ts';
+import { addTo, type Counts, failedOf } from '../pass-rate.ts';
 import type { PolicyEvaluated, ReportRecord } from '../reports/aggregate-report.ts';
 import { passesDmarc } from '../reports/alignment.ts';
 import { toPattern } from '../reports/source-pattern.ts';

@@ -1,5 +1,5 @@
-import { addUp, type Counts, failedOf, isDrop } from '../alerts/rate.ts';
 import type { ToOrganizationalDomain } from '../dns/organizational-domain.ts';
+import { addUp, type Counts, failedOf, isDrop } from '../pass-rate.ts';
 import { remember } from '../remember.ts';
 import { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';

@@ -1,4 +1,4 @@
-import { addTo, type Counts, failedOf } from '../alerts/rate.ts';
+import { addTo, type Counts, failedOf } from '../pass-rate.ts';
 import type { parsePattern } from '../reports/source-pattern.ts';
 import { addSafely } from '../safe-sum.ts';
 import type { Sighting } from './evidence.ts';

@@ -1,5 +1,5 @@
-import { type Counts, failedOf } from '../alerts/rate.ts';
 import type { Day } from '../instant.ts';
+import { type Counts, failedOf } from '../pass-rate.ts';
 import type { Sort } from '../sort.ts';
 import type { SourceCounts } from './source.ts';
 

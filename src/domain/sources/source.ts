@@ -1,4 +1,4 @@
-import type { Counts } from '../alerts/rate.ts';
+import type { Counts } from '../pass-rate.ts';
 
 /** What a person has said of a source; null when nobody has. */
 export type Mark = 'legitimate' | 'unknown';

@@ -1,5 +1,5 @@
-import { type Counts, toDrop } from '../../domain/alerts/rate.ts';
 import { addDays, type Day } from '../../domain/instant.ts';
+import { type Counts, toDrop } from '../../domain/pass-rate.ts';
 import {
   formatCount,
   formatDay,

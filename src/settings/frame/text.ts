@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { type Counts, toPassRate } from '../../domain/alerts/rate.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
+import { type Counts, toPassRate } from '../../domain/pass-rate.ts';
 import {
   findUnicode,
   formatCount,

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
-import { addUp, failedOf } from '../../domain/alerts/rate.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toDay, toInstant } from '../../domain/instant.ts';
+import { addUp, failedOf } from '../../domain/pass-rate.ts';
 import { type DomainFacts, hasNoPassingMail } from '../../domain/readiness.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { settleDomain } from '../../judging/work.ts';

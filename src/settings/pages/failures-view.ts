@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { addUp, type Counts, failedOf } from '../../domain/alerts/rate.ts';
+import { addUp, type Counts, failedOf } from '../../domain/pass-rate.ts';
 import { WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { MailResults, SignatureResults } from '../../domain/sources/mail-results.ts';
 import { formatCount, pluralize } from '../../domain/text.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
-import { addUp } from '../../domain/alerts/rate.ts';
 import type { DayRange } from '../../domain/instant.ts';
+import { addUp } from '../../domain/pass-rate.ts';
 import { WINDOW_DAYS } from '../../domain/readiness.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { formatCount, formatDay, formatPassRate, pluralize } from '../../domain/text.ts';

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { addUp, failedOf } from '../../domain/alerts/rate.ts';
 import {
   findPolicyTag,
   findTestTags,
@@ -9,6 +8,7 @@ import {
 import type { Day } from '../../domain/instant.ts';
 import { describeMessages, describeWait, toSendersQuery } from '../../domain/next-step-texts.ts';
 import type { MailOfStanding, Standing } from '../../domain/own-mail.ts';
+import { addUp, failedOf } from '../../domain/pass-rate.ts';
 import {
   assess,
   type DomainFacts,

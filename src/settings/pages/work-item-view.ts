@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { addUp, toChange } from '../../domain/alerts/rate.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import type { NextStep } from '../../domain/next-step.ts';
 import { describeStep, type StepDomain } from '../../domain/next-step-texts.ts';
+import { addUp, toChange } from '../../domain/pass-rate.ts';
 import { type DomainFacts, LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
 import type { ShownItem, WorkItem } from '../../judging/work.ts';

@@ -1,5 +1,5 @@
-import { toChange, toPassRate } from '../../domain/alerts/rate.ts';
 import { toPolicies } from '../../domain/dns/dns-record.ts';
+import { toChange, toPassRate } from '../../domain/pass-rate.ts';
 import type { Sort } from '../../domain/sort.ts';
 import { findUnicode } from '../../domain/text.ts';
 import { byName, type WorkItem } from '../../judging/work.ts';

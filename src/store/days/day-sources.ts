@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { addUp, type Counts } from '../../domain/alerts/rate.ts';
 import type { Day, Instant } from '../../domain/instant.ts';
+import { addUp, type Counts } from '../../domain/pass-rate.ts';
 import type { Belief } from '../../domain/reports/authentication.ts';
 import { findContent } from '../../domain/reports/report-content.ts';
 import { findReporterName } from '../../domain/reports/reporters.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { DayCounts } from '../../domain/alerts/rate.ts';
 import { addDays, type Day, type DayRange } from '../../domain/instant.ts';
+import type { DayCounts } from '../../domain/pass-rate.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import { selectAccountAlerts } from '../alerts/alerts.ts';
 import {

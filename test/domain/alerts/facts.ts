@@ -1,11 +1,11 @@
 import { decide } from '../../../src/domain/alerts/decide.ts';
 import type { Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
-import type { DayCounts } from '../../../src/domain/alerts/rate.ts';
 import { RULES } from '../../../src/domain/alerts/registry.ts';
 import type { Resolution } from '../../../src/domain/alerts/resolution.ts';
 import type { Occurrence } from '../../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../../src/domain/instant.ts';
+import type { DayCounts } from '../../../src/domain/pass-rate.ts';
 
 /** The newest day of every test unless given; its reports arrive on the next day. */
 export const D: Day = '2026-03-14';

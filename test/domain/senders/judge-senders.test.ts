@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addUp } from '../../../src/domain/alerts/rate.ts';
 import {
   loadOrganizationalDomains,
   loadOwnerDomains,
 } from '../../../src/domain/dns/organizational-domain.ts';
+import { addUp } from '../../../src/domain/pass-rate.ts';
 import { judgeSenders } from '../../../src/domain/senders/judge-senders.ts';
 import { createNamer } from '../../../src/domain/senders/service-name.ts';
 import { parseServices } from '../../../src/domain/senders/services.ts';

@@ -1,7 +1,7 @@
 import { type TimeInterval, utcDay, utcMonday, utcMonth } from 'd3-time';
-import { addUp, type Counts, type DayCounts } from '../../../domain/alerts/rate.ts';
 import type { PolicyStep } from '../../../domain/dns/policy-steps.ts';
 import { addDays, countDays, type Day, toDay, toInstant } from '../../../domain/instant.ts';
+import { addUp, type Counts, type DayCounts } from '../../../domain/pass-rate.ts';
 
 /** The days from `from` to `to`, both included; 0 messages when no report covers them. */
 export interface ChartColumn extends Counts {

@@ -1,7 +1,7 @@
 import { line } from 'd3-shape';
 import { html } from 'hono/html';
-import { addUp, toPassRate } from '../../../domain/alerts/rate.ts';
 import { type Day, toDay } from '../../../domain/instant.ts';
+import { addUp, toPassRate } from '../../../domain/pass-rate.ts';
 import { formatWeekday, pluralize } from '../../../domain/text.ts';
 import { describePassed, formatPeriod, type Html } from '../text.ts';
 import { type ChartColumn, type ChartColumns, findColumn, toPosition } from './columns.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { addUp } from '../../../domain/alerts/rate.ts';
+import { addUp } from '../../../domain/pass-rate.ts';
 import { formatCount } from '../../../domain/text.ts';
 import { describeFailed, formatPeriod, formatRateInColumn, type Html } from '../text.ts';
 import type { ChartColumns } from './columns.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { toPassRate } from '../../../domain/alerts/rate.ts';
+import { toPassRate } from '../../../domain/pass-rate.ts';
 import {
   formatCount,
   formatDay,

@@ -1,5 +1,5 @@
-import { failedOf } from '../../../domain/alerts/rate.ts';
 import type { Day } from '../../../domain/instant.ts';
+import { failedOf } from '../../../domain/pass-rate.ts';
 import type { Sender } from '../../../domain/senders/sender.ts';
 import { addCounts } from '../../../domain/sources/day-sources.ts';
 import type { GroupName } from '../../../domain/sources/groups.ts';

@@ -1,11 +1,11 @@
 import type { Request } from 'express';
 import { html } from 'hono/html';
-import { addUp } from '../../../domain/alerts/rate.ts';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
 import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Day, DayRange } from '../../../domain/instant.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
+import { addUp } from '../../../domain/pass-rate.ts';
 import { advise } from '../../../domain/sources/advice.ts';
 import { formatDay, formatDomainName } from '../../../domain/text.ts';
 import { toEvidenceRange } from '../../../judging/evidence.ts';

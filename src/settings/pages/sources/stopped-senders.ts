@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { failedOf } from '../../../domain/alerts/rate.ts';
 import { toSendersQuery } from '../../../domain/next-step-texts.ts';
+import { failedOf } from '../../../domain/pass-rate.ts';
 import { formatCount, pluralize } from '../../../domain/text.ts';
 import type { SenderMail } from '../../../judging/judged.ts';
 import { renderTable } from '../../frame/elements.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isDrop, toDrop, toPassRate } from '../../../src/domain/alerts/rate.ts';
+import { isDrop, toDrop, toPassRate } from '../../src/domain/pass-rate.ts';
 
 const counts = fc
   .tuple(

@@ -1,5 +1,5 @@
-import type { Day } from '../instant.ts';
-import { addSafely } from '../safe-sum.ts';
+import type { Day } from './instant.ts';
+import { addSafely } from './safe-sum.ts';
 
 /** Messages, and how many of them passed DMARC. */
 export interface Counts {
