@@ -4,8 +4,8 @@ import { once } from '../domain/text.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createAuthentication } from './authenticate.ts';
-import { openContract, type ValidRequest } from './contract.ts';
-import { type ContractDocument, readContract } from './contract-document.ts';
+import { type Contract, openContract, type ValidRequest } from './contract.ts';
+import { readContract } from './contract-document.ts';
 import { answerErrors, describeErrors } from './errors.ts';
 import { type CreateStore, limitPerAddress, limitPerKey } from './limits.ts';
 import { openAnswer } from './lists.ts';
@@ -24,12 +24,11 @@ export interface ApiDeps extends Pick<Given, 'now' | 'networks' | 'days'>, Repor
   readonly pageCacheBytes: number;
   readonly logError: (error: unknown, req?: { id: string }) => void;
   /** openapi/v1.yaml when none is given. */
-  readonly document?: ContractDocument | undefined;
+  readonly contract?: Contract | undefined;
   readonly createStore?: CreateStore | undefined;
   /** Of the service, for its sandbox. */
   readonly shared?: {
     readonly limitAddress: ReturnType<typeof limitPerAddress>;
-    readonly contract: Awaited<ReturnType<typeof openContract>>;
   };
 }
 
@@ -41,12 +40,11 @@ export async function createExternalApi(deps: ApiDeps) {
   const limitAddress = shared?.limitAddress ?? limitPerAddress(requestsPerIp, createStore);
   const { authenticate, flush } = createAuthentication(deps, shared ? 'test' : 'live');
   const limitKey = limitPerKey(requestsPerKey, createStore, shared && 'sandbox');
-  const document = deps.document ?? (await readContract());
-  const contract = shared?.contract ?? (await openContract(document));
+  const contract = deps.contract ?? (await openContract(await readContract()));
   const { operations, validate, toRequest } = contract;
   const { sendList, readList, measurePages } = createPages(deps.pageCacheBytes);
   const answerError = answerErrors(logError);
-  const given = toGiven(deps, document);
+  const given = toGiven(deps, contract);
 
   const admit = async (req: ApiRequest) => {
     // The sandbox counts a request before it waits for its data.
@@ -73,18 +71,18 @@ export async function createExternalApi(deps: ApiDeps) {
 
   const describeError = describeErrors(logError);
   const agents = { operations, admit, toRequest, readList, answerError, describeError };
-  return { listener, agents, flush, measurePages, document, shared: { limitAddress, contract } };
+  return { listener, agents, flush, measurePages, contract, shared: { limitAddress } };
 }
 
 /** For callers that name an operation and its values, without HTTP. */
 export type Agents = ExternalApi['agents'];
 
-function toGiven(deps: ApiDeps, { info }: ContractDocument): Given {
+function toGiven(deps: ApiDeps, { version }: Contract): Given {
   const { now, networks, days, services, store } = deps;
   const findAddress = async (accountId: string) =>
     (await listReportAddresses(store.db, accountId, deps))[0];
   const limits = { key_per_minute: deps.requestsPerKey, ip_per_minute: deps.requestsPerIp };
-  const versions = once(() => ({ service: deps.readVersion(), contract: info.version }));
+  const versions = once(() => ({ service: deps.readVersion(), contract: version }));
   return {
     ...{ now, networks, days, findAddress },
     findKnown: async () => [await services.findVersion(), networks?.findVersion()],

@@ -41,6 +41,8 @@ interface Route {
   readonly path: Parameters['path'];
 }
 
+export type Contract = Awaited<ReturnType<typeof openContract>>;
+
 /**
  * `validate` finds a request's operation and validates its parameters, or throws `Failure`. openapi-backend compiles the
  * schemas. Its `handleRequest` would take 66 µs: here the operation of a path is remembered, and compiled
@@ -89,7 +91,7 @@ export async function openContract(definition: ContractDocument) {
     const valuesIn = (place: 'path' | 'query') => toValues(place, pairs, operation.parameters);
     return check(operation, { path: valuesIn('path'), query: valuesIn('query') });
   };
-  return { operations, validate, toRequest };
+  return { version: definition.info.version, operations, validate, toRequest };
 }
 
 /** As texts. Nobody has named values of a later contract: each is one of the operation, and of its type. */

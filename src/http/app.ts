@@ -14,7 +14,7 @@ import { toClientAddress } from '../domain/client-address.ts';
 import { Failure } from '../domain/failure.ts';
 import { once } from '../domain/text.ts';
 import { createExternalApi, type ExternalApi } from '../external/api.ts';
-import type { ContractDocument } from '../external/contract-document.ts';
+import type { Contract } from '../external/contract.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
 import { send, toBody } from '../external/send.ts';
@@ -44,7 +44,7 @@ interface AppDeps {
   /** The file of Plumbline's own networks. */
   readonly shippedNetworks?: string;
   /** The contract to serve; openapi/v1.yaml when none is given. */
-  readonly document?: ContractDocument;
+  readonly contract?: Contract;
   /** Serves the docs and the sandbox alone: the store is an empty one, so there is nobody to sign in. */
   readonly isSandbox?: boolean;
 }
@@ -68,7 +68,7 @@ export async function createApp(deps: AppDeps) {
   const networks = await openNetworks({ ...config, shippedNetworks: deps.shippedNetworks }, log);
   const days = createDaysReads(store, { now, logError });
   const common = { ...config, store, now, logError, createStore, networks, days };
-  const served = { ...common, services, readVersion, document: deps.document };
+  const served = { ...common, services, readVersion, contract: deps.contract };
   const external = await createExternalApi(served);
   watchAll(metrics, external.measurePages, counters);
   const sandbox = createSandbox(external, { ...served, log });

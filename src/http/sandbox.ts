@@ -51,13 +51,13 @@ export function createSandbox(service: ExternalApi, deps: SandboxDeps) {
   const openApi = async (bytes: Buffer, today: Date): Promise<ExternalApi> => {
     const { openSqliteBytes } = await import('../store/engine/sqlite/open.ts');
     const store = openSqliteBytes(bytes);
-    const { document, shared } = service;
+    const { contract, shared } = service;
     const clock = { now: () => today, logError };
     const pageCacheBytes = Math.min(deps.pageCacheBytes, PAGE_CACHE_BYTES);
     const days = createDaysReads(store, clock);
     const own = { ...clock, store, days, pageCacheBytes, networks: undefined };
     const addresses = { mailHost: undefined, reportAddress: undefined, smtpRecipients: undefined };
-    return createExternalApi({ ...deps, ...own, ...addresses, kept: undefined, document, shared });
+    return createExternalApi({ ...deps, ...own, ...addresses, kept: undefined, contract, shared });
   };
 
   const fail = ({ message }: Error): void => {

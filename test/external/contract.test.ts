@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openContract } from '../../src/external/contract.ts';
-import { readContract } from '../../src/external/contract-document.ts';
 import type { Parameter } from '../../src/external/parameters.ts';
-import { serveApi } from '../support/api.ts';
+import { copyContract, serveApi } from '../support/api.ts';
 import { anAccount } from '../support/builders.ts';
 
 const ID = '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e';
@@ -11,14 +10,14 @@ const ALERTS = '/v1/external/alerts';
 
 /** The contract with one more parameter of the query of alerts. */
 async function contractWith(schema: Parameter['schema'], more: object = {}) {
-  const document = await readContract();
+  const document = await copyContract();
   const parameters = document.paths?.[ALERTS]?.get?.parameters as object[];
   parameters.push({ name: 'since', in: 'query', schema, ...more });
   return document;
 }
 
 async function parametersOf(url: string, document?: Parameters<typeof openContract>[0]) {
-  const { validate } = await openContract(document ?? (await readContract()));
+  const { validate } = await openContract(document ?? (await copyContract()));
   return JSON.stringify(validate({ method: 'GET', url } as never).parameters);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findDeprecationFault } from '../../scripts/contract/deprecations.ts';
-import { type DeclaredOperation, readContract } from '../../src/external/contract-document.ts';
-import { serveApi } from '../support/api.ts';
+import type { DeclaredOperation } from '../../src/external/contract-document.ts';
+import { copyContract, serveApi } from '../support/api.ts';
 import { aDomain, anAccount } from '../support/builders.ts';
 import { operations } from '../support/contract-document.ts';
 
@@ -29,7 +29,7 @@ interface Marks extends Record<string, unknown> {
 
 /** The contract, with extensions on one operation. */
 async function contractWith(operationId: OperationId, { declaredIn = [], ...extensions }: Marks) {
-  const document = await readContract();
+  const document = await copyContract();
   const operation = document.paths?.[PATHS[operationId]]?.get;
   Object.assign(operation ?? {}, extensions);
   const responses = (operation?.responses ?? {}) as Answers;
@@ -80,7 +80,7 @@ describe.each(OPERATIONS)('%s, deprecated', (operationId) => {
 });
 
 test('openapi/v1.yaml declares the headers nowhere, so that no mock server sends them', async () => {
-  const names = JSON.stringify(await readContract()).match(/"(Deprecation|Sunset)":/g);
+  const names = JSON.stringify(await copyContract()).match(/"(Deprecation|Sunset)":/g);
   expect(names).toBeNull();
 });
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { readContract } from '../../src/external/contract-document.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
-import { serveApi } from '../support/api.ts';
+import { copyContract, serveApi } from '../support/api.ts';
 import { anAccount, NOW } from '../support/builders.ts';
 
 test('GET /v1/external/key has the key, its account, its limits, the retention and the versions', async () => {
@@ -23,7 +22,7 @@ test('GET /v1/external/key has the key, its account, its limits, the retention a
       retention_days: 400,
       versions: {
         service: expect.stringContaining(manifest.version),
-        contract: (await readContract()).info.version,
+        contract: (await copyContract()).info.version,
       },
     },
   });

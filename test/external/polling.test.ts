@@ -1,9 +1,8 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readContract } from '../../src/external/contract-document.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { type Api, serveApi, startApi } from '../support/api.ts';
+import { type Api, copyContract, serveApi, startApi } from '../support/api.ts';
 import { aDomain, anAccount, aReport, receive, type TestAccount } from '../support/builders.ts';
 
 let api: Api;
@@ -136,7 +135,7 @@ describe('the ETag and the schema of the answer', () => {
 
   /** The tags of a list and of reports, from a server with a changed contract. */
   async function tagsWith(store: Store, change: (schemas: Record<string, Schema>) => void) {
-    const document = await readContract();
+    const document = await copyContract();
     change(document.components?.schemas as unknown as Record<string, Schema>);
     const other = await startApi({ store: { ...store, close: async () => undefined }, document });
     const tags: Record<string, string | undefined> = {};

@@ -4,13 +4,21 @@ import pino from 'pino';
 import request from 'supertest';
 import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import type { ContractDocument } from '../../src/external/contract-document.ts';
+import { openContract } from '../../src/external/contract.ts';
+import { type ContractDocument, readContract } from '../../src/external/contract-document.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { holdToContract } from './contract.ts';
 import { noteExercised } from './contract-coverage.ts';
 import { openTestStore } from './store.ts';
+
+/** Read and compiled once for all tests of a process. */
+const read = readContract();
+const contract = read.then(openContract);
+
+/** The contract, to be changed. */
+export const copyContract = async (): Promise<ContractDocument> => structuredClone(await read);
 
 const NO_LIMIT = 1_000_000;
 
@@ -100,7 +108,7 @@ export async function startApi({
   const app = await createApp({
     ...{ config, store, log, now, metrics },
     isStopping: isStopping ?? (() => false),
-    ...(document === undefined ? {} : { document }),
+    contract: await (document === undefined ? contract : openContract(document)),
     ...(shippedNetworks === undefined ? {} : { shippedNetworks }),
     site,
   });
