@@ -1243,6 +1243,13 @@ export interface components {
              * @example 1807
              */
             readonly aligned_messages: number;
+            /**
+             * Format: int32
+             * @description 1 for the content that came first, and one more each time another one took its place: the operator corrected the
+             *     report, or an authenticated mail had other figures.
+             * @example 1
+             */
+            readonly revision: number;
         };
         /** @description The figures of a DMARC aggregate report, and the domain that it is about. */
         readonly AccountReport: {
@@ -2441,6 +2448,12 @@ export interface components {
          */
         readonly Limit: number;
         /**
+         * @description The largest number of items in the page. Decimal digits only. A page of more than 4 MiB ends earlier: the next one
+         *     begins where `Link` says, `offset` raised by the number of items.
+         * @example 50
+         */
+        readonly LargeLimit: number;
+        /**
          * @description The largest number of items in the answer. Decimal digits only. An answer of more than 4 MiB ends earlier, with
          *     `has_more`.
          * @example 50
@@ -2657,10 +2670,11 @@ export interface operations {
                  */
                 readonly order?: components["parameters"]["OverviewOrder"];
                 /**
-                 * @description The largest number of items in the page. Decimal digits only.
+                 * @description The largest number of items in the page. Decimal digits only. A page of more than 4 MiB ends earlier: the next one
+                 *     begins where `Link` says, `offset` raised by the number of items.
                  * @example 50
                  */
-                readonly limit?: components["parameters"]["Limit"];
+                readonly limit?: components["parameters"]["LargeLimit"];
                 /**
                  * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
                  *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
@@ -2719,10 +2733,11 @@ export interface operations {
                 /** @description The last day, UTC, which is included; 1970-01-01 or later. Without it, today. */
                 readonly until?: components["parameters"]["Until"];
                 /**
-                 * @description The largest number of items in the page. Decimal digits only.
+                 * @description The largest number of items in the page. Decimal digits only. A page of more than 4 MiB ends earlier: the next one
+                 *     begins where `Link` says, `offset` raised by the number of items.
                  * @example 50
                  */
-                readonly limit?: components["parameters"]["Limit"];
+                readonly limit?: components["parameters"]["LargeLimit"];
                 /**
                  * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
                  *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator

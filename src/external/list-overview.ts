@@ -1,6 +1,7 @@
-import { toDay, toInstant } from '../domain/instant.ts';
-import { byName, byRank, findWork, settleWork } from '../judging/work.ts';
+import { type DayRange, toDay, toInstant } from '../domain/instant.ts';
+import { byName, byRank, findWork, type SettledItem, settleWork } from '../judging/work.ts';
 import { accountVersion } from '../store/domains/worklist.ts';
+import { takeFitting } from '../store/lists/page.ts';
 import { hashVersion } from './computed-version.ts';
 import type { Handler } from './operation.ts';
 import { toPolicy, toWorkFields } from './work-fields.ts';
@@ -30,17 +31,22 @@ export const listOverview = (({ accountId, query }, given) => {
       };
       const settled = await settleWork({ reader, days, networks }, page);
       const address = await given.findAddress(accountId);
-      const shown = order === 'domain' ? settled : settled.sort(byRank);
-      const data = shown.map((item) => ({
-        id: item.id,
-        domain: item.name,
-        status: item.facts.status,
-        last_report_at: item.lastReportAt,
-        policy: toPolicy(item),
-        ...toWorkFields(item, range, address),
-        open_alerts: item.facts.openAlerts.length,
-      }));
+      // Before it is put in order: the next page begins behind the last one of the order that pages are made by.
+      const rows = settled.map((item) => ({ ...item, body: toItem(item, range, address) }));
+      const shown = takeFitting(rows, ({ body }) => Buffer.byteLength(JSON.stringify(body)));
+      if (order === 'urgency') shown.sort(byRank);
+      const data = shown.map(({ body }) => body);
       return { version: await toVersion(version), body: { data, total: items.length } };
     },
   };
 }) satisfies Handler<'listOverview'>;
+
+const toItem = (item: SettledItem, range: DayRange, address: string | undefined) => ({
+  id: item.id,
+  domain: item.name,
+  status: item.facts.status,
+  last_report_at: item.lastReportAt,
+  policy: toPolicy(item),
+  ...toWorkFields(item, range, address),
+  open_alerts: item.facts.openAlerts.length,
+});

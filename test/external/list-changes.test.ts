@@ -213,6 +213,26 @@ describe('GET /v1/external/changes', () => {
       }
     });
 
+    test('has no report of a domain that it has not listed, while processes that are killed pause and resume it', async () => {
+      const { id, name: domain } = await aDomain(api.db, account.id);
+      await aDomain(api.db, account.id, { name: 'other.example' });
+      const reports = Array.from({ length: 5 }, () => aReport({ domain }));
+      await receive(api.db, [...reports, aReport({ domain: 'other.example' })]);
+      for (const status of ['paused', 'active', 'paused', 'active'] as const) {
+        await noteOnly(api.db, id, status);
+        for (let isWhole = false; !isWhole; ) {
+          const fresh = new FeedCopy();
+          await fresh.finish(get, 2);
+          expect(fresh.reports.size).toBeLessThan(status === 'paused' ? 2 : 7);
+          isWhole = await finishListings(api.db, async () => false, 2);
+        }
+      }
+      const whole = new FeedCopy();
+      await whole.finish(get);
+      await whole.hold(get);
+      expect(whole.reports.size).toBe(6);
+    });
+
     test('of which the rows have gone, says when its object came', async () => {
       const { id, name: domain } = await aDomain(api.db, account.id);
       await receive(api.db, [aReport({ domain })], LATER);
@@ -359,7 +379,9 @@ describe('GET /v1/external/changes', () => {
     test('at the cost of two items at most for a pause, a removal and a correction, besides reports that come back', async () => {
       const copy = new FeedCopy();
       await copy.finish(get);
-      const { cursor } = copy;
+      const late = new FeedCopy();
+      late.cursor = copy.cursor;
+      for (const [id, one] of copy.domains) late.domains.set(id, one);
       const costs: Readonly<Record<string, () => Promise<unknown>>> = {
         'domain.unlisted': () => updateDomainStatus(api.db, domain.id, 'paused'),
         'domain.listed': () => updateDomainStatus(api.db, domain.id, 'active'),
@@ -376,8 +398,6 @@ describe('GET /v1/external/changes', () => {
           ...(type === 'domain.listed' ? Array(3).fill('report.stored') : []),
         ]);
       }
-      const late = new FeedCopy();
-      late.cursor = cursor;
       await late.finish(get);
       expect(late.begunAgain).toBe(0);
       await copy.hold(get);

@@ -138,7 +138,7 @@ describe('GET /v1/external/days', () => {
     expect((await read('days', again)).status).toBe(200);
   });
 
-  test.each([1, 2, 3, 4, 7, 200])(
+  test.each([1, 2, 3, 4, 7, 1_000])(
     'a walk by %i meets each active domain on each day, newest day first, then by name',
     async (limit) => {
       const { db, get, key, domains, send } = await serveDomains([

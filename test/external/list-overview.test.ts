@@ -168,6 +168,14 @@ describe('GET /v1/external/overview', () => {
     }
   });
 
+  test('a page has up to 1,000 domains', async () => {
+    const { db, accountId, read } = await serveAccount();
+    for (let i = 0; i < 202; i += 1) await aDomain(db, accountId, { name: `n${i}.example` });
+    const whole = await read('?limit=1000');
+    expect([whole.body.data.length, whole.headers['link']]).toEqual([202, undefined]);
+    expect((await read('?limit=1001')).body.error.message).toContain('from 1 to 1000');
+  });
+
   test('tells the same as the page of the domain after each change: what is kept of its mail is not older', async () => {
     const { db, get, key, accountId, read, add, send } = await serveAccount();
     const { id: domainId } = await add('a.example');

@@ -44,6 +44,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
             record_count: 4,
             total_messages: 1830,
             aligned_messages: 1807,
+            revision: 1,
           },
         ],
         total: 1,

@@ -5,11 +5,27 @@ import { withReplica } from '../../src/store/engine/postgres/reader.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import { type Plan, type Reader, runPlan } from '../../src/store/engine/reader.ts';
 import { type Head, newVersion } from '../../src/store/lists/heads.ts';
-import { findHead, parseItems, readCurrentPage, readPage } from '../../src/store/lists/page.ts';
+import {
+  findHead,
+  MAX_PAGE_BYTES,
+  parseItems,
+  readCurrentPage,
+  readPage,
+  takeFitting,
+} from '../../src/store/lists/page.ts';
 import { daysOf, findPageStart, type PageStart } from '../../src/store/lists/timeline.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aDomain, anAccount, aReport, receive, UNKNOWN_ID } from '../support/builders.ts';
 import { aDatabase, aStore } from '../support/store.ts';
+
+test.each([
+  ['all of them', [1, MAX_PAGE_BYTES - 1], 2],
+  ['those before one too many', [1, MAX_PAGE_BYTES - 1, 1], 2],
+  ['one that is too large', [MAX_PAGE_BYTES + 1, 1], 1],
+  ['none of none', [], 0],
+])('a page of items that have together at most 4 MiB has %s', (_, sizes, count) => {
+  expect(takeFitting(sizes, (size) => size)).toEqual(sizes.slice(0, count));
+});
 
 /** Three items on 2 March, one on 1 March, two on 28 February; and how many queries have asked for them. */
 function aCountedList() {

@@ -69,7 +69,11 @@ export class FeedCopy {
 
   #apply({ type, domain_id, report, report_id = '', domain, alert }: Change): void {
     if (domain !== undefined) this.domains.set(domain.id, domain);
-    if (report !== undefined) this.reports.set(report.id, report);
+    if (report !== undefined) {
+      // A database with foreign keys would refuse it.
+      expect([...this.domains.keys()]).toContain(report.domain_id);
+      this.reports.set(report.id, report);
+    }
     if (alert !== undefined) this.alerts.set(alert.id, alert);
     this.reports.delete(report_id);
     if (type === 'domain.unlisted' || type === 'domain.removed') {

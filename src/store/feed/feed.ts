@@ -8,6 +8,7 @@ import { dialectOf, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { findChange } from '../lists/changes.ts';
+import { MAX_PAGE_BYTES, takeFitting } from '../lists/page.ts';
 import type { ReportOfAccountRow } from '../reports/reports.ts';
 import { fieldsOfAccount } from '../reports/reports.ts';
 import type { Tables } from '../tables.ts';
@@ -42,8 +43,6 @@ export type ToRecords = (
   maxBytes: number,
 ) => { readonly texts: readonly string[]; readonly kept: number };
 
-/** A page ends before the item with which it would be longer. Contents take less than their records as JSON. */
-const MAX_BYTES = 4 * 1024 * 1024;
 /** Contents of some 200 usual reports. */
 const LARGE_CONTENTS = 64 * 1024;
 /** After so many bytes other requests have their turn. */
@@ -126,35 +125,23 @@ function* planRows({ accountId, start, limit, toRecords }: FeedQuery): Plan<Read
   const head = toPosition(newest, start);
   const { after } = head;
   const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
-  const until = toRecords && findLast(rows)?.number;
+  // Contents take less than their records as JSON.
+  const until = toRecords && takeFitting(rows, ({ bytes }) => bytes).at(-1)?.number;
   const found = until === undefined ? [] : yield* ask(contentsOf({ accountId, after, until }));
   return { head, rows, contents: new Map(found.map(({ number, content }) => [number, content])) };
 }
 
-/** The last row up to which all contents may fit into a page; the first one always does. */
-function findLast(rows: readonly ChangeRow[]): ChangeRow | undefined {
-  let bytes = 0;
-  const beyond = rows.findIndex(({ bytes: own }) => {
-    bytes += own;
-    return bytes > MAX_BYTES;
-  });
-  return beyond === -1 ? rows.at(-1) : rows[Math.max(0, beyond - 1)];
-}
-
 const contentsOf = prepareQuery(
   (db, param: Param<{ accountId: string; after: number; until: number }>) =>
-    db
-      .selectFrom('report')
-      .select(['number', 'content'])
-      .where('account_seq', '=', accountSeq(db, param))
-      .where('number', '>', param('after'))
-      .where('number', '<=', param('until')),
+    selectStored(db, param)
+      .select(['report.number', 'content'])
+      .where('report.number', '<=', param('until')),
 );
 
 /** As many items as fit into a page, at least one. */
 async function toItems({ limit, toRecords }: FeedQuery, { rows, contents }: ReadRows) {
   const items: JsonText<Change>[] = [];
-  let [room, turn] = [MAX_BYTES, MAX_BYTES];
+  let [room, turn] = [MAX_PAGE_BYTES, MAX_PAGE_BYTES];
   for (const row of rows.slice(0, limit)) {
     const { item, isWhole } = toRecords
       ? withRecords(row, contents?.get(row.number), { room, toRecords })
@@ -272,15 +259,30 @@ const NO_CONTENT = sql.lit(0).as('bytes');
 
 const text = (value: string) => sql<string>`cast(${sql.lit(value)} as text)`;
 
-const reportsStored: Select = (db, param) =>
-  db
+/** A report is told behind its domain: while that is being paused, or resumed, some have their former numbers. */
+function selectStored<P extends { accountId: string; after: number }>(
+  db: Kysely<Tables>,
+  param: Param<P>,
+) {
+  return db
     .selectFrom('report')
+    .where('account_seq', '=', accountSeq(db, param))
+    .where('report.number', '>', param('after'))
+    .where('report.number', '>', ({ selectFrom }) =>
+      selectFrom('domain')
+        .select('domain.number')
+        .whereRef('domain.id', '=', 'report.domain_id')
+        .where('account_id', '=', param('accountId'))
+        .where('status', '=', 'active'),
+    );
+}
+
+const reportsStored: Select = (db, param) =>
+  selectStored(db, param)
     .select(['report.number', text('report.stored').as('type'), 'report.domain_id'])
     .select(['report.received_at as at', text('report').as('name')])
     .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('object'))
     .select(sql<number>`length(report.content)`.as('bytes'))
-    .where('account_seq', '=', accountSeq(db, param))
-    .where('report.number', '>', param('after'))
     .orderBy('report.number')
     .limit(param('limit'));
 

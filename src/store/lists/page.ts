@@ -13,6 +13,19 @@ export type Page = {
   readonly offset: number;
 };
 
+/** A large page ends before the item with which it would be longer. */
+export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** The first of the items that fit into a page together, at least one. */
+export function takeFitting<Item>(items: readonly Item[], toBytes: (item: Item) => number): Item[] {
+  let bytes = 0;
+  const end = items.findIndex((item) => {
+    bytes += toBytes(item);
+    return bytes > MAX_PAGE_BYTES;
+  });
+  return end === -1 ? [...items] : items.slice(0, Math.max(1, end));
+}
+
 export interface PagedList<Item> {
   /** The id of its cursors, where clients can follow it. */
   readonly id?: string;

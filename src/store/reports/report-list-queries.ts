@@ -52,6 +52,7 @@ const COLUMNS = [
   'record_count',
   'total_messages',
   'aligned_messages',
+  'revision',
 ] as const;
 
 /** Texts of a report that are searched. */

@@ -279,7 +279,7 @@ export function fieldsOfAccount(db: Kysely<Tables>) {
   const { ref } = expressionBuilder<Tables, 'report'>();
   const { id, ...others } = fieldsOf(db);
   // With the table's name, for a join with another that has such a column.
-  return { id, domain_id: ref('report.domain_id'), ...others, revision: ref('revision') };
+  return { id, domain_id: ref('report.domain_id'), ...others };
 }
 
 function fieldsOf(db: Kysely<Tables>) {
@@ -294,6 +294,7 @@ function fieldsOf(db: Kysely<Tables>) {
     record_count: ref('record_count'),
     total_messages: ref('total_messages'),
     aligned_messages: ref('aligned_messages'),
+    revision: ref('revision'),
   };
 }
 
