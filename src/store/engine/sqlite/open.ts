@@ -41,9 +41,6 @@ async function open(path: string, options: StoreOptions): Promise<Store> {
   const { db, connection } = writing;
   try {
     await migrateSqlite(db, connection, options);
-    // What a statement changes is copied before, so that it can be undone alone: else into a file, from eight pages on. Not
-    // before migrating, which may sort a whole table.
-    connection.pragma('temp_store = MEMORY');
     const reading = path === IN_MEMORY ? undefined : connectReading(path);
     const findShortage = createShortage(path, options);
     return toStore(writing, reading, { findShortage, hasThread: options.hasThread ?? false });
@@ -114,6 +111,9 @@ function toStore(
   reading: Connected | undefined,
   { findShortage, hasThread }: { findShortage: Db['findShortage']; hasThread: boolean },
 ): Store {
+  // What a statement changes is copied before, so that it can be undone alone: else into a file, from eight pages on. Not
+  // before migrating, which may sort a whole table.
+  writing.connection.pragma('temp_store = MEMORY');
   const requireFiles = reading && watchFiles(writing.connection.name);
   const write: Db['write'] = async (change) => {
     requireFiles?.();
