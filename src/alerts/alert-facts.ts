@@ -1,6 +1,7 @@
 import { findLasting } from '../domain/alerts/alignment-regression.ts';
 import type { KnownAlert } from '../domain/alerts/facts.ts';
 import type { Views } from '../domain/alerts/occurrences.ts';
+import type { AlertFacts } from '../domain/alerts/registry.ts';
 import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
 import { addDays, BEGIN_OF_TIME, hoursBetween, type Instant, toDay } from '../domain/instant.ts';
 import type { View } from '../domain/reports/authentication.ts';
@@ -52,7 +53,7 @@ export async function findFacts(
   const { id, accountId, version, hasDoubtful, ...known } = found;
   const counted = { domainId, version, days: [] };
   const common = { ...query, ...known, hasDoubtful: Boolean(hasDoubtful), counted };
-  const read = async (view: View) => {
+  const read = async (view: View): Promise<AlertFacts> => {
     const ofView = await readView(reader, { ...common, view });
     const facts = { ...known, ...ofView, dns: toDnsFacts(dns) };
     const lasting = findLasting(facts, thresholds);

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { FailingSource, KnownAlert } from '../domain/alerts/facts.ts';
-import { isNew } from '../domain/alerts/new-failing-source.ts';
+import type { KnownAlert } from '../domain/alerts/facts.ts';
+import { type FailingSource, isNew } from '../domain/alerts/new-failing-source.ts';
 import type { Thresholds } from '../domain/alerts/thresholds.ts';
 import { addDays, BEGIN_OF_TIME, type Day, toDay } from '../domain/instant.ts';
 import type { DayCounts } from '../domain/pass-rate.ts';

@@ -2,8 +2,8 @@ import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { findFacts } from '../alerts/alert-facts.ts';
 import { type Evaluated, evaluate } from '../alerts/evaluate.ts';
 import { readConfig } from '../config/config.ts';
-import { RULES } from '../domain/alerts/registry.ts';
-import { type AlertRule, explainRule } from '../domain/alerts/rule.ts';
+import { type AnyAlertRule, RULES } from '../domain/alerts/registry.ts';
+import { explainRule } from '../domain/alerts/rule.ts';
 import { toInstant } from '../domain/instant.ts';
 import { type AlertOfAccount, listAccountAlerts } from '../store/alerts/alerts.ts';
 import { type DomainRow, listWatchedDomainIds } from '../store/domains/domains.ts';
@@ -50,7 +50,7 @@ export function define(alerts: Command): void {
     .command('explain <domain>')
     .addArgument(new Argument('<type>', TYPES.join(', ')).argParser(parseRule))
     .description('Say why an alert is open, or what it needs to fire.')
-    .action(async (domain: string, rule: AlertRule, options: OutputOptions) => {
+    .action(async (domain: string, rule: AnyAlertRule, options: OutputOptions) => {
       const explained = await withStore(async (store) =>
         explain(store.reader, await findNamedDomain(store.db, domain), rule),
       );
@@ -58,7 +58,7 @@ export function define(alerts: Command): void {
     });
 }
 
-function parseRule(text: string): AlertRule {
+function parseRule(text: string): AnyAlertRule {
   const found = RULES.find(({ type }) => type === text || type === `alert.${text}`);
   if (found === undefined) throw new InvalidArgumentError(`It is one of ${TYPES.join(', ')}.`);
   return found;
@@ -69,7 +69,11 @@ export function evaluateNow(store: Store, domainIds: readonly string[]): Promise
   return evaluate({ store, thresholds, now: () => new Date() }, domainIds);
 }
 
-async function explain(reader: Reader, { id: domainId, name, status }: DomainRow, rule: AlertRule) {
+async function explain(
+  reader: Reader,
+  { id: domainId, name, status }: DomainRow,
+  rule: AnyAlertRule,
+) {
   const { type } = rule;
   const { alertThresholds: thresholds } = readConfig(process.env);
   const now = toInstant(new Date());

@@ -1,6 +1,6 @@
 import { toAlertDays } from './alerts/alert-days.ts';
 import { findAlertText } from './alerts/alert-texts.ts';
-import type { AlertType } from './alerts/registry.ts';
+import { findRule } from './alerts/registry.ts';
 import type { PolicyTag } from './dns/dns-record.ts';
 import { toFirstRecord, toRejectRecord } from './dns/records-to-publish.ts';
 import type { AlertStep, NextStep, Strangers } from './next-step.ts';
@@ -43,12 +43,11 @@ function toSources({ type, day, today }: AlertStep): NonNullable<StepText['link'
   return [`/sources?failing=1&from=${from}&to=${to}`, `See who failed ${when}`];
 }
 
-/** An alert of another type is looked into where it is shown. */
-const ALERT_LINKS: Partial<Record<string, NonNullable<StepText['link']>>> = {
-  'alert.new_failing_source': SOURCES,
-  'alert.alignment_regression': SOURCES,
-  'alert.reports_missing': ROUTE,
-} satisfies Partial<Record<AlertType, StepText['link']>>;
+const ALERT_LINKS = {
+  sources: toSources,
+  dns: () => ROUTE,
+  alert: () => ['#alerts', 'See it'] as const,
+};
 
 export function describeStep(step: NextStep, domain: StepDomain): StepText {
   const { name, address } = domain;
@@ -105,9 +104,8 @@ export function describeStep(step: NextStep, domain: StepDomain): StepText {
 
 function describeAlert(step: AlertStep): StepText {
   const { type, cause } = step;
-  const link = ALERT_LINKS[type] ?? (['#alerts', 'See it'] as const);
-  const text = cause ?? findAlertText(type).advice;
-  return { text, link: link === SOURCES ? toSources(step) : link };
+  const toLink = ALERT_LINKS[findRule(type)?.link ?? 'alert'];
+  return { text: cause ?? findAlertText(type).advice, link: toLink(step) };
 }
 
 function describeFirstReports(address: string | undefined, name: string): StepText {

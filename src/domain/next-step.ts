@@ -1,4 +1,4 @@
-import type { AlertType } from './alerts/registry.ts';
+import { findRule } from './alerts/registry.ts';
 import { findTestTags, type Policy, type PolicyTag, toPolicies } from './dns/dns-record.ts';
 import type { Day } from './instant.ts';
 import { isGood, isMuchForwarded, type MailOfStanding } from './own-mail.ts';
@@ -109,16 +109,8 @@ export function findNextStep(facts: DomainFacts): NextStep {
   return { kind: 'nothing' };
 }
 
-/** Which of several open alerts comes first: that with the least number. A type of a later version comes last. */
-const URGENCY: Readonly<Record<AlertType, number>> = {
-  'alert.new_failing_source': 1,
-  'alert.alignment_regression': 2,
-  'alert.policy_weakened': 3,
-  'alert.dns_record_changed': 4,
-  'alert.reports_missing': 5,
-};
-
-const urgencyOf = (type: string): number => URGENCY[type as AlertType] ?? Number.MAX_SAFE_INTEGER;
+/** A type of a later version comes last. */
+const urgencyOf = (type: string): number => findRule(type)?.urgency ?? Number.MAX_SAFE_INTEGER;
 
 function findAlert({ openAlerts, today }: DomainFacts): NextStep | undefined {
   const [first] = openAlerts.toSorted((a, b) => urgencyOf(a.type) - urgencyOf(b.type));

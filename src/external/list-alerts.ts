@@ -19,13 +19,5 @@ export const listAlerts = (({ accountId, query }) => {
 /** The store knows that a context is an object; the rule of the alert's type has made it. */
 type ServedAlert = Omit<ListedAlert, 'context'> & { context: AlertContexts[AlertType] };
 
-type Schemas = components['schemas'];
-
 /** The context of an alert of each type. */
-export interface AlertContexts {
-  readonly 'alert.alignment_regression': Schemas['AlignmentRegressionContext'];
-  readonly 'alert.reports_missing': Schemas['ReportsMissingContext'];
-  readonly 'alert.new_failing_source': Schemas['NewFailingSourceContext'];
-  readonly 'alert.dns_record_changed': Schemas['DnsRecordChangedContext'];
-  readonly 'alert.policy_weakened': Schemas['PolicyWeakenedContext'];
-}
+type AlertContexts = Required<components['schemas']['AlertContextByType']>;

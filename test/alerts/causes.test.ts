@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { describeCause } from '../../src/domain/alerts/alert-senders.ts';
-import { describeChange, findAlertText } from '../../src/domain/alerts/alert-texts.ts';
+import {
+  describeCause,
+  describeChange,
+  findAlertText,
+} from '../../src/domain/alerts/alert-texts.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { aRecord, aReportOf, aSignature } from '../support/builders.ts';
 import { aMailChannel } from '../support/mail-channel.ts';
@@ -11,6 +14,7 @@ import { aWorld as aBareWorld } from './world.ts';
 /* The cause is known where an alert fires, and all that tell of the alert say it. */
 
 const NAME = 'caused.example';
+const REGRESSION = 'alert.alignment_regression';
 const SES = ['192.0.2.1', '192.0.2.2'];
 const STRANGER = '203.0.113.9';
 const day = (n: number) => addDays('2026-03-01', n);
@@ -55,10 +59,10 @@ test('who stopped signing is in the alert’s context, its text, its mail and it
   });
   const told =
     'Amazon SES stopped signing correctly on 12 Mar 2026 (selector s2): compare its key.';
-  expect(describeCause(alert?.context)).toBe(told);
-  const { describe, advice } = findAlertText('alert.alignment_regression');
+  expect(describeCause(REGRESSION, alert?.context)).toBe(told);
+  const { describe, advice } = findAlertText(REGRESSION);
   expect(describe(alert?.context)).toMatch(told);
-  const change = { type: 'alert.alignment_regression', context: alert?.context };
+  const change = { type: REGRESSION, context: alert?.context };
   expect(describeChange({ ...change, isResolved: false }, NAME)).toMatch(
     `Pass rate fell on ${NAME}: ${told}`,
   );
@@ -75,7 +79,7 @@ test('the figures of the cause follow what comes while the alert is open, and a 
     ...{ sender: STRANGER, service: null, source_ip: STRANGER },
     ...{ message_count: 2_100, failed_count: 2_100, selector: null, signing_domain: null },
   });
-  expect(describeCause(changed?.context)).toBe(
+  expect(describeCause(REGRESSION, changed?.context)).toBe(
     `Most of what has failed since 12 Mar 2026 is from ${STRANGER}: 2,100 of 2,100 messages failed.`,
   );
   const [resolved] = await say(13, [...bySes(200, 'pass'), own]);
@@ -100,7 +104,7 @@ test('a new failing source names the service of most, and how many sent besides'
     { ip: '198.51.100.1', message_count: 30, failed_count: 30, service: 'Twilio SendGrid' },
     { ip: '198.51.100.2', message_count: 30, failed_count: 30, service: 'Twilio SendGrid' },
   ]);
-  expect(describeCause(alert?.context)).toBe(
+  expect(describeCause('alert.new_failing_source', alert?.context)).toBe(
     'Twilio SendGrid and 2 more sources sent 140 messages from addresses not seen before, of which 140 failed.',
   );
   expect(subjectsOf(mails)).toContain(`Twilio SendGrid fails on ${NAME}`);

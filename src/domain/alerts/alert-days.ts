@@ -1,4 +1,5 @@
 import { addDays, type Day, type DayRange } from '../instant.ts';
+import { findRule } from './registry.ts';
 
 /** A link from an alert shows so many days at most: the names of sources are of a month. */
 const LINKED_DAYS = 30;
@@ -11,9 +12,9 @@ interface DaysOfAlert {
   readonly end: Day;
 }
 
-/** The days that an alert is about, for every link from it: a fallen pass rate lasts, and any other has its own day. */
+/** The days that an alert is about, for every link from it. */
 export function toAlertDays({ type, day, end }: DaysOfAlert): DayRange {
-  if (type !== 'alert.alignment_regression' || end <= day) return { from: day, to: day };
+  if (!findRule(type)?.isLasting || end <= day) return { from: day, to: day };
   const last = addDays(day, LINKED_DAYS - 1);
   return { from: day, to: end < last ? end : last };
 }

@@ -8,15 +8,30 @@ import {
   toDrop,
   toPassRate,
 } from '../pass-rate.ts';
-import type { Facts } from './facts.ts';
+import type { FailureCause } from '../sources/failure-cause.ts';
+import { formatCount, formatDay, pluralize } from '../text.ts';
+import { type Context, formatNumber, formatRate, isContext } from './context.ts';
+import type { CommonFacts } from './facts.ts';
 import type { Resolution } from './resolution.ts';
-import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
+import {
+  type AlertRule,
+  type Cause,
+  isFresh,
+  isWatched,
+  listKnown,
+  type Occurrence,
+} from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.alignment_regression';
 
+interface Facts extends CommonFacts {
+  /** Who sends most of what fails since the pass rate fell; only while it lasts. */
+  readonly cause?: FailureCause | undefined;
+}
+
 /** The pass rate of a day fell far below that of the days before it. */
-export const alignmentRegression: AlertRule<typeof TYPE> = {
+export const alignmentRegression: AlertRule<typeof TYPE, Facts> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
     replay(facts, thresholds).map((found) => toOccurrence(found, facts)),
@@ -26,6 +41,13 @@ export const alignmentRegression: AlertRule<typeof TYPE> = {
       ? explainLatest(facts, thresholds)
       : explainOpen(last, facts, thresholds);
   },
+  title: 'Pass rate fell',
+  describe: describeFall,
+  advice: 'The pass rate fell: find out whose messages fail since then.',
+  findCause,
+  urgency: 2,
+  link: 'sources',
+  isLasting: true,
 };
 
 /** The regression that is open, or would be. */
@@ -60,7 +82,7 @@ function replay(facts: Facts, thresholds: Thresholds): Regression[] {
 }
 
 function mayFireOn(facts: Facts, thresholds: Thresholds): (day: Day) => boolean {
-  const fired = new Set(alertsOf(facts, TYPE).map(({ context }) => context['day']));
+  const fired = new Set(listKnown(facts, TYPE).map(({ context }) => context['day']));
   return (day) =>
     isFresh(day, facts, thresholds) || (fired.has(day) && isWatched(day, facts.watchedSince));
 }
@@ -133,4 +155,32 @@ function explainSilence(day: Day, facts: Facts, t: Thresholds): string[] {
     return [`It does not fire: the domain was resumed at ${watchedSince}, after ${day}.`];
   if (!isFresh(day, facts, t)) return [`It does not fire: ${day} is too old.`];
   return [`It does not fire: it has fired for ${day} or for a day before it, and resolved since.`];
+}
+
+function describeFall(context: Context): string {
+  const { day, message_count: messages, failed_count: failed } = context;
+  const drop = formatNumber(context['drop_pct']);
+  const [prev, curr] = ['prev_pass_rate', 'curr_pass_rate'].map((name) =>
+    formatRate(context[name]),
+  );
+  const fall = `The pass rate fell by ${drop} points, from ${prev} to ${curr}.`;
+  const told = [findCause(context)?.text, fall].filter(Boolean).join(' ');
+  if (typeof messages !== 'number' || typeof failed !== 'number') return told;
+  const when = typeof day === 'string' ? ` on ${formatDay(day)}` : '';
+  return `${told} ${formatCount(failed)} of ${pluralize(messages, 'message')} failed${when}.`;
+}
+
+function findCause({ day, cause }: Context): Cause | undefined {
+  if (typeof day !== 'string' || !isContext(cause)) return undefined;
+  const sender = String(cause['sender']);
+  return { sender, text: describeCause(sender, cause, formatDay(day)) };
+}
+
+function describeCause(sender: string, cause: Context, day: string): string {
+  const { selector, signing_domain: domain, message_count, failed_count } = cause;
+  if (typeof domain === 'string') {
+    const key = typeof selector === 'string' ? ` (selector ${selector})` : '';
+    return `${sender} stopped signing correctly on ${day}${key}: compare its key.`;
+  }
+  return `Most of what has failed since ${day} is from ${sender}: ${formatCount(Number(failed_count))} of ${pluralize(Number(message_count), 'message')} failed.`;
 }

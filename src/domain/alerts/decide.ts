@@ -1,8 +1,8 @@
-import type { Facts, KnownAlert } from './facts.ts';
+import type { KnownAlert } from './facts.ts';
 import { findOccurrences, isSame, type Views } from './occurrences.ts';
-import { RULES } from './registry.ts';
+import { type AlertFacts, type AnyAlertRule, RULES } from './registry.ts';
 import type { Resolution } from './resolution.ts';
-import { type AlertRule, alertsOf, type Occurrence } from './rule.ts';
+import { listKnown, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** What has to change so that the open alerts are those that follow from the facts. */
@@ -21,10 +21,10 @@ export function decide(views: Views, thresholds: Thresholds): Decision[] {
   return RULES.flatMap((rule) => decideType(rule, views, thresholds));
 }
 
-function decideType(rule: AlertRule, views: Views, thresholds: Thresholds): Decision[] {
+function decideType(rule: AnyAlertRule, views: Views, thresholds: Thresholds): Decision[] {
   const { type } = rule;
   const [facts] = views;
-  const known = alertsOf(facts, type);
+  const known = listKnown(facts, type);
   const open = known.filter(({ isOpen }) => isOpen);
   const occurrences = findOccurrences(rule, views, thresholds);
   // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen it.
@@ -47,9 +47,9 @@ function decideType(rule: AlertRule, views: Views, thresholds: Thresholds): Deci
 
 /** Why an alert resolves that has no occurrence any more. */
 function findEnding(
-  rule: AlertRule,
+  rule: AnyAlertRule,
   alert: KnownAlert,
-  { facts, thresholds }: { facts: Facts; thresholds: Thresholds },
+  { facts, thresholds }: { facts: AlertFacts; thresholds: Thresholds },
 ): Resolution {
   const ofType = rule.findEnding?.(alert, facts, thresholds);
   if (ofType !== undefined) return ofType;

@@ -1,14 +1,19 @@
 import { RECORD_TYPES, type RecordType, toRecordName } from '../dns/dns-record.ts';
-import { type DnsChange, isRecent } from '../dns/dns-watch.ts';
+import { type DnsChange, type DnsRecordState, isRecent } from '../dns/dns-watch.ts';
 import { toDay } from '../instant.ts';
-import type { Facts } from './facts.ts';
+import type { Context } from './context.ts';
+import type { CommonFacts } from './facts.ts';
 import { type AlertRule, findOpen, isFresh, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.dns_record_changed';
 
+export interface DnsFacts extends CommonFacts {
+  readonly dns: Readonly<Partial<Record<RecordType, DnsRecordState>>>;
+}
+
 /** The DMARC or SPF record differs from the last confirmed one. */
-export const dnsRecordChanged: AlertRule<typeof TYPE> = {
+export const dnsRecordChanged: AlertRule<typeof TYPE, DnsFacts> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
     RECORD_TYPES.flatMap((type) => {
@@ -26,13 +31,19 @@ export const dnsRecordChanged: AlertRule<typeof TYPE> = {
   },
   explain: (facts, thresholds) =>
     RECORD_TYPES.map((type) => explainRecord(type, facts, thresholds)),
+  title: 'DNS record changed',
+  describe: describeRecord,
+  advice: 'A DNS record changed: make sure that this was meant.',
+  urgency: 4,
+  link: 'alert',
+  isLasting: false,
 };
 
 /** A change fires while it is fresh. Once it has fired, it stays open for as long as the thresholds allow. */
 export function mayBeOpen(
   { at }: DnsChange,
   isKnown: boolean,
-  facts: Facts,
+  facts: DnsFacts,
   thresholds: Thresholds,
 ): boolean {
   if (facts.watchedSince !== null && at < facts.watchedSince) return false;
@@ -42,7 +53,7 @@ export function mayBeOpen(
 function toOccurrence(
   type: RecordType,
   { former, current }: DnsChange,
-  { domain }: Facts,
+  { domain }: DnsFacts,
 ): Occurrence {
   const context = {
     record_type: type,
@@ -54,7 +65,7 @@ function toOccurrence(
   return { subject: type, ending: null, context };
 }
 
-export function explainRecord(type: RecordType, facts: Facts, t: Thresholds): string {
+export function explainRecord(type: RecordType, facts: DnsFacts, t: Thresholds): string {
   const state = facts.dns[type];
   const name = `${type.toUpperCase()} at ${toRecordName(type, facts.domain)}`;
   if (state === undefined || (state.confirmed === null && state.candidate === null))
@@ -70,4 +81,12 @@ export function explainRecord(type: RecordType, facts: Facts, t: Thresholds): st
       `Changed at ${state.change.at} from ${state.change.former ?? 'no record'}; the alert stays open until the former value returns, or for ${t.dnsChangeDays} days.`,
     );
   return parts.join(' ');
+}
+
+function describeRecord(context: Context): string {
+  const record = `The ${context['record_type']} record at ${context['record_name']}`;
+  const [before, after] = [context['previous_value'], context['current_value']];
+  if (context['change'] === 'added') return `${record} was added: ${after}`;
+  if (context['change'] === 'removed') return `${record} was removed. It was: ${before}`;
+  return `${record} was changed from ${before} to ${after}`;
 }

@@ -1,13 +1,39 @@
 import type { Day } from '../instant.ts';
+import type { Counts } from '../pass-rate.ts';
 import { addSafely } from '../safe-sum.ts';
-import type { Facts, FailingSource } from './facts.ts';
-import { type AlertRule, alertsOf, isFresh, isWatched, type Occurrence } from './rule.ts';
+import { formatCount, pluralize } from '../text.ts';
+import { type Context, formatNumber } from './context.ts';
+import type { CommonFacts } from './facts.ts';
+import {
+  type AlertRule,
+  type Cause,
+  isFresh,
+  isWatched,
+  listKnown,
+  type Occurrence,
+} from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.new_failing_source';
 
+interface Facts extends CommonFacts {
+  /** Addresses that failed more than the thresholds allow, on days that may still fire or have fired. */
+  readonly failingSources: readonly FailingSource[];
+}
+
+export interface FailingSource extends Counts {
+  readonly day: Day;
+  readonly address: string;
+  /** The service that sent; null when no evidence names one, or the address is not new. */
+  readonly service: string | null;
+  /** Data days between its last message and this day, both excluded, up to what rules need; null if it sent none before. */
+  readonly absentDays: number | null;
+  /** Later days on which a new source sent too many failing messages. */
+  readonly laterFailingDays: readonly Day[];
+}
+
 /** Addresses not seen before sent failing messages: a spoofer, or a service that was not set up for DMARC. */
-export const newFailingSource: AlertRule<typeof TYPE> = {
+export const newFailingSource: AlertRule<typeof TYPE, Facts> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) =>
     findDays(facts, thresholds).map((day) => toOccurrence(day, facts, thresholds)),
@@ -22,10 +48,17 @@ export const newFailingSource: AlertRule<typeof TYPE> = {
       ...explainLatest(facts, thresholds),
     ];
   },
+  title: 'New failing source',
+  describe: describeSources,
+  advice: 'Addresses that are new here send mail that fails: find out whether it is yours.',
+  findCause,
+  urgency: 1,
+  link: 'sources',
+  isLasting: false,
 };
 
 function findDays(facts: Facts, thresholds: Thresholds): Day[] {
-  const fired = new Set(alertsOf(facts, TYPE).map(({ subject }) => subject));
+  const fired = new Set(listKnown(facts, TYPE).map(({ subject }) => subject));
   const days = new Set(newSources(facts, thresholds).map(({ day }) => day));
   return [...days]
     .filter((day) => isWatched(day, facts.watchedSince))
@@ -99,4 +132,40 @@ function explainLatest({ days, failingSources }: Facts, t: Thresholds): string[]
     `It fires when addresses not seen in the ${t.newSourceDays} data days before send at least ${t.newSourceMessages} messages each of which ${t.newSourceFailPercent} % fail. On ${day}, ${failing} ${failing === 1 ? 'address fails' : 'addresses fail'} so much, known ones included.`,
     `It resolves when none of them has sent ${t.newSourceMessages} failing messages a day for ${t.newSourceQuietDays} data days.`,
   ];
+}
+
+function describeSources(context: Context): string {
+  const more = Number(context['additional_sources'] ?? 0);
+  const list = listAlertSources(context).map(
+    ({ ip, failed_count }) => `${ip} (${formatNumber(failed_count)} failed)`,
+  );
+  if (more > 0) list.push(`${formatCount(more)} more`);
+  const cause = findCause(context);
+  if (cause !== undefined) return `${cause.text} Sources: ${list.join(', ')}.`;
+  return `${formatNumber(context['failed_count'])} of ${formatNumber(context['message_count'])} messages from addresses not seen before failed: ${list.join(', ')}.`;
+}
+
+/** The sources that a context names. */
+export function listAlertSources({ sources }: Context): readonly Context[] {
+  return Array.isArray(sources) ? (sources as Context[]) : [];
+}
+
+/** The service, or the address without one, of most failed messages; and how many sources are not its own. */
+function findCause(context: Context): Cause | undefined {
+  const sources = listAlertSources(context);
+  const failed = new Map<unknown, number>();
+  for (const { service, ip, failed_count } of sources) {
+    const sender = service ?? ip;
+    failed.set(sender, addSafely(failed.get(sender) ?? 0, Number(failed_count)));
+  }
+  const [most] = [...failed].sort(([, a], [, b]) => b - a);
+  if (most === undefined) return undefined;
+  const others = sources.filter(({ service, ip }) => (service ?? ip) !== most[0]);
+  const more = others.length + Number(context['additional_sources'] ?? 0);
+  const isService = sources.some(({ service }) => service === most[0]);
+  const who = String(most[0]);
+  const all = `${who}${more === 0 ? '' : ` and ${pluralize(more, 'more source')}`}`;
+  const { failed_count, message_count } = context;
+  const text = `${all} sent ${pluralize(Number(message_count), 'message')} from addresses not seen before, of which ${formatCount(Number(failed_count))} failed.`;
+  return { sender: isService ? who : undefined, text };
 }

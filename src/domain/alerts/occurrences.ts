@@ -1,11 +1,11 @@
 import { addDays, toDay } from '../instant.ts';
 import { DAYS_SILENT } from '../reports/authentication.ts';
-import type { Facts } from './facts.ts';
-import type { AlertRule, Occurrence } from './rule.ts';
+import type { AlertFacts, AnyAlertRule } from './registry.ts';
+import type { Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** One domain as alerts look at it: in one way, or with reports of anybody, and with those of established reporters only. */
-export type Views = readonly [Facts, ...Facts[]];
+export type Views = readonly [AlertFacts, ...AlertFacts[]];
 
 /**
  * The occurrences that any of the views has: an alert fires when one says so, and lasts until all have come to its end. The
@@ -13,7 +13,7 @@ export type Views = readonly [Facts, ...Facts[]];
  * first: strangers' reports take neither the place of an alert nor the mail about it.
  */
 export function findOccurrences(
-  rule: AlertRule,
+  rule: AnyAlertRule,
   views: Views,
   thresholds: Thresholds,
 ): readonly Occurrence[] {
@@ -31,7 +31,7 @@ export function findOccurrences(
   return merge(sure, doubtful);
 }
 
-function isHeard({ days, now }: Facts): boolean {
+function isHeard({ days, now }: AlertFacts): boolean {
   const newest = days.at(-1)?.day;
   return newest !== undefined && newest >= addDays(toDay(now), -DAYS_SILENT);
 }

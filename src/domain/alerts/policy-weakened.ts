@@ -1,13 +1,13 @@
 import { findWeakerTag, toPolicies, toRecordName } from '../dns/dns-record.ts';
 import type { DnsChange } from '../dns/dns-watch.ts';
-import { explainRecord, mayBeOpen } from './dns-record-changed.ts';
-import type { Facts } from './facts.ts';
+import type { Context } from './context.ts';
+import { type DnsFacts, explainRecord, mayBeOpen } from './dns-record-changed.ts';
 import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
 
 const TYPE = 'alert.policy_weakened';
 
 /** The DMARC policy became weaker. The alert lasts until the former strength is back. */
-export const policyWeakened: AlertRule<typeof TYPE> = {
+export const policyWeakened: AlertRule<typeof TYPE, DnsFacts> = {
   type: TYPE,
   findOccurrences: (facts, thresholds) => {
     const change = facts.dns.dmarc?.weakening ?? null;
@@ -27,9 +27,15 @@ export const policyWeakened: AlertRule<typeof TYPE> = {
       `It resolves when ${tag} is ${previous_policy} again, or stronger.`,
     ];
   },
+  title: 'Policy weakened',
+  describe: describePolicy,
+  advice: 'The DMARC policy became weaker: make sure that this was meant.',
+  urgency: 3,
+  link: 'alert',
+  isLasting: false,
 };
 
-function toOccurrence({ former, current }: DnsChange, { domain }: Facts): Occurrence {
+function toOccurrence({ former, current }: DnsChange, { domain }: DnsFacts): Occurrence {
   const tag = findWeakerTag(former, current) ?? 'p';
   const context = {
     record_name: toRecordName('dmarc', domain),
@@ -40,4 +46,9 @@ function toOccurrence({ former, current }: DnsChange, { domain }: Facts): Occurr
     current_value: current,
   };
   return { subject: '', ending: null, context };
+}
+
+function describePolicy(context: Context): string {
+  const [before, after] = [context['previous_policy'], context['current_policy']];
+  return `The policy at ${context['record_name']} went from ${before} to ${after ?? 'absent'}.`;
 }

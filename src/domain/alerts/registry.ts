@@ -4,19 +4,32 @@ import { newFailingSource } from './new-failing-source.ts';
 import { policyWeakened } from './policy-weakened.ts';
 import { reportsMissing } from './reports-missing.ts';
 import type { AlertRule } from './rule.ts';
+import type { Thresholds } from './thresholds.ts';
 
-/** Every alert type: a file here and a line below. It compiles with texts (settings) and a schema (external). */
+/** Every alert type: a file here and a line below. */
 export const RULES = [
   alignmentRegression,
   reportsMissing,
   newFailingSource,
   dnsRecordChanged,
   policyWeakened,
-] as const satisfies readonly AlertRule[];
+] as const satisfies readonly AlertRule<string, never>[];
 
-export type AlertType = (typeof RULES)[number]['type'];
+type Rule = (typeof RULES)[number];
+
+export type AlertType = Rule['type'];
+
+/** All that is known of one domain at one moment: what any of the rules reads. */
+export type AlertFacts = Rule['findOccurrences'] extends (
+  facts: infer Known,
+  thresholds: Thresholds,
+) => unknown
+  ? Known
+  : never;
+
+export type AnyAlertRule = AlertRule<AlertType, AlertFacts>;
 
 /** The database may have alerts of types that this version does not know. */
-export function isAlertType(type: string): type is AlertType {
-  return RULES.some((rule) => rule.type === type);
+export function findRule(type: string): AnyAlertRule | undefined {
+  return RULES.find((rule) => rule.type === type);
 }

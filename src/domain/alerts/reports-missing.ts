@@ -1,15 +1,26 @@
 import { addDays, type Day, hoursBetween, type Instant, toDay } from '../instant.ts';
-import type { Facts } from './facts.ts';
+import { formatTime } from '../text.ts';
+import { type Context, formatNumber } from './context.ts';
+import type { CommonFacts } from './facts.ts';
 import { type AlertRule, findOpen, isFresh, isWatched } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 const TYPE = 'alert.reports_missing';
 
+export interface Receipts {
+  /** When the newest report was received. */
+  readonly lastReportAt: Instant | null;
+  /** The latest days on which reports came in, oldest first; none while the last report is too new for an alert. */
+  readonly receipts: readonly { readonly day: Day; readonly reports: number }[];
+}
+
+type Facts = CommonFacts & Receipts;
+
 /**
  * Reports came regularly and then stopped. This compares times of receipt, not the days that reports cover. Day and
  * subject are those of the last receipt, so the next report resolves the alert. The figures stay those of the firing.
  */
-export const reportsMissing: AlertRule<typeof TYPE> = {
+export const reportsMissing: AlertRule<typeof TYPE, Facts> = {
   type: TYPE,
   isSingle: true,
   findOccurrences: (facts, thresholds) => {
@@ -35,6 +46,12 @@ export const reportsMissing: AlertRule<typeof TYPE> = {
       ...(isOpen ? ['It resolves when the next report is stored.'] : []),
     ];
   },
+  title: 'Reports missing',
+  describe: describeSilence,
+  advice: 'Reports have stopped: make sure that DNS still asks for them.',
+  urgency: 5,
+  link: 'dns',
+  isLasting: false,
 };
 
 interface Silence {
@@ -68,4 +85,11 @@ function toContext({ lastReportAt, hours, reports }: Silence, { silenceWindowDay
     hours_since_last_report: hours,
     previous_daily_average: Math.round((reports * 100) / silenceWindowDays) / 100,
   };
+}
+
+function describeSilence(context: Context): string {
+  const last = context['last_report_at'];
+  const since = typeof last === 'string' ? ` The last one came on ${formatTime(last)}.` : '';
+  const average = formatNumber(context['previous_daily_average']);
+  return `No report for ${formatNumber(context['hours_since_last_report'])} hours; before, ${average} came on an average day.${since}`;
 }

@@ -1,5 +1,6 @@
 import { type Day, daysBetween, type Instant, toDay } from '../instant.ts';
-import type { Facts, KnownAlert } from './facts.ts';
+import type { Context } from './context.ts';
+import type { CommonFacts, KnownAlert } from './facts.ts';
 import { isResolution, RESOLUTION_TEXTS, type Resolution } from './resolution.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -9,32 +10,57 @@ export interface Occurrence {
   readonly subject: string;
   /** Why it has ended; null while it lasts. */
   readonly ending: Resolution | null;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly context: Context;
 }
 
-export interface AlertRule<Type extends string = string> {
+/** Who sends what fails. */
+export interface Cause {
+  /** A service, or the address where an alert names one sender; the subject of mails has it. */
+  readonly sender: string | undefined;
+  /** One sentence. */
+  readonly text: string;
+}
+
+/** All that is to be said of an alert type: when it fires, and what pages, mails and next steps tell of it. */
+export interface AlertRule<Type extends string, Known extends CommonFacts> {
   readonly type: Type;
   /** Whether a domain has at most one at a time, whatever its subject. */
   readonly isSingle?: boolean;
   /** The occurrences that may have fired by now, oldest first. An open alert without one is resolved. */
-  readonly findOccurrences: (facts: Facts, thresholds: Thresholds) => readonly Occurrence[];
+  readonly findOccurrences: (facts: Known, thresholds: Thresholds) => readonly Occurrence[];
   /**
    * Why an open alert without any occurrence resolves, when there is a reason of its type. A domain that was
    * paused since, and figures that have changed, are reasons of every type.
    */
   readonly findEnding?: (
     alert: KnownAlert,
-    facts: Facts,
+    facts: Known,
     thresholds: Thresholds,
   ) => Resolution | undefined;
   /** How far it is from firing or resolving, in sentences with figures. */
-  readonly explain: (facts: Facts, thresholds: Thresholds) => readonly string[];
+  readonly explain: (facts: Known, thresholds: Thresholds) => readonly string[];
+  readonly title: string;
+  readonly describe: (context: Context) => string;
+  /** What to do next, where no cause is known. */
+  readonly advice: string;
+  /** undefined while it is not known. */
+  readonly findCause?: (context: Context) => Cause | undefined;
+  /** The open alert with the least number is the next step. */
+  readonly urgency: number;
+  /** Where it is looked into: who failed, what DNS needs, or the alert itself. */
+  readonly link: 'sources' | 'dns' | 'alert';
+  /** Whether it is about all days since the one in its context, and not about that day alone. */
+  readonly isLasting: boolean;
 }
 
 /** How far a type is from firing or resolving, and why its last alert resolved, in sentences with figures. */
-export function explainRule(rule: AlertRule, facts: Facts, thresholds: Thresholds): string[] {
+export function explainRule<Known extends CommonFacts>(
+  rule: AlertRule<string, Known>,
+  facts: Known,
+  thresholds: Thresholds,
+): string[] {
   const sentences = [...rule.explain(facts, thresholds)];
-  const alerts = alertsOf(facts, rule.type);
+  const alerts = listKnown(facts, rule.type);
   if (alerts.some(({ isOpen }) => isOpen)) return sentences;
   const last = alerts.toSorted((a, b) => ((a.resolvedAt ?? '') < (b.resolvedAt ?? '') ? 1 : -1))[0];
   const resolution = last?.context['resolution'];
@@ -44,16 +70,24 @@ export function explainRule(rule: AlertRule, facts: Facts, thresholds: Threshold
 }
 
 /** Alerts of one type, open ones and recent ones, latest first. */
-export function alertsOf({ alerts }: Facts, type: string): readonly KnownAlert[] {
+export function listKnown({ alerts }: CommonFacts, type: string): readonly KnownAlert[] {
   return alerts.filter((alert) => alert.type === type);
 }
 
-export function findOpen(facts: Facts, type: string, subject: string): KnownAlert | undefined {
-  return alertsOf(facts, type).find((alert) => alert.isOpen && alert.subject === subject);
+export function findOpen(
+  facts: CommonFacts,
+  type: string,
+  subject: string,
+): KnownAlert | undefined {
+  return listKnown(facts, type).find((alert) => alert.isOpen && alert.subject === subject);
 }
 
 /** Whether this day may fire now: it is recent (no backfill) and not from before the domain was resumed. */
-export function isFresh(day: Day, { now, watchedSince }: Facts, thresholds: Thresholds): boolean {
+export function isFresh(
+  day: Day,
+  { now, watchedSince }: CommonFacts,
+  thresholds: Thresholds,
+): boolean {
   return daysBetween(day, toDay(now)) <= thresholds.maxAgeDays && isWatched(day, watchedSince);
 }
 

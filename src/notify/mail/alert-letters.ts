@@ -1,6 +1,5 @@
 import type { components } from '../../../generated/v1.d.ts';
-import { describeCause } from '../../domain/alerts/alert-senders.ts';
-import { describeChange, findAlertText } from '../../domain/alerts/alert-texts.ts';
+import { describeCause, describeChange, findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { formatDomainName, formatTime, pluralize } from '../../domain/text.ts';
 import type { Letter } from './letter.ts';
 
@@ -28,8 +27,8 @@ const MAX_LISTED = 50;
 
 /** A resolution has its firing's subject, so that both stand in one thread. */
 export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
-  const { describe, advice } = findAlertText(change.type);
-  const { isResolved, domain, context, fired_at, resolved_at, told_as } = change;
+  const { type, isResolved, domain, context, fired_at, resolved_at, told_as } = change;
+  const { describe, advice } = findAlertText(type);
   const subject = `${told_as} on ${formatDomainName(domain)}`;
   const page = `${frame.baseUrl}/settings/domains/${change.domain_id}`;
   const times = resolved_at === null ? '' : ` Resolved on ${formatTime(resolved_at)}.`;
@@ -38,7 +37,7 @@ export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
     blocks: [
       ...(isResolved ? ['This alert is resolved.'] : []),
       describe(context),
-      ...(isResolved || describeCause(context) !== undefined ? [] : [advice]),
+      ...(isResolved || describeCause(type, context) !== undefined ? [] : [advice]),
       `Fired on ${formatTime(fired_at)}.${times}`,
       { link: `${page}#alerts`, text: 'Open the domain’s page' },
       ...(frame.isLastToday ? [LAST] : []),

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { toAlertDays } from '../../domain/alerts/alert-days.ts';
-import { listSources } from '../../domain/alerts/alert-senders.ts';
 import { findAlertText, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
+import { listAlertSources } from '../../domain/alerts/new-failing-source.ts';
+import { findRule } from '../../domain/alerts/registry.ts';
 import { isDay, toDay, toInstant } from '../../domain/instant.ts';
 import { parseIpAddress } from '../../domain/ip-address.ts';
 import { formatDay } from '../../domain/text.ts';
@@ -40,16 +41,15 @@ export function renderState({ resolved_at, context }: Pick<ShownAlert, 'resolved
 export function renderLinks(alert: ShownAlert, now: Date) {
   const { type, resolved_at, context } = alert;
   const { day } = context;
-  if (typeof day !== 'string' || !isDay(day)) return '';
+  if (findRule(type)?.link !== 'sources' || typeof day !== 'string' || !isDay(day)) return '';
   const end = toDay(resolved_at ?? toInstant(now));
   const days = new URLSearchParams({ ...toAlertDays({ type, day, end }) });
-  if (type === 'alert.new_failing_source') return renderSourceLinks(alert, days);
-  if (type !== 'alert.alignment_regression') return '';
+  if (listAlertSources(context).length > 0) return renderSourceLinks(alert, days);
   return html`<p><a href="${toSourcePath(alert.domain_id)}?failing=1&${days}">See who failed from ${formatDay(day)} on</a></p>`;
 }
 
 function renderSourceLinks({ domain_id, context }: ShownAlert, days: URLSearchParams) {
-  const links = listSources(context).flatMap(({ ip, service }) => {
+  const links = listAlertSources(context).flatMap(({ ip, service }) => {
     const address = parseIpAddress(String(ip));
     if (address === undefined) return [];
     const name = typeof service === 'string' ? ` (${service})` : '';

@@ -1,4 +1,4 @@
-import type { Facts } from '../../domain/alerts/facts.ts';
+import type { Receipts } from '../../domain/alerts/reports-missing.ts';
 import { addDays, type Instant, toDay } from '../../domain/instant.ts';
 import { isInView, type View } from '../../domain/reports/authentication.ts';
 import { sortFirst } from '../../domain/sort.ts';
@@ -12,8 +12,6 @@ interface ReceiptsQuery {
   /** How many days up to the last receipt are looked at. */
   readonly windowDays: number;
 }
-
-type Receipts = Pick<Facts, 'lastReportAt' | 'receipts'>;
 
 /** So many are read at once, and at most: who sends more in a few days is not silent. */
 const REPORTS_AT_ONCE = 500;

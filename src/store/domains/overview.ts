@@ -1,6 +1,5 @@
 import type { Expression, Kysely } from 'kysely';
-import { describeCause } from '../../domain/alerts/alert-senders.ts';
-import { isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
+import { describeCause, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
 import { listPolicySteps } from '../../domain/dns/policy-steps.ts';
 import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../domain/instant.ts';
@@ -124,7 +123,7 @@ export function toOpenAlerts(
     const context = JSON.parse(text);
     return isUnconfirmed(context)
       ? []
-      : [{ type, day: findDay(text), cause: describeCause(context) }];
+      : [{ type, day: findDay(text), cause: describeCause(type, context) }];
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Facts } from '../../../src/domain/alerts/facts.ts';
+import type { AlertFacts } from '../../../src/domain/alerts/registry.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import {
   findRecord,
@@ -23,7 +23,11 @@ const DAY = 24 * 60;
 type Answer = readonly [minutes: number, value: RecordValue];
 
 /** The state after some answers, and the alerts after each of them. */
-function watch(type: RecordType, answers: readonly Answer[], known: Facts = facts()): Facts {
+function watch(
+  type: RecordType,
+  answers: readonly Answer[],
+  known: AlertFacts = facts(),
+): AlertFacts {
   let state: DnsRecordState = UNKNOWN_RECORD;
   let now = known;
   for (const [minutes, value] of answers) {
@@ -33,7 +37,7 @@ function watch(type: RecordType, answers: readonly Answer[], known: Facts = fact
   }
   return now;
 }
-const open = ({ alerts }: Facts) =>
+const open = ({ alerts }: AlertFacts) =>
   alerts.filter(({ isOpen }) => isOpen).map(({ type }) => type.replace('alert.', ''));
 
 const A = 'v=DMARC1; p=reject; rua=mailto:d@example.com';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Facts, FailingSource } from '../../../src/domain/alerts/facts.ts';
+import type { FailingSource } from '../../../src/domain/alerts/new-failing-source.ts';
+import type { AlertFacts } from '../../../src/domain/alerts/registry.ts';
 import { addDays } from '../../../src/domain/instant.ts';
 import { carryOut, D, days, facts, times } from './facts.ts';
 
@@ -14,12 +15,12 @@ const source = (given: Partial<FailingSource> = {}): FailingSource => ({
   laterFailingDays: [],
   ...given,
 });
-const seen = (known: Partial<Facts> = {}) =>
+const seen = (known: Partial<AlertFacts> = {}) =>
   facts({ days: history, failingSources: [source()], ...known });
-const isOpen = (known: Facts) => carryOut(known).some((alert) => alert.isOpen);
+const isOpen = (known: AlertFacts) => carryOut(known).some((alert) => alert.isOpen);
 
 describe('fires', () => {
-  test.each<[string, boolean, Partial<Facts>]>([
+  test.each<[string, boolean, Partial<AlertFacts>]>([
     ['an address never seen', true, {}],
     ['one last seen 31 data days ago', true, { failingSources: [source({ absentDays: 30 })] }],
     ['one last seen 30 data days ago', false, { failingSources: [source({ absentDays: 29 })] }],
@@ -75,7 +76,7 @@ describe('resolves', () => {
       failingSources: [source({ laterFailingDays })],
     });
 
-  test.each<[string, boolean, Facts]>([
+  test.each<[string, boolean, AlertFacts]>([
     ['six data days without', true, dayAfter(6)],
     ['seven data days without', false, dayAfter(7)],
     ['six data days since it failed last', true, dayAfter(8, [addDays(D, 2)])],

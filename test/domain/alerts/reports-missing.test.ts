@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Facts } from '../../../src/domain/alerts/facts.ts';
+import type { AlertFacts } from '../../../src/domain/alerts/registry.ts';
 import { addDays } from '../../../src/domain/instant.ts';
 import { carryOut, facts } from './facts.ts';
 
@@ -9,12 +9,12 @@ const LAST = '2026-03-10T04:00:00Z';
 const five = [0, 1, 2, 3, 13]
   .map((ago) => ({ day: addDays('2026-03-10', -ago), reports: 4 }))
   .reverse();
-const silent = (known: Partial<Facts> = {}) =>
+const silent = (known: Partial<AlertFacts> = {}) =>
   facts({ lastReportAt: LAST, receipts: five, now: '2026-03-13T04:00:00Z', ...known });
-const isOpen = (known: Facts) => carryOut(known).some((alert) => alert.isOpen);
+const isOpen = (known: AlertFacts) => carryOut(known).some((alert) => alert.isOpen);
 
 describe('fires', () => {
-  test.each<[string, boolean, Partial<Facts>]>([
+  test.each<[string, boolean, Partial<AlertFacts>]>([
     ['exactly 72 hours without a report', true, {}],
     ['a second less', false, { now: '2026-03-13T03:59:59Z' }],
     ['reports on four of the 14 days', false, { receipts: five.slice(1) }],

@@ -1,34 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Facts, KnownAlert } from '../../../src/domain/alerts/facts.ts';
-import { RULES } from '../../../src/domain/alerts/registry.ts';
-import { RESOLUTION_TEXTS } from '../../../src/domain/alerts/resolution.ts';
+import type { KnownAlert } from '../../../src/domain/alerts/facts.ts';
+import { type AlertFacts, type AlertType, RULES } from '../../../src/domain/alerts/registry.ts';
+import { RESOLUTION_TEXTS, type Resolution } from '../../../src/domain/alerts/resolution.ts';
 import { explainRule } from '../../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import { UNKNOWN_RECORD } from '../../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../../src/domain/instant.ts';
-import { carryOut, D, days, facts, NOW, times } from './facts.ts';
+import { carryOut, D, DROP, days, FIRING, facts, NOW, times } from './facts.ts';
 
-const BEFORE = '2026-03-15T04:00:00Z';
-const DROP = [...times(8, [1000, 990]), [1000, 400]] as const;
-const change = { former: 'v=spf1 -all', current: 'v=spf1 ?all', at: BEFORE };
-const weakening = { former: 'v=DMARC1; p=reject', current: 'v=DMARC1; p=none', at: BEFORE };
-const failing = { day: D, address: '192.0.2.1', messages: 25, aligned: 0, absentDays: null };
-
-const OF_TYPE = {
-  'alert.alignment_regression': { days: days(DROP) },
-  'alert.reports_missing': {
-    lastReportAt: '2026-03-12T05:00:00Z',
-    receipts: ['07', '08', '09', '10', '12'].map((day) => ({ day: `2026-03-${day}`, reports: 3 })),
-  },
-  'alert.new_failing_source': {
-    days: days(times(40, [1000, 990])),
-    failingSources: [{ ...failing, service: null, laterFailingDays: [] }],
-  },
-  'alert.dns_record_changed': { dns: { spf: { ...UNKNOWN_RECORD, change } } },
-  'alert.policy_weakened': { dns: { dmarc: { ...UNKNOWN_RECORD, weakening } } },
-} satisfies Record<string, Partial<Facts>>;
-type Type = keyof typeof OF_TYPE;
+const TYPES = RULES.map(({ type }) => type);
 
 const LATER = addDays(D, 9);
 const later = { now: `${LATER}T06:00:00Z` };
@@ -37,78 +18,86 @@ const laterDays = (count: number, pair: readonly [number, number]) =>
 const resumed = { watchedSince: '2026-03-15T20:00:00Z', now: '2026-03-15T21:00:00Z' };
 
 /** The alert of a type that fires, after what happens then. */
-function afterwards(type: Type, change: Partial<Facts>): KnownAlert | undefined {
-  const start = facts(OF_TYPE[type]);
+function afterwards(type: AlertType, change: Partial<AlertFacts>): KnownAlert | undefined {
+  const start = facts(FIRING[type]);
   const alerts = carryOut(start).filter((alert) => alert.type === type);
   expect(alerts).toMatchObject([{ isOpen: true }]);
-  const now = facts({ ...OF_TYPE[type], ...change, alerts });
+  const now = facts({ ...FIRING[type], ...change, alerts });
   return carryOut(now).find(({ id }) => id === alerts[0]?.id);
 }
 
+const RESOLUTIONS: readonly (readonly [AlertType, Resolution, string, Partial<AlertFacts>])[] = [
+  [
+    'alert.alignment_regression',
+    'recovered',
+    'a day is as good as before',
+    { days: laterDays(1, [1000, 980]) },
+  ],
+  [
+    'alert.alignment_regression',
+    'new_normal',
+    '14 days have passed',
+    { days: laterDays(14, [1000, 400]) },
+  ],
+  [
+    'alert.alignment_regression',
+    'reports_corrected',
+    'the day is good after late reports',
+    { days: days([...times(8, [1000, 990]), [9000, 8900]]) },
+  ],
+  ['alert.alignment_regression', 'paused', 'the domain was paused and resumed', { ...resumed }],
+  ['alert.reports_missing', 'recovered', 'a report has come', { lastReportAt: NOW }],
+  [
+    'alert.reports_missing',
+    'reports_corrected',
+    'the last report was removed',
+    { lastReportAt: null },
+  ],
+  [
+    'alert.new_failing_source',
+    'recovered',
+    'the source is quiet for 7 days',
+    { ...later, days: days(times(49, [1000, 990]), LATER) },
+  ],
+  [
+    'alert.new_failing_source',
+    'new_normal',
+    'its day is not looked back on any more',
+    { days: days(times(3, [1000, 990]), LATER), failingSources: [] },
+  ],
+  [
+    'alert.new_failing_source',
+    'reports_corrected',
+    'its report was removed',
+    { failingSources: [] },
+  ],
+  ['alert.new_failing_source', 'paused', 'the domain was paused and resumed', { ...resumed }],
+  [
+    'alert.dns_record_changed',
+    'recovered',
+    'the former value is back',
+    { dns: { spf: UNKNOWN_RECORD } },
+  ],
+  ['alert.dns_record_changed', 'new_normal', 'nothing has changed for 7 days', { ...later }],
+  ['alert.dns_record_changed', 'paused', 'the domain was paused and resumed', { ...resumed }],
+  ['alert.policy_weakened', 'recovered', 'the former strength is back', { dns: {} }],
+  ['alert.policy_weakened', 'paused', 'the domain was paused and resumed', { ...resumed }],
+];
+
 describe('the context of a resolved alert says why', () => {
-  test.each<[Type, string, string, Partial<Facts>]>([
-    [
-      'alert.alignment_regression',
-      'recovered',
-      'a day is as good as before',
-      { days: laterDays(1, [1000, 980]) },
-    ],
-    [
-      'alert.alignment_regression',
-      'new_normal',
-      '14 days have passed',
-      { days: laterDays(14, [1000, 400]) },
-    ],
-    [
-      'alert.alignment_regression',
-      'reports_corrected',
-      'the day is good after late reports',
-      { days: days([...times(8, [1000, 990]), [9000, 8900]]) },
-    ],
-    ['alert.alignment_regression', 'paused', 'the domain was paused and resumed', { ...resumed }],
-    ['alert.reports_missing', 'recovered', 'a report has come', { lastReportAt: NOW }],
-    [
-      'alert.reports_missing',
-      'reports_corrected',
-      'the last report was removed',
-      { lastReportAt: null },
-    ],
-    [
-      'alert.new_failing_source',
-      'recovered',
-      'the source is quiet for 7 days',
-      { ...later, days: days(times(49, [1000, 990]), LATER) },
-    ],
-    [
-      'alert.new_failing_source',
-      'new_normal',
-      'its day is not looked back on any more',
-      { days: days(times(3, [1000, 990]), LATER), failingSources: [] },
-    ],
-    [
-      'alert.new_failing_source',
-      'reports_corrected',
-      'its report was removed',
-      { failingSources: [] },
-    ],
-    ['alert.new_failing_source', 'paused', 'the domain was paused and resumed', { ...resumed }],
-    [
-      'alert.dns_record_changed',
-      'recovered',
-      'the former value is back',
-      { dns: { spf: UNKNOWN_RECORD } },
-    ],
-    ['alert.dns_record_changed', 'new_normal', 'nothing has changed for 7 days', { ...later }],
-    ['alert.dns_record_changed', 'paused', 'the domain was paused and resumed', { ...resumed }],
-    ['alert.policy_weakened', 'recovered', 'the former strength is back', { dns: {} }],
-    ['alert.policy_weakened', 'paused', 'the domain was paused and resumed', { ...resumed }],
-  ])('%s: %s when %s', (type, resolution, _when, change) => {
+  test.each(RESOLUTIONS)('%s: %s when %s', (type, resolution, _when, change) => {
     const alert = afterwards(type, change);
     expect(alert).toMatchObject({ isOpen: false, context: { resolution } });
   });
 
+  /** An occurrence stays among those that the rule finds until its alert has resolved: else later reports would be the reason. */
+  test.each(TYPES)('%s has an end of its own', (type) => {
+    const ends = RESOLUTIONS.filter(([of]) => of === type).map(([, resolution]) => resolution);
+    expect(ends).toContain('recovered');
+  });
+
   test('an open alert has none', () => {
-    for (const type of Object.keys(OF_TYPE) as Type[])
+    for (const type of TYPES)
       expect(afterwards(type, {})?.context).not.toHaveProperty('resolution');
   });
 });
@@ -124,9 +113,9 @@ test('the contract lists every reason, and no other', () => {
 describe('explain', () => {
   const type = 'alert.alignment_regression';
   const rule = RULES.find((r) => r.type === type) as (typeof RULES)[number];
-  const say = (change: Partial<Facts>) => {
+  const say = (change: Partial<AlertFacts>) => {
     const alert = afterwards(type, change) as KnownAlert;
-    const known = facts({ ...OF_TYPE[type], ...change, alerts: [alert] });
+    const known = facts({ ...FIRING[type], ...change, alerts: [alert] });
     return explainRule(rule, known, DEFAULT_THRESHOLDS).join(' ');
   };
 
