@@ -28,6 +28,10 @@ const COSTS = {
   line: 150,
   /** A character of a header field with parameters or encoded words. */
   fieldChar: 900,
+  /** A byte that is hashed to check a signature, a line of it whose blanks do not count, two names of fields that are compared. */
+  hashedByte: 10,
+  unevenLine: 1_200,
+  compared: 5,
   /** What looks like the beginning of a message, like a boundary, or like a value of S/MIME. */
   match: 300,
   member: 30_000,
@@ -83,6 +87,13 @@ export function estimateBytes(report?: Pick<AggregateReport, 'content'>): number
   return REPORT_ROW_BYTES + (report?.content.length ?? 0);
 }
 
+export interface Spending {
+  /** Whether others wait behind the input. */
+  readonly isBrief?: boolean | undefined;
+  /** What finding out who sent it has cost. */
+  readonly spent?: number | undefined;
+}
+
 /**
  * What reading one input may cost. Every stage spends from it before it does the work; an input that exceeds it is
  * rejected with `too_large` or `too_costly`. The limits grow with the input, so that a large mailbox is read
@@ -92,7 +103,7 @@ export class Budget {
   readonly inputBytes: number;
   readonly #limits: Limits;
   readonly #maxCost: number;
-  #cost = 0;
+  cost: number;
   #unpacked = 0;
   #scanned = 0;
   #members = 0;
@@ -105,7 +116,7 @@ export class Budget {
   constructor(
     inputBytes: number,
     limits: Partial<Limits> = {},
-    { isBrief = false }: { readonly isBrief?: boolean | undefined } = {},
+    { isBrief = false, spent = 0 }: Spending = {},
   ) {
     this.inputBytes = inputBytes;
     this.#limits = {
@@ -114,12 +125,13 @@ export class Budget {
       ...limits,
     };
     this.#maxCost = findMax(COST, inputBytes) * (isBrief ? BRIEF_SHARE : 1);
+    this.cost = spent;
   }
 
   /** Every loop over the input's content calls this. */
   spend(what: keyof typeof COSTS, count = 1): void {
-    this.#cost += COSTS[what] * count;
-    if (this.#cost > this.#maxCost) this.#refuse('too_costly', 'reading it costs too much');
+    this.cost += COSTS[what] * count;
+    if (this.cost > this.#maxCost) this.#refuse('too_costly', 'reading it costs too much');
   }
 
   /** Bytes that came out of a decompressor. */

@@ -3,14 +3,13 @@ import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
 import { type Day, toDay, toInstant } from '../domain/instant.ts';
 import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
-import { Refusal, toEnd } from '../domain/reports/refusal.ts';
+import { NOTHING, Refusal, toEnd } from '../domain/reports/refusal.ts';
 import { findReporter, listClaimed, listNamed } from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import type { Db } from '../store/engine/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/receive.ts';
 import type { Sender } from '../store/reports/senders.ts';
 import { ahead, toBatches } from './batches.ts';
-import { NOTHING } from './containers/finding.ts';
 import { estimateSize, type IntakeDocument, toRejected } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
 
@@ -36,6 +35,8 @@ export interface Input {
   readonly isBrief?: boolean;
   /** The address of a mail's From, when it is authenticated, or else empty. Absent for a file: nobody sent it. */
   readonly from?: string | undefined;
+  /** What finding that out has cost. */
+  readonly spent?: number | undefined;
   /** What is known of who sent it, whatever is in it. */
   readonly sender?: Sender | undefined;
   /** What is read again: the bytes are stored for this document already. */
@@ -102,10 +103,11 @@ async function* readInput(
   input: Input,
 ): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
-  const { isBrief } = input;
+  const { isBrief, from, spent } = input;
+  const options = { nowMs: now().getTime(), isBrief, isVerified: Boolean(from), spent };
   let reports = 0;
-  for await (const parsed of parser.parse(input.bytes, { nowMs: now().getTime(), isBrief })) {
-    if (input.from !== undefined && reports >= MAX_MAILED)
+  for await (const parsed of parser.parse(input.bytes, options)) {
+    if (from !== undefined && reports >= MAX_MAILED)
       return yield {
         input: input.name,
         place: undefined,

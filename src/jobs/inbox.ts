@@ -8,7 +8,7 @@ import { toFirstKept } from '../domain/retention.ts';
 import { startInboxWorker } from '../intake/inbox/worker.ts';
 import type { IngestedDocument } from '../intake/ingest.ts';
 import type { ParserProcess } from '../intake/parser/parser-process.ts';
-import { createVerifier, type VerifyMail } from '../intake/verification/verifier.ts';
+import { createVerifier, type VerifyMails } from '../intake/verification/verifier.ts';
 import type { Metrics, SeenDocument } from '../metrics/metrics.ts';
 import { findDomainIds } from '../store/domains/domains.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -35,7 +35,7 @@ export function startInbox(config: Config, { store, log, parser, metrics }: Inbo
     now,
     logError,
     parser,
-    verify: createMailVerifier(config),
+    verify: createMailVerifier(config, parser),
     observe: (mail, document) => metrics?.observeDocument(toSeenDocument(mail, document, now())),
     logDone: ({ mail: { id: mail, door, account_id }, result: outcome, counts, reason }) =>
       log.info({ mail, door, account_id, outcome, counts, reason }, 'a mail was read'),
@@ -74,9 +74,13 @@ function toSeenDocument(
  * Says who sent a mail, by the configured DNS servers. Without one, mails are believed as files are.
  * @internal A test creates it.
  */
-export function createMailVerifier(config: Config): VerifyMail | undefined {
+export function createMailVerifier(
+  config: Config,
+  { check }: Pick<ParserProcess, 'check'>,
+): VerifyMails | undefined {
   const { dnsServers, smtp, trustedServers } = config;
   if (config.mailVerification === 'off') return undefined;
   const trustedNetworks = smtp?.trusted ?? [];
-  return createVerifier({ ask: createMailAnswers(dnsServers), trustedServers, trustedNetworks });
+  const ask = createMailAnswers(dnsServers);
+  return createVerifier({ ask, check, trustedServers, trustedNetworks });
 }

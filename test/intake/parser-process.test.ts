@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Parser } from '../../src/intake/parser/parser.ts';
 import { createParserProcess } from '../../src/intake/parser/parser-process.ts';
+import { toKey } from '../../src/intake/verification/answers.ts';
 import { fixture, NOW, PLAIN } from '../support/intake.ts';
 import { zip } from '../support/zip.ts';
 
@@ -54,6 +55,37 @@ describe('a parser process', () => {
       ['report'],
       ['empty'],
     ]);
+  });
+
+  test('checks who sent a mail, and says what it must know of DNS', async () => {
+    const mail = Buffer.from('From: a@reporter.example\r\n\r\nx');
+    const sent = {
+      client: '192.0.2.7',
+      sender: 'a@reporter.example',
+      helo: '',
+      trustedServers: [],
+    };
+    const given = { ...sent, receivedAt: '2026-03-15T04:12:09Z', spent: 0 };
+    const asked = { name: 'reporter.example', type: 'TXT' };
+    const parser = aParser();
+    const first = await parser.check(mail, { ...given, answers: new Map() });
+    expect(first.questions).toEqual([asked]);
+    const answers = new Map([[toKey(asked), { records: [['v=spf1 ip4:192.0.2.7 -all']] }]]);
+    expect(await parser.check(mail, { ...given, answers })).toMatchObject({
+      from: 'a@reporter.example',
+      questions: [],
+    });
+    expect(await outcomesOf(parser, [GOOD])).toEqual([['report']]);
+  });
+
+  test('that ends while it checks a mail gives it up: it is not read either', async () => {
+    const parser = aParser();
+    await outcomesOf(parser, [GOOD]);
+    const claim = { client: undefined, sender: '', helo: '', trustedServers: ['a.example'] };
+    const given = { ...claim, receivedAt: '2026-03-15T04:12:09Z', spent: 0, answers: new Map() };
+    const checking = parser.check(GOOD, given);
+    process.kill(parser.pid as number, 'SIGXCPU');
+    expect(await checking).toEqual({ from: '', questions: [], cost: Number.POSITIVE_INFINITY });
   });
 
   test('accepts an input that is larger than a pipe holds', async () => {

@@ -66,6 +66,7 @@ function startWorker(db: Db) {
     parser: {
       pid: undefined,
       parse: localParser.parse,
+      check: localParser.check,
       kill: () => undefined,
       close: async () => undefined,
     },

@@ -11,6 +11,7 @@ type Given = Parameters<typeof startInboxWorker>[0];
 export const asProcess = (parser: Parser) => ({
   pid: undefined,
   parse: parser.parse,
+  check: localParser.check,
   kill: () => undefined,
   close: async () => undefined,
 });

@@ -22,6 +22,9 @@ export const REFUSAL_TEXTS = {
 
 export type RefusalReason = keyof typeof REFUSAL_TEXTS;
 
+/** Reasons of what was not intended as a report. */
+export const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
+
 /**
  * A document that cannot become a report. Unlike a `Failure`, it answers no request: it is stored with the original
  * bytes. `where` is a place in the document ("line 5, column 17", an element, a byte offset); null means all of it.

@@ -19,7 +19,7 @@ import { decodeBody } from './transfer-encoding.ts';
 /** Yields at least one document, in order. Never throws because of the bytes' content, and one bad document never stops the rest. */
 export async function* readDocuments(
   bytes: Uint8Array,
-  options: Pick<Context, 'nowMs' | 'budget'>,
+  options: Pick<Context, 'nowMs' | 'budget' | 'isVerified'>,
 ): AsyncGenerator<IntakeDocument> {
   const input = { ...options, member: [], depth: 0, isQuiet: false, log: new WarningLog() };
   let reports = 0;
@@ -35,6 +35,8 @@ export async function* readDocuments(
 
 interface Context extends Inherited {
   readonly nowMs: number;
+  /** A mail of which it is known who sent it (verification/check.ts), read as that found it: from its first byte to its last. */
+  readonly isVerified?: boolean | undefined;
   readonly member: readonly string[];
   readonly depth: number;
   /** Part of a mail's own text or layout. */
@@ -101,12 +103,14 @@ function toKept({ part, budget }: Context, maxBytes = Number.POSITIVE_INFINITY):
   return { path: part.path, original: part.pack(budget, maxBytes) };
 }
 
+const VERIFIED = { kind: 'mail', start: 0 } as const;
+
 async function* read(
   content: Content,
   head: Uint8Array,
   context: Context,
 ): AsyncGenerator<ContentFinding> {
-  const { kind, start } = sniff(head);
+  const { kind, start } = context.isVerified ? VERIFIED : sniff(head);
   const holdArchive = async () => {
     if (start > 0) context.log.add('bytes_around_archive');
     return (await hold(content, context)).subarray(start);
@@ -202,16 +206,17 @@ const toStart = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, 80)).toStri
 let mails: Promise<typeof import('./mail.ts')> | undefined;
 
 async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<ContentFinding> {
-  const [, second] = splitMailbox(bytes, context.budget).take(2);
+  const { budget, isVerified } = context;
+  const [, second] = isVerified ? [] : splitMailbox(bytes, budget).take(2);
   // A mailbox does not count as a container: its messages have the depth of a single mail.
   if (second !== undefined)
-    return yield* openAll(toMembers(splitMailbox(bytes, context.budget), context.budget), context);
+    return yield* openAll(toMembers(splitMailbox(bytes, budget), budget), context);
   mails ??= import('./mail.ts');
   const { readMail } = await mails;
   const isUpload = context.part === undefined && FORM.test(toStart(bytes));
   const isMailed = !isUpload && (context.isMailed ?? context.part === undefined);
-  const inside = isUpload ? context : deeper(context);
-  yield* openAll(readMail(bytes, context), { ...inside, isMailed }, true);
+  const inside = { ...(isUpload ? context : deeper(context)), isMailed, isVerified: false };
+  yield* openAll(readMail(bytes, context, isVerified), inside, true);
 }
 
 async function* toMembers(messages: Iterable<Uint8Array>, budget: Budget): AsyncGenerator<Member> {

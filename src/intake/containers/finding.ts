@@ -1,4 +1,4 @@
-import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
+import { NOTHING, Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../intake-document.ts';
 
 /** Not a report and not intended as one. Whether this is rejected or ignored depends on the other findings. */
@@ -20,9 +20,6 @@ export type ContentFinding = IntakeDocument | Nothing;
 
 /** At most this many are remembered until a report is found. Further ones are not reported. */
 const MAX_NOTHINGS = 1_000;
-
-/** Reasons of what was not intended as a report. */
-export const NOTHING: ReadonlySet<RefusalReason> = new Set(['empty', 'no_report', 'not_aggregate']);
 
 /** Archives of people are damaged, encrypted, or within others. */
 const OF_ARCHIVES: ReadonlySet<RefusalReason> = new Set(['bad_archive', 'too_deep']);

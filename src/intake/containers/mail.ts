@@ -26,11 +26,13 @@ const LENGTH_LINE_BYTES = 80;
 export async function* readMail(
   bytes: Uint8Array,
   { budget, log }: Inherited,
+  isVerified?: boolean,
 ): AsyncGenerator<Member> {
   if (bytes.length > MAX_MAIL_BYTES)
     throw new Refusal('too_large', `The mail is larger than ${toSizeText(MAX_MAIL_BYTES)}.`);
   let index = 0;
-  for (const part of splitParts(toMail(bytes, budget), { budget, log })) {
+  const mail = isVerified ? toBuffer(bytes) : toMail(bytes, budget);
+  for (const part of splitParts(mail, { budget, log }, { nesting: 0, isVerified })) {
     index += 1;
     yield {
       name: toDisplayName(fileNameOf(part), `part ${index}`),
@@ -44,13 +46,16 @@ export async function* readMail(
 
 /** The mail in the bytes that a mail program saved. */
 function toMail(bytes: Uint8Array, budget: Budget): Buffer {
-  const saved = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const saved = toBuffer(bytes);
   const [line, length] = LENGTH_LINE.exec(saved.toString('latin1', 0, LENGTH_LINE_BYTES)) ?? [];
   if (line !== undefined) return saved.subarray(line.length, line.length + Number(length));
   if (!findUnicode(bytes)?.startsWith('utf-16')) return saved;
   budget.spend('decodedByte', bytes.length);
   return Buffer.from(decodeUnicode(bytes));
 }
+
+export const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
 
 const PIECE = new Refusal(
   'no_report',

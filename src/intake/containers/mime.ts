@@ -32,8 +32,13 @@ export interface MimePart extends MimeHeader {
 const MAX_HEADER_BYTES = 256 * 1024;
 /** A longer field with parameters is cut. Names of files and boundaries are much shorter. */
 const MAX_FIELD_CHARS = 4 * 1024;
-const FIELD =
-  /^(content-type|contenttype|content-disposition|content-transfer-encoding|subject)[ \t]*:(.*)$/is;
+/** The fields that describe a body, and the spelling of Trustwave's gateway. */
+const READ = new Set([
+  ...['content-type', 'contenttype', 'content-disposition', 'content-transfer-encoding', 'subject'],
+]);
+const MISSPELT = 'contenttype';
+/** RFC 5322, 3.6.8. A fold may be before the colon (4.5.8). */
+const NAME = /^([!-9;-~]+)[ \t\r\n]*:/;
 
 /** Nested multiparts. The inner ones are searched again at each level. */
 const MAX_NESTING = 8;
@@ -49,16 +54,23 @@ const DASH = 45;
 const CARRIAGE_RETURN = 13;
 const NEWLINE = 10;
 
+interface Outer {
+  readonly nesting: number;
+  readonly subject?: string;
+  /** The header is one of which is known who wrote it: only its fields as they are spelt count, and no others are guessed. */
+  readonly isVerified?: boolean | undefined;
+}
+
 /** The parts that are not multiparts themselves, in order, each with the subject of the mail. */
 export function* splitParts(
   mail: Buffer,
   { budget, log }: Inherited,
-  outer: { readonly nesting: number; readonly subject?: string } = { nesting: 0 },
+  { nesting, isVerified, ...outer }: Outer = { nesting: 0 },
 ): Generator<MimePart> {
   budget.addMember();
   const { end, start } = findBody(mail, budget);
-  const header = parseMimeHeader(mail.subarray(0, end), { budget, log });
-  const { nesting, subject = header.subject } = outer;
+  const header = parseMimeHeader(mail.subarray(0, end), { budget, log }, isVerified);
+  const { subject = header.subject } = outer;
   const part = { ...header, subject, body: mail.subarray(start) };
   const boundary = nesting < MAX_NESTING ? findBoundary(part, budget) : undefined;
   if (boundary !== undefined)
@@ -68,7 +80,7 @@ export function* splitParts(
   else if (part.body.length > 0 || !isMultipart(part)) yield part;
 }
 
-function findBody(bytes: Buffer, budget: Budget): { end: number; start: number } {
+export function findBody(bytes: Buffer, budget: Budget): { end: number; start: number } {
   const blank = /^\r?\n/.exec(bytes.toString('latin1', 0, 2))?.[0].length;
   if (blank !== undefined) return { end: 0, start: blank };
   for (const next of lineStarts(bytes, budget)) {
@@ -90,7 +102,7 @@ function* lineStarts(bytes: Buffer, budget: Budget): Generator<number> {
   }
 }
 
-const isMultipart = ({ type }: Pick<MimeHeader, 'type'>): boolean =>
+export const isMultipart = ({ type }: Pick<MimeHeader, 'type'>): boolean =>
   /^multipart\//i.test(type.value);
 
 /** Of a multipart, the boundary that its header names; when no line is that one, the first that looks like one. */
@@ -140,29 +152,50 @@ function beforeNewline(body: Buffer, line: number): number {
   return body[line - 2] === CARRIAGE_RETURN ? line - 2 : line - 1;
 }
 
-function parseMimeHeader(bytes: Buffer, inherited: Inherited): MimeHeader {
-  const fields = readFields(bytes, inherited);
+export function parseMimeHeader(
+  bytes: Buffer,
+  inherited: Inherited,
+  isVerified = false,
+): MimeHeader {
+  const fields = readFields(bytes, inherited, isVerified);
   const [encoding = ''] = /[\w-]+/.exec(fields.get('content-transfer-encoding') ?? '') ?? [];
+  const type = parseField(fields.get('content-type'));
   return {
-    type: parseField(fields.get('content-type')),
+    type,
     disposition: parseField(fields.get('content-disposition')),
-    encoding,
+    // A multipart has none (RFC 2045, 6.4), so it need not be signed.
+    encoding: isVerified && isMultipart({ type }) ? '' : encoding,
     subject: libmime.decodeWords(fields.get('subject') ?? ''),
   };
 }
 
+/** A field of a header: the reader and the check of signatures have one list of them. */
+export interface Field {
+  /** In lower case; empty for a line that is no field. */
+  readonly name: string;
+  /** With its name, and with the line ends of its folds. */
+  readonly text: string;
+}
+
+export function splitFields(header: string): Field[] {
+  const rows = header.split(/\r?\n(?![ \t])/);
+  return rows.map((text) => ({ name: NAME.exec(text)?.[1]?.toLowerCase() ?? '', text }));
+}
+
 /** The fields that describe a body, by their names in lower case. */
-function readFields(bytes: Buffer, { budget, log }: Inherited): ReadonlyMap<string, string> {
+function readFields(
+  bytes: Buffer,
+  { budget, log }: Inherited,
+  isVerified: boolean,
+): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   const head = bytes.toString('utf8', 0, MAX_HEADER_BYTES);
   budget.spend('decodedByte', head.length);
-  for (const line of head.replace(/\r?\n(?=[ \t])/g, '').split(/\r?\n/)) {
-    const [, name = '', value] = FIELD.exec(line) ?? [];
-    if (value === undefined) continue;
-    // The spelling of Trustwave's gateway.
-    const isMisspelt = name.toLowerCase() === 'contenttype';
-    if (isMisspelt) log.add('misspelt_content_type');
-    const key = isMisspelt ? 'content-type' : name.toLowerCase();
+  for (const { name, text } of splitFields(head)) {
+    if (!READ.has(name) || (isVerified && name === MISSPELT)) continue;
+    if (name === MISSPELT) log.add('misspelt_content_type');
+    const key = name === MISSPELT ? 'content-type' : name;
+    const value = text.slice(text.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '');
     if (!fields.has(key)) fields.set(key, value.slice(0, MAX_FIELD_CHARS).trim());
   }
   for (const { length } of fields.values()) budget.spend('fieldChar', length);

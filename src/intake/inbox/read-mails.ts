@@ -5,12 +5,12 @@ import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
 import type { Sender } from '../../store/reports/senders.ts';
 import { type IngestDeps, type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
-import type { VerifyMail } from '../verification/verifier.ts';
+import type { VerifyMails } from '../verification/verifier.ts';
 import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
 
 export interface ReadMailsDeps extends IngestDeps {
   /** Without it no mail is verified: nothing is known of its sender, as of a file's. */
-  readonly verify?: VerifyMail | undefined;
+  readonly verify?: VerifyMails | undefined;
   /** Is told of each document when it is stored. */
   readonly observe?: ((mail: ClaimedMail, document: IngestedDocument) => void) | undefined;
   /** No mail is begun after it is aborted. */
@@ -80,25 +80,29 @@ async function loadMails(db: Db, mails: readonly ClaimedMail[]) {
 /** How long DNS may have no answer for a mail. Then nothing says who sent it. */
 const MAX_UNANSWERED_MS = 30 * 60_000;
 
-/** Verifies all at once: none waits for another one's DNS. Without an input, a mail is verified another time. */
-function verifyMails(
+/** Without an input, a mail is verified another time. */
+async function verifyMails(
   loaded: Awaited<ReturnType<typeof loadMails>>['loaded'],
   { now, verify }: Pick<ReadMailsDeps, 'now' | 'verify'>,
 ) {
-  return Promise.all(
-    loaded.map(async ({ mail, bytes }) => {
-      const { received_at: receivedAt, sha256 } = mail;
-      const envelope = parseEnvelope(mail.envelope);
-      const base = { name: toInputName(mail), bytes, sha256, isBrief: isFirstTry(mail) };
-      if (envelope.kind === 'file') return { mail, input: { ...base, isMail: false } };
-      if (mail.door === 'upload')
-        return { mail, input: { ...base, isMail: true, sender: toSender(mail, envelope) } };
-      const from = verify && (await verify({ bytes, envelope, receivedAt }));
-      const isDecided = now().getTime() - Date.parse(receivedAt) > MAX_UNANSWERED_MS;
-      if (verify && from === undefined && !isDecided) return { mail, input: undefined };
-      return { mail, input: { ...base, isMail: true, from: from ?? (verify && '') } };
-    }),
-  );
+  const sent = loaded.map(({ mail, bytes }) => {
+    const { received_at: receivedAt, sha256 } = mail;
+    const envelope = parseEnvelope(mail.envelope);
+    const isBrief = isFirstTry(mail);
+    const isFile = envelope.kind === 'file';
+    return { mail, bytes, envelope, receivedAt, sha256, name: toInputName(mail), isBrief, isFile };
+  });
+  const isToVerify = ({ mail, isFile }: (typeof sent)[number]) => !isFile && mail.door !== 'upload';
+  const verdicts = (await verify?.(sent.filter(isToVerify)))?.values();
+  return sent.map(({ mail, envelope, receivedAt, isFile, ...base }) => {
+    if (isFile) return { mail, input: { ...base, isMail: false } };
+    if (mail.door === 'upload')
+      return { mail, input: { ...base, isMail: true, sender: toSender(mail, envelope) } };
+    const { from, cost: spent } = verdicts?.next().value ?? {};
+    const isDecided = now().getTime() - Date.parse(receivedAt) > MAX_UNANSWERED_MS;
+    if (verify && from === undefined && !isDecided) return { mail, input: undefined };
+    return { mail, input: { ...base, isMail: true, from: from ?? (verify && ''), spent } };
+  });
 }
 
 /** The reporter of an upload is not known, so it is in nobody's name. */

@@ -14,7 +14,7 @@ import { keepRunning } from '../../store/work/running.ts';
 import type { IngestDeps } from '../ingest.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ParserProcess } from '../parser/parser-process.ts';
-import type { VerifyMail } from '../verification/verifier.ts';
+import type { VerifyMails } from '../verification/verifier.ts';
 import { type ReadMails, type ReadMailsDeps, readMails } from './read-mails.ts';
 
 /**
@@ -43,7 +43,7 @@ interface ReadDeps extends Pick<IngestDeps, 'db' | 'now' | 'keptFrom'> {
   readonly logError: (error: unknown, message: string) => void;
   /** One that parses nothing in this process, when it serves. */
   readonly parser: ParserProcess;
-  readonly verify?: VerifyMail | undefined;
+  readonly verify?: VerifyMails | undefined;
   readonly observe?: ReadMailsDeps['observe'];
   readonly logDone?: (done: Parameters<typeof finishMails>[2][number]) => void;
 }

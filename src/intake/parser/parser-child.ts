@@ -23,11 +23,19 @@ await once(watchdog.thread, 'online');
 await send(READY);
 for (;;) await answer(deserialize(receive(receive(4).readUInt32LE())));
 
-async function answer({ size, ...options }: Request): Promise<void> {
+async function answer({ size, asked }: Request): Promise<void> {
   const bytes = receive(size);
   watchdog.start(maxCpuMs(size), size);
+  if ('claim' in asked) {
+    const verdict = await localParser.check(bytes, asked.claim);
+    await send({ documents: [], isEnd: true, verdict });
+  } else await answerDocuments(localParser.parse(bytes, asked));
+  watchdog.rest();
+}
+
+async function answerDocuments(found: AsyncIterable<IntakeDocument>): Promise<void> {
   let [documents, replyBytes]: [IntakeDocument[], number] = [[], 0];
-  for await (const document of localParser.parse(bytes, options)) {
+  for await (const document of found) {
     documents.push(document);
     replyBytes += estimateSize(document);
     if (replyBytes < REPLY_BYTES) continue;
@@ -36,7 +44,6 @@ async function answer({ size, ...options }: Request): Promise<void> {
     receive(1);
   }
   await send({ documents: documents.map(toSent), isEnd: true });
-  watchdog.rest();
 }
 
 /** Resolves when the message is written: a thread that waits for standard input writes nothing. */

@@ -1,5 +1,6 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../intake-document.ts';
+import type { Claim, Verdict } from '../verification/claim.ts';
 import type { ParseOptions } from './parser.ts';
 
 /*
@@ -9,9 +10,12 @@ import type { ParseOptions } from './parser.ts';
  * reply but the last, the child waits for one byte that asks for the next one.
  */
 
-export interface Request extends ParseOptions {
+export type Asked = ParseOptions | { readonly claim: Claim };
+
+export interface Request {
   /** The bytes that follow. */
   readonly size: number;
+  readonly asked: Asked;
 }
 
 /** The first message of a child: it has started, and parses nothing before. */
@@ -19,6 +23,8 @@ export const READY = 'ready';
 
 export interface Reply {
   readonly documents: readonly SentDocument[];
+  /** The only reply to a claim. */
+  readonly verdict?: Verdict;
   readonly isEnd: boolean;
 }
 

@@ -7,15 +7,16 @@ import { Failure } from '../../domain/failure.ts';
 import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
 import { maxCpuMs } from '../budget.ts';
 import { type IntakeDocument, toRejected } from '../intake-document.ts';
-import type { ParseOptions, Parser } from './parser.ts';
-import { READY, type Reply, type Request, toReceived } from './parser-messages.ts';
+import type { Claim, Verdict } from '../verification/claim.ts';
+import type { Checker, ParseOptions, Parser } from './parser.ts';
+import { type Asked, READY, type Reply, type Request, toReceived } from './parser-messages.ts';
 
 /** The heap of the process that parses. An honest report needs a tenth of it. */
 const HEAP_MB = 192;
 /** The signal with which the watchdog ends the process for its use of CPU. */
 const TOOK_TOO_LONG = 'SIGXCPU';
 
-export interface ParserProcess extends Parser {
+export interface ParserProcess extends Parser, Checker {
   readonly pid: number | undefined;
   /** Ends the process at once. What it parses throws `unavailable`. */
   kill(): void;
@@ -40,6 +41,7 @@ export function createParserProcess(): ParserProcess {
       return child?.pid;
     },
     parse: (bytes, options) => parseSurviving(start, bytes, options),
+    check: (bytes, claim) => checkSurviving(start, bytes, claim),
     kill: () => void child?.kill('SIGKILL'),
     close: async () => {
       if (child === undefined || !isRunning(child)) return;
@@ -83,7 +85,7 @@ export function toCacheEnv(): NodeJS.ProcessEnv {
  * long is unreadable for now. Throws `unavailable` when no process starts, and after `kill`.
  */
 async function* parseSurviving(
-  start: () => { readonly child: ChildProcess; readonly isNew: boolean },
+  start: Start,
   bytes: Uint8Array,
   options: ParseOptions,
 ): AsyncGenerator<IntakeDocument> {
@@ -91,16 +93,33 @@ async function* parseSurviving(
   for (;;) {
     const { child, isNew } = start();
     const exchange = new Exchange(child);
-    for await (const document of skip(exchange.documents(bytes, options), returned)) {
+    for await (const document of skip(toDocuments(exchange.replies(bytes, options)), returned)) {
       returned += 1;
       reports += Number(document.kind === 'report');
       yield document;
     }
     const { end } = exchange;
     if (end === undefined) return;
-    if (child.killed || (isNew && !exchange.hasStarted)) throw toNotStarted(end);
-    if (isNew || end.signal === TOOK_TOO_LONG)
+    if (exchange.isBlamed({ isNew }))
       return yield toRejected(toEnd(toRefusal(end, bytes), reports));
+  }
+}
+
+type Start = () => { readonly child: ChildProcess; readonly isNew: boolean };
+
+async function* toDocuments(replies: AsyncIterable<Reply>): AsyncGenerator<IntakeDocument> {
+  for await (const { documents } of replies) yield* documents.map(toReceived);
+}
+
+/** What ends the process is in nobody's name, and is not read: it has cost too much. */
+const GIVEN_UP: Verdict = { from: '', questions: [], cost: Number.POSITIVE_INFINITY };
+
+async function checkSurviving(start: Start, bytes: Uint8Array, claim: Claim): Promise<Verdict> {
+  for (;;) {
+    const { child, isNew } = start();
+    const exchange = new Exchange(child);
+    for await (const { verdict } of exchange.replies(bytes, { claim })) if (verdict) return verdict;
+    if (exchange.isBlamed({ isNew })) return GIVEN_UP;
   }
 }
 
@@ -143,12 +162,19 @@ class Exchange {
     this.#child = child;
   }
 
-  async *documents(bytes: Uint8Array, options: ParseOptions): AsyncGenerator<IntakeDocument> {
+  /** Whether the input is the cause of the end. Throws when no input can be. */
+  isBlamed({ isNew }: { readonly isNew: boolean }): boolean {
+    const { end } = this;
+    if (end && (this.#child.killed || (isNew && !this.hasStarted))) throw toNotStarted(end);
+    return isNew || end?.signal === TOOK_TOO_LONG;
+  }
+
+  async *replies(bytes: Uint8Array, asked: Asked): AsyncGenerator<Reply> {
     const child = this.#child;
     child.on('message', this.#onMessage).once('exit', this.#onExit).once('error', this.#onError);
     let isEnd = false;
     try {
-      this.#ask(bytes, options);
+      this.#ask(bytes, asked);
       while (!isEnd) {
         const reply = await Promise.race([this.#reply.promise, this.#ended.promise]);
         if ('signal' in reply) {
@@ -159,7 +185,7 @@ class Exchange {
         ({ isEnd } = reply);
         // Requested at once, so that the child continues to parse while these documents are stored.
         if (!isEnd) child.stdin?.write('\n');
-        yield* reply.documents.map(toReceived);
+        yield reply;
       }
     } finally {
       child.off('message', this.#onMessage).off('exit', this.#onExit).off('error', this.#onError);
@@ -169,9 +195,9 @@ class Exchange {
   }
 
   /** Nothing is copied: the stream holds the input itself until the child has taken it. */
-  #ask(bytes: Uint8Array, options: ParseOptions): void {
+  #ask(bytes: Uint8Array, asked: Asked): void {
     const { stdin } = this.#child;
-    const request = serialize({ ...options, size: bytes.length } satisfies Request);
+    const request = serialize({ asked, size: bytes.length } satisfies Request);
     const length = Buffer.alloc(4);
     length.writeUInt32LE(request.length);
     stdin?.cork();

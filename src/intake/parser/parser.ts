@@ -1,12 +1,18 @@
 import { Budget } from '../budget.ts';
 import { readDocuments } from '../containers/documents.ts';
 import type { IntakeDocument } from '../intake-document.ts';
+import { checkMail } from '../verification/check.ts';
+import type { Claim, Verdict } from '../verification/claim.ts';
 
 export interface ParseOptions {
   /** The time of receipt, in milliseconds. */
   readonly nowMs: number;
   /** Reading is given up with `too_costly` at a share of the budget. */
   readonly isBrief?: boolean | undefined;
+  /** Whether it is a mail of which `check` said who sent it: nothing is read that this did not see. */
+  readonly isVerified?: boolean | undefined;
+  /** What that has cost. */
+  readonly spent?: number | undefined;
 }
 
 /** Implementations differ in the process that parses. */
@@ -15,8 +21,14 @@ export interface Parser {
   parse(bytes: Uint8Array, options: ParseOptions): AsyncIterable<IntakeDocument>;
 }
 
+/** Says who sent a mail, where its bytes may be read. */
+export interface Checker {
+  check(bytes: Uint8Array, claim: Claim): Promise<Verdict>;
+}
+
 /** Parses in this process: for trusted bytes, such as the demo's. */
-export const localParser: Parser = {
+export const localParser: Parser & Checker = {
+  check: checkMail,
   parse: (bytes, options) =>
     readDocuments(bytes, { ...options, budget: new Budget(bytes.length, {}, options) }),
 };

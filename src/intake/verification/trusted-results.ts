@@ -1,26 +1,33 @@
-import type { ARCData, DKIMVerifyResult } from 'mailauth';
+import type { ARCData } from 'mailauth';
 import { parseDomainName } from '../../domain/domain-name.ts';
+import type { Field } from '../containers/mime.ts';
+import type { Signatures } from './signatures.ts';
+
+interface Options {
+  readonly trustedServers: readonly string[];
+  readonly resolver: (name: string, type: string) => Promise<string[]>;
+  /** Whether the signature under the last seal says what the report is. */
+  readonly isSealed: boolean;
+}
 
 /** The names that servers of the operator's found to have signed or sent the mail: in their own field, or under their seal. */
 export async function listTrustedResults(
-  { headers, arc: chain }: DKIMVerifyResult,
-  servers: readonly string[],
-  options: { readonly resolver: (name: string, type: string) => Promise<string[]> },
+  fields: readonly Field[],
+  { arc: chain, isSealTrusted }: Signatures,
+  { trustedServers, resolver, isSealed }: Options,
 ): Promise<string[]> {
-  const isTrusted = (name: unknown) => servers.includes(`${name}`.toLowerCase());
+  const isTrusted = (name: string) => trustedServers.includes(name.toLowerCase());
   // A server writes above what came to it: a field further down may be the sender's.
-  const own = headers?.parsed
-    .filter(({ key }) => key === 'authentication-results')
-    .map(({ line }) => parseResults(line.toString('latin1')))
+  const own = fields
+    .filter(({ name }) => name === 'authentication-results')
+    .map(({ text }) => parseResults(text))
     .find(({ server }) => isTrusted(server));
   const names = [...(own?.names ?? [])];
-  const seal = chain?.lastEntry?.['arc-seal']?.parsed?.d?.value;
-  if (!chain || !isTrusted(seal)) return names;
+  if (!isSealTrusted || !isSealed) return names;
   const { arc } = (await import('mailauth/lib/arc/index.js')).default;
-  const { status, signature } = await arc(chain as ARCData, options);
-  const isWhole = signature !== false && !signature?.canonBodyLengthLimited;
+  const { status } = await arc(chain as ARCData, { resolver });
   const sealed = chain.lastEntry?.['arc-authentication-results']?.original;
-  if (status.result !== 'pass' || !isWhole || sealed === undefined) return names;
+  if (status.result !== 'pass' || sealed === undefined) return names;
   return [...names, ...parseResults(`${sealed}`, ARC_INSTANCE).names];
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Envelope } from '../../../src/domain/incoming.ts';
+import { localParser } from '../../../src/intake/parser/parser.ts';
 import { createVerifier } from '../../../src/intake/verification/verifier.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { aBareAccount, aDomain, NOW } from '../../support/builders.ts';
@@ -38,7 +39,7 @@ function aVerifier(answers: { isDown: boolean } = { isDown: false }) {
       if (name.startsWith(`${SELECTOR}._domainkey.`)) return [[KEY.record]];
       throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
     },
-    ...{ trustedServers: [], trustedNetworks: [] },
+    ...{ check: localParser.check, trustedServers: [], trustedNetworks: [] },
   });
 }
 

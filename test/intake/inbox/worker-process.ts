@@ -12,6 +12,7 @@ startInboxWorker({
   parser: {
     pid: undefined,
     parse: localParser.parse,
+    check: localParser.check,
     kill: () => undefined,
     close: async () => undefined,
   },

@@ -1,6 +1,7 @@
 import arc from 'mailauth/lib/arc/index.js';
 import { describe, expect, test } from 'vitest';
 import type { Envelope } from '../../../src/domain/incoming.ts';
+import { localParser } from '../../../src/intake/parser/parser.ts';
 import { createVerifier } from '../../../src/intake/verification/verifier.ts';
 import { aReportXml } from '../../support/inbox.ts';
 import { base64, mail } from '../../support/mail.ts';
@@ -46,8 +47,11 @@ function aVerifier({ zone = ZONE, trustedServers = [], envelope = {} }: Given = 
     if (found === 'servfail') throw Object.assign(new Error('failed'), { code: 'ESERVFAIL' });
     return [[found]];
   };
-  const verify = createVerifier({ ask, trustedServers, trustedNetworks: [], deadlineMs: 200 });
-  return { asked, verify: (bytes: Uint8Array) => verify({ bytes, envelope, receivedAt: NOW }) };
+  const deps = { ask, check: localParser.check, trustedServers, trustedNetworks: [] };
+  const verify = createVerifier({ ...deps, deadlineMs: 200 });
+  const verifyOne = async (bytes: Uint8Array) =>
+    (await verify([{ bytes, envelope, receivedAt: NOW }]))[0]?.from;
+  return { asked, verify: verifyOne };
 }
 
 const ADDRESS = 'dmarc@reporter.example';
@@ -57,6 +61,9 @@ function aMail(from: readonly string[] = [FROM]): Buffer {
   const whole = mail(base64(aReportXml('r-1'))).toString('latin1');
   return Buffer.from(whole.replace(/^From: .*$/m, from.join('\r\n')), 'latin1');
 }
+
+const aFalseOne = (domain: string): string =>
+  `DKIM-Signature: v=1; a=rsa-sha256; d=${domain}; s=${SELECTOR}; h=from; bh=AA; b=AA\r\n`;
 
 const signed = (domain?: string, from?: readonly string[]) =>
   signMail(aMail(from), KEY, domain === undefined ? {} : { domain });
@@ -140,18 +147,21 @@ describe('a signature', () => {
       ADDRESS,
     ],
     [
-      'beside six others does not',
-      async () => {
-        const others =
-          'DKIM-Signature: v=1; a=rsa-sha256; d=a.example; s=s; h=from; bh=AA; b=AA\r\n';
-        return Buffer.concat([Buffer.from(others.repeat(6)), await signed()]);
-      },
+      'beside six of another domain counts: those cannot, and are dropped',
+      async () =>
+        Buffer.concat([aFalseOne('a.example').repeat(6), await signed()].map(Buffer.from)),
+      ADDRESS,
+    ],
+    [
+      'below four of its domain does not',
+      async () =>
+        Buffer.concat([aFalseOne('reporter.example').repeat(4), await signed()].map(Buffer.from)),
       '',
     ],
     [
-      'of a body with a line of 10,001 bytes does not: hashing long lines costs the square of their length',
-      () => signMail(Buffer.concat([aMail(), Buffer.from(`${' '.repeat(10_001)}\r\n`)]), KEY),
-      '',
+      'of a body with a line of 100,000 bytes counts',
+      () => signMail(Buffer.concat([aMail(), Buffer.from(`${' '.repeat(100_000)}\r\n`)]), KEY),
+      ADDRESS,
     ],
     [
       'below a header of 64 KiB does not',
@@ -210,6 +220,21 @@ describe('what a signature says of the report', () => {
     [
       'and a type that it does not have does not',
       { headers: [], replaced: ['From:', `${TYPE}\r\nFrom:`] },
+      '',
+    ],
+    [
+      'and a second spelling of its type counts, which the reader then does not know',
+      { headers: [TYPE], replaced: ['From:', 'ContentType: text/xml\r\nFrom:'] },
+      ADDRESS,
+    ],
+    [
+      'does not behind a line of a mailbox, where the reader sees mails that nobody signed',
+      { headers: [TYPE], replaced: [/^/, 'From a\r\n'] },
+      '',
+    ],
+    [
+      'does not behind a line that is no field: an archive or a report could be there',
+      { headers: [TYPE], replaced: [/^/, '<feedback></feedback>\r\n'] },
       '',
     ],
     ['of a body without fields about it counts', { headers: [], fields: UNSIGNED }, ADDRESS],
@@ -325,10 +350,11 @@ test('no mail asks more than thirty questions', async () => {
       if (type !== 'MX') return ['198.51.100.1'];
       return Array.from({ length: 10 }, (_, i) => ({ exchange: `${i}.${name}`, priority: i }));
     },
-    ...{ trustedServers: [], trustedNetworks: [] },
+    ...{ check: localParser.check, trustedServers: [], trustedNetworks: [] },
   });
   const envelope = { sender: 'a@reporter.example', remoteAddress: '192.0.2.7' };
-  expect(await verify({ bytes: aMail(), envelope, receivedAt: NOW })).toBe('');
+  const [verdict] = await verify([{ bytes: aMail(), envelope, receivedAt: NOW }]);
+  expect(verdict?.from).toBe('');
   expect(asked.length).toBeLessThanOrEqual(30);
   expect(asked.length).toBeGreaterThan(20);
 });

@@ -1,0 +1,28 @@
+import type { Instant } from '../../domain/instant.ts';
+import type { Answers, Question } from './answers.ts';
+
+/** What is known of how a mail came, and what DNS has answered about it. */
+export interface Claim {
+  /** The address of an SMTP client that is not the operator's. */
+  readonly client: string | undefined;
+  readonly sender: string;
+  readonly helo: string;
+  readonly receivedAt: Instant;
+  readonly trustedServers: readonly string[];
+  readonly answers: Answers;
+  readonly isBrief?: boolean | undefined;
+  /** What checking it has cost so far. */
+  readonly spent: number;
+}
+
+export interface Verdict {
+  /**
+   * The address of the mail's From, in lower case, when DKIM, ARC or SPF passed for a name that is aligned with it (RFC 9989);
+   * empty when nothing says who sent it, undefined when DNS had no answer in time.
+   */
+  readonly from: string | undefined;
+  /** What has to be known first. */
+  readonly questions: readonly Question[];
+  /** What the check has cost, in the unit of the budget. */
+  readonly cost: number;
+}
