@@ -111,7 +111,11 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli\\.ts$|settings/frame/assets/)|\\.d\\.ts$', orphan: true },
+      from: {
+        path: '^src/',
+        pathNot: '^src/(cli\\.ts$|settings/frame/assets/)|\\.d\\.ts$',
+        orphan: true,
+      },
       to: {},
     },
     {
