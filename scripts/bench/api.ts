@@ -1,6 +1,6 @@
 /**
- * The CPU time of a request: on SQLite against a bare node:http server that sends the same bytes, and beside a server that is
- * written by hand for the comparison (peers/).
+ * The CPU time of a request, against a bare node:http server that sends the same bytes; on SQLite beside a former release, and
+ * beside a server that is written by hand for the comparison (peers/).
  */
 import { writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Recorded } from './bare.ts';
 import { type Bench, isAlone } from './bench.ts';
-import { serve } from './checkout.ts';
+import { type Checkout, serve } from './checkout.ts';
 import { type Contender, compare, print } from './compare.ts';
 import type { Engine } from './engines.ts';
+import { checkOutFormer } from './former.ts';
 import { CLIENT, checkAnswers, type Load, send, warmUp } from './load.ts';
 import { startPeer } from './peer.ts';
 import { type Asked, SCENARIOS, type Scenario } from './scenarios.ts';
@@ -20,10 +21,21 @@ export async function benchApi(bench: Bench): Promise<void> {
   const toName = ({ name }: Scenario) => `api, ${bench.engine.name}: ${name}`;
   const wanted = SCENARIOS.filter((scenario) => bench.isWanted(toName(scenario)));
   if (wanted.length > 0) print(`\nRequests for the API, sent by ${CLIENT}`);
+  const isCompared = hasOthers(bench) && wanted.some(({ hasFormer }) => hasFormer);
+  const former = isCompared ? checkOutFormer(bench.folder) : undefined;
   for (const scenario of wanted) {
     const goal = scenario.goal === undefined ? '' : ` (goal: at most ${scenario.goal} × bare)`;
-    await race(bench, scenario, toName(scenario) + goal);
+    const checkouts = [...bench.checkouts, ...(former && scenario.hasFormer ? [former] : [])];
+    await race(bench, { scenario, checkouts }, toName(scenario) + goal);
   }
+}
+
+/** Whether this version is measured beside other servers than the bare one. */
+const hasOthers = (bench: Bench) => isAlone(bench) && bench.engine.name === 'SQLite';
+
+interface Race {
+  readonly scenario: Scenario;
+  readonly checkouts: readonly Checkout[];
 }
 
 /** A server that answers, and what it is asked. */
@@ -33,10 +45,10 @@ interface Asking {
   readonly load: Load;
 }
 
-async function race(bench: Bench, scenario: Scenario, title: string): Promise<void> {
+async function race(bench: Bench, run: Race, title: string): Promise<void> {
   const askings: Asking[] = [];
   try {
-    for await (const asking of startAll(bench, scenario)) {
+    for await (const asking of startAll(bench, run)) {
       askings.push(asking);
       await checkAnswers(asking.server, asking.load);
       await warmUp(asking.server, asking.load);
@@ -50,15 +62,16 @@ async function race(bench: Bench, scenario: Scenario, title: string): Promise<vo
   }
 }
 
-async function* startAll(bench: Bench, scenario: Scenario): AsyncGenerator<Asking> {
-  for (const checkout of bench.checkouts) {
+async function* startAll(bench: Bench, { scenario, checkouts }: Race): AsyncGenerator<Asking> {
+  for (const checkout of checkouts) {
     const filled = await bench.databases.open(checkout, scenario.shape ?? 'domain');
     const server = await serve(checkout, filled.database, scenario.pageCacheMb);
     const asked: Asked = { ...filled, url: server.url };
     const asking = { name: checkout.name, server, load: await scenario.toLoad(asked) };
-    if (isAlone(bench)) yield await startBare(asking, bench.folder);
+    const isFirst = checkout === checkouts[0];
+    if (isFirst && isAlone(bench)) yield await startBare(asking, bench.folder);
     yield asking;
-    if (isAlone(bench) && scenario.hasPeer && bench.engine.name === 'SQLite') {
+    if (isFirst && scenario.hasPeer && hasOthers(bench)) {
       const peer = await startPeer(asked);
       if (peer !== undefined) yield await toPeer(peer, scenario, asked);
     }

@@ -13,6 +13,8 @@ export interface Scenario {
   readonly shape?: ShapeName;
   /** The peer has pages of one domain's reports, and no cursors. */
   readonly hasPeer?: true;
+  /** The former release has what was there before it. */
+  readonly hasFormer?: true;
 }
 
 /** A server, and whose reports are asked for. */
@@ -26,7 +28,8 @@ type ToPath = (asked: Asked) => string | Promise<string>;
 const [PAGE, LARGE_PAGE, OFFSETS] = [50, 200, 2_000];
 const AFRESH = { pageCacheMb: 0 } as const;
 const KEPT = { pageCacheMb: 32 } as const;
-const PEER = { hasPeer: true } as const;
+const FORMER = { hasFormer: true } as const;
+const PEER = { hasPeer: true, ...FORMER } as const;
 const OF_500 = { shape: 'overview' } as const;
 
 const toDomain: ToPath = ({ domainId }) => `/v1/external/domains/${domainId}`;
@@ -57,13 +60,13 @@ const toRecords: ToPath = async (asked) => {
 export const SCENARIOS: readonly Scenario[] = [
   { name: '304', goal: 3, toLoad: known(same(toReports)), ...KEPT, ...PEER },
   { name: 'first page', goal: 8, toLoad: same(toReports), ...AFRESH, ...PEER },
-  { name: 'repeated page', goal: 5, toLoad: same(toReports), ...KEPT },
+  { name: 'repeated page', goal: 5, toLoad: same(toReports), ...KEPT, ...FORMER },
   { name: 'random page', goal: 15, toLoad: random(toReports), ...AFRESH, ...PEER },
   { name: 'random page, gzip', goal: 25, toLoad: gzip(random(toReports)), ...AFRESH, ...PEER },
-  { name: 'last page', toLoad: last(toReports), ...AFRESH },
+  { name: 'last page', toLoad: last(toReports), ...AFRESH, ...FORMER },
   { name: 'walk by 200', goal: 40, toLoad: walk(toReports), ...AFRESH, ...PEER },
-  { name: 'nothing new', goal: 4, toLoad: followed(toReports, 0), ...KEPT },
-  { name: 'ten new', goal: 6, toLoad: followed(toReports, 10), ...AFRESH },
+  { name: 'nothing new', goal: 4, toLoad: followed(toReports, 0), ...KEPT, ...FORMER },
+  { name: 'ten new', goal: 6, toLoad: followed(toReports, 10), ...AFRESH, ...FORMER },
   { name: 'changes, nothing new, 304', goal: 3, toLoad: known(changed(0)), ...KEPT },
   { name: 'changes, nothing new', goal: 3, toLoad: changed(0), ...AFRESH },
   { name: 'changes, ten new', goal: 6, toLoad: changed(10), ...AFRESH },
@@ -73,10 +76,10 @@ export const SCENARIOS: readonly Scenario[] = [
     toLoad: changed(10, '&include=records'),
     ...AFRESH,
   },
-  { name: 'account, 304', toLoad: known(same(toAllReports)), ...KEPT },
-  { name: 'account, first page', toLoad: same(toAllReports), ...AFRESH },
-  { name: 'account, random page', toLoad: random(toAllReports), ...AFRESH },
-  { name: 'account, walk by 200', toLoad: walk(toAllReports), ...AFRESH },
+  { name: 'account, 304', toLoad: known(same(toAllReports)), ...KEPT, ...FORMER },
+  { name: 'account, first page', toLoad: same(toAllReports), ...AFRESH, ...FORMER },
+  { name: 'account, random page', toLoad: random(toAllReports), ...AFRESH, ...FORMER },
+  { name: 'account, walk by 200', toLoad: walk(toAllReports), ...AFRESH, ...FORMER },
   { name: 'filtered by days', goal: 24, toLoad: same(toFiltered(toReports, ofDays)), ...AFRESH },
   {
     name: 'filtered by reporter',
