@@ -17,7 +17,7 @@ export type Start = 'start' | Cursor;
 
 /** The first byte of every cursor of this form. Cursors then begin with a letter, `p`. */
 const FORM = 0xa5;
-/** Bytes of the list's tag, of the key, of the number and of the nonce. */
+/** Bytes of the tag, of the key, of the number and of the nonce. */
 const PART = 6;
 const [KEY, NUMBER, NONCE] = [1 + PART, 1 + 2 * PART, 1 + 3 * PART] as const;
 const BYTES = 1 + 4 * PART;
@@ -27,10 +27,10 @@ const CURSOR = /^[\w-]{33}[AQgw]$/;
 /** The text of a cursor of a list, for clients: 34 characters of base64url. Nothing in it is secret. */
 export function toCursor(listId: string, { key, number, nonce }: Cursor): string {
   const bytes = Buffer.alloc(BYTES, FORM);
-  bytes.set(toTag(listId), 1);
   bytes.writeUIntBE(key, KEY, PART);
   bytes.writeUIntBE(number, NUMBER, PART);
   bytes.write(nonce, NONCE, PART, 'base64url');
+  bytes.set(toTag(listId, bytes), 1);
   return bytes.toString('base64url');
 }
 
@@ -39,7 +39,8 @@ export function parseStart(listId: string, text: string): Start | undefined {
   if (text === 'start') return text;
   if (!CURSOR.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes[0] !== FORM || bytes.compare(toTag(listId), 0, PART, 1, KEY) !== 0) return undefined;
+  if (bytes[0] !== FORM || bytes.compare(toTag(listId, bytes), 0, PART, 1, KEY) !== 0)
+    return undefined;
   return {
     key: bytes.readUIntBE(KEY, PART),
     number: bytes.readUIntBE(NUMBER, PART),
@@ -47,6 +48,8 @@ export function parseStart(listId: string, text: string): Start | undefined {
   };
 }
 
-function toTag(listId: string): Uint8Array {
-  return hash('sha256', listId, 'buffer').subarray(0, PART);
+/** Of the list and the place: a cursor that was changed would skip items, or repeat them. */
+function toTag(listId: string, cursor: Buffer): Uint8Array {
+  const place = cursor.toString('latin1', KEY);
+  return hash('sha256', `${place}${listId}`, 'buffer').subarray(0, PART);
 }

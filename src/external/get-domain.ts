@@ -25,7 +25,7 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) 
   return {
     missing: 'No such domain.',
     findVersion: async (reader) => {
-      const [state] = await reader.readAll(query);
+      const [state] = await reader.readFirst(query);
       return state && (await toVersion(state));
     },
     read: async (reader) => {

@@ -17,7 +17,7 @@ export const listOverview = (({ accountId, query }, given) => {
   return {
     missing: 'No such account.',
     findVersion: async (reader) => {
-      const [account] = await reader.readAll(accountVersion({ accountId }));
+      const [account] = await reader.readFirst(accountVersion({ accountId }));
       return account && (await toVersion(account.version));
     },
     read: async (reader) => {

@@ -14,7 +14,7 @@ export const listReportRecords = (({ accountId, path, query: page }) => {
   const scope = { accountId, domainId: path.domain_id, reportId: path.report_id };
   return {
     missing: NO_SUCH_REPORT,
-    findVersion: async (reader) => (await reader.readAll(reportVersion(scope)))[0]?.version,
+    findVersion: async (reader) => (await reader.readFirst(reportVersion(scope)))[0]?.version,
     read: async (reader) => toPage(await findReport(reader, scope), page),
   };
 }) satisfies Handler<'listReportRecords'>;

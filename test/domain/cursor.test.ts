@@ -25,6 +25,15 @@ test.each<[string, (cursor: string) => string]>([
   expect(parseStart('reports of a domain', text)).toBeUndefined();
 });
 
+test('a cursor with any one character changed is none', () => {
+  const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  for (const [i, own] of [...CURSOR].entries())
+    for (const other of characters.replace(own, '')) {
+      const text = CURSOR.slice(0, i) + other + CURSOR.slice(i + 1);
+      expect(parseStart('reports of a domain', text), text).toBeUndefined();
+    }
+});
+
 test('a cursor of another list is none', () => {
   expect(parseStart('alerts of a domain', CURSOR)).toBeUndefined();
 });

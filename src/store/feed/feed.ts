@@ -67,7 +67,7 @@ export interface OpenFeed {
 /** undefined when the cursor's change was lost or is forgotten. */
 export async function openFeed(reader: Reader, query: FeedQuery): Promise<OpenFeed | undefined> {
   const { accountId, start, limit } = query;
-  const [newest] = await reader.readAll(newestChange({ accountId }));
+  const [newest] = await reader.readFirst(newestChange({ accountId }));
   if (newest === undefined) return undefined;
   const isEnd = start !== 'start' && start.key === newest.number && start.nonce === newest.nonce;
   const read = isEnd

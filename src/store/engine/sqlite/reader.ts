@@ -10,21 +10,57 @@ type Connected = { readonly db: Kysely<Tables>; readonly connection: Database.Da
 /** In WAL mode a transaction that only reads sees the database as it was at its first statement. */
 export function createSqliteReader({ db, connection }: Connected): Reader {
   const prepare = remember((sql: string) => prepareAll(connection, sql));
+  const version = connection.prepare('pragma data_version').pluck();
+  const prepareFirst = remember((sql: string) => keepTrue(prepare(sql), () => version.get()));
   const readAll = (query: BoundQuery<unknown>) => {
     const { sql, parameters } = query(db);
     return prepare(sql)(parameters);
+  };
+  const readFirst = (query: BoundQuery<unknown>) => {
+    const { sql, parameters } = query(db);
+    return prepareFirst(sql)(parameters);
   };
   const readPlan = connection.transaction((plan: () => Plan<unknown>) =>
     runPlan(plan(), (queries) => queries.map(readAll)),
   );
   return createReader({
+    readFirst: async (query) => readFirst(query) as never,
     readAll: async (query) => readAll(query) as never,
     readPlan: async (plan) => readPlan(plan) as never,
   });
 }
 
+type Read = (parameters: unknown[]) => unknown[];
+
+/** Rows of one statement that are kept; they are forgotten together. */
+const MAX_KEPT = 1_000;
+
+/**
+ * Rows stay true while no other connection, of this process or another, has committed: SQLite tells so in a microsecond. What
+ * was committed between the two readings is in the rows, and makes the next version another one.
+ */
+function keepTrue(read: Read, findVersion: () => unknown): Read {
+  const kept = new Map<string, unknown[]>();
+  let version: unknown;
+  return (parameters) => {
+    const now = findVersion();
+    if (now !== version || kept.size >= MAX_KEPT) kept.clear();
+    version = now;
+    const key = JSON.stringify(parameters.map(toText));
+    const rows = kept.get(key) ?? read(parameters);
+    kept.set(key, rows);
+    return rows;
+  };
+}
+
+/** As JSON, the bytes of a hash would be 32 names and numbers. */
+const toText = (value: unknown) =>
+  value instanceof Uint8Array
+    ? Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1')
+    : value;
+
 /** An object that the driver makes costs ten times as much as one that is made here: rows of lists have one column. */
-function prepareAll(connection: Database.Database, sql: string) {
+function prepareAll(connection: Database.Database, sql: string): Read {
   const statement = connection.prepare<unknown[]>(sql);
   const [column, ...others] = statement.columns().map(({ name }) => name);
   if (column === undefined || others.length > 0)
