@@ -412,17 +412,17 @@ export interface components {
              *     is known.
              * @example quarantine
              */
-            readonly p: string | null;
+            readonly p: "none" | "quarantine" | "reject" | null;
             /**
              * @description The policy for subdomains.
              * @example quarantine
              */
-            readonly sp: string | null;
+            readonly sp: "none" | "quarantine" | "reject" | null;
             /**
              * @description The policy for subdomains that do not exist.
              * @example quarantine
              */
-            readonly np: string | null;
+            readonly np: "none" | "quarantine" | "reject" | null;
             /**
              * @description The percentage of messages that it is asked for, where that is less than 100.
              * @example null
@@ -437,7 +437,7 @@ export interface components {
              * @description `dns` (a check of DNS has confirmed it) or `reports`; null when it is not known. More values may be added.
              * @example dns
              */
-            readonly known_from: string | null;
+            readonly known_from: "dns" | "reports" | null;
             /**
              * Format: date
              * @description The day of the reports that state it; null when it is of DNS.
@@ -522,7 +522,7 @@ export interface components {
          *     authenticated, in the name of a reporter that was before. More values may be added.
          * @example established
          */
-        readonly CountedReporters: string;
+        readonly CountedReporters: "established" | "all";
         /** @description Whether the domain is ready for a stronger policy. Only mail of its owner can keep it from one. */
         readonly Readiness: {
             /**
@@ -530,12 +530,12 @@ export interface components {
              *     `wait`: nothing is wrong, and more reports are needed to say so. More values may be added.
              * @example not_yet
              */
-            readonly answer: string;
+            readonly answer: "reached" | "yes" | "not_yet" | "wait";
             /**
              * @description The policy that comes next: `none` where there is no record, then `quarantine`, then `reject`.
              * @example reject
              */
-            readonly target: string;
+            readonly target: "none" | "quarantine" | "reject";
             /** @description What keeps it from the policy, the most important first; with `yes`, what would be stopped that is not the owner's. */
             readonly reasons: readonly components["schemas"]["ReadinessReason"][];
         };
@@ -549,7 +549,7 @@ export interface components {
              *     messages. More codes may be added.
              * @example undecided
              */
-            readonly code: string;
+            readonly code: "silent" | "own" | "undecided" | "forwarded" | "stranger" | "no_passing_mail" | "sends_after_all" | "few_data";
             /**
              * Format: int64
              * @description The messages that fail, or of `sends_after_all` those that passed, or of `few_data` all; null for others.
@@ -588,7 +588,7 @@ export interface components {
              *     More codes may be added.
              * @example failing
              */
-            readonly code: string;
+            readonly code: "resume" | "first_reports" | "one_record" | "publish_record" | "alert" | "silent" | "failing" | "forwarded" | "no_passing_mail" | "lock" | "sends_after_all" | "wait" | "enforce" | "stronger" | "policy_unknown" | "nothing";
             /**
              * @description A sentence for people. It may change; do not parse it.
              * @example Do you know mail.example.net? 125,100 of its 125,100 messages fail. Say whose they are.
@@ -603,7 +603,7 @@ export interface components {
              * @description The type of the alert.
              * @example null
              */
-            readonly alert_type: string | null;
+            readonly alert_type: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened" | null;
             /**
              * Format: date
              * @description The day that the alert is about, or the newest day that has reports.
@@ -614,12 +614,12 @@ export interface components {
              * @description The tag of the record to change, `p`, `sp` or `np`.
              * @example null
              */
-            readonly tag: string | null;
+            readonly tag: "p" | "sp" | "np" | null;
             /**
              * @description The policy to publish, or to enforce.
              * @example null
              */
-            readonly policy: string | null;
+            readonly policy: "none" | "quarantine" | "reject" | null;
             /**
              * Format: int64
              * @description The messages that the step is about.
@@ -769,7 +769,7 @@ export interface components {
          *     added.
          * @example not_recognised
          */
-        readonly Verdict: string;
+        readonly Verdict: "yours" | "needs_setup" | "passed_on" | "not_recognised" | "forged";
         /**
          * @description What a stronger policy would do to the messages. `passing`: nothing, none fails. `own`: it would stop mail of the
          *     owner's. `undecided`: it would stop mail of which nobody has said whose it is. `forwarded`: mail that others pass
@@ -777,7 +777,7 @@ export interface components {
          *     More values may be added.
          * @example undecided
          */
-        readonly Standing: string;
+        readonly Standing: "passing" | "own" | "undecided" | "forwarded" | "stranger" | "foreign";
         /** @description A day of a domain. All figures are 0 on a day without reports. */
         readonly DomainDay: {
             /**
@@ -915,7 +915,7 @@ export interface components {
              * @description Its plan, `pro`. More values may be added.
              * @example pro
              */
-            readonly plan: string;
+            readonly plan: "pro";
         };
         /** @description How many requests a minute are answered. */
         readonly KeyLimits: {
@@ -1015,7 +1015,7 @@ export interface components {
              *     and where DNS is not checked. More values may be added.
              * @example found
              */
-            readonly state: string;
+            readonly state: "found" | "absent" | "unknown";
             /**
              * @description The record; null unless it was found. Several records are separated by newlines.
              * @example v=DMARC1; p=reject; rua=mailto:reports@dmarc.example
@@ -1078,7 +1078,7 @@ export interface components {
              *     More values may be added.
              * @example legitimate
              */
-            readonly mark: string | null;
+            readonly mark: "legitimate" | "unknown" | null;
             readonly network: components["schemas"]["SourceNetwork"];
             /**
              * @description Who sends by this address, and perhaps by others: a service, a domain, a network, or the address itself. Sources
@@ -1092,7 +1092,7 @@ export interface components {
              *     `needs_setup`, `passed_on`, `not_recognised` or `forged`, as the schema `Verdict` says. More values may be added.
              * @example yours
              */
-            readonly verdict: string | null;
+            readonly verdict: "yours" | "needs_setup" | "passed_on" | "not_recognised" | "forged" | null;
             /**
              * @description Why, the most important first. `marked`: people said so. `scattered`: addresses of many networks sent a few
              *     messages each, which nothing authenticates. `signature_broken`: a signature of the owner's does not verify.
@@ -1105,13 +1105,13 @@ export interface components {
              *     `unlisted_domain`: it is authenticated as another domain. `spf_refuses`: SPF forbids it, and no signature passes.
              *     `nothing_authenticates`: nothing does. More codes may be added.
              */
-            readonly reasons: readonly string[];
+            readonly reasons: readonly ("marked" | "scattered" | "signature_broken" | "listed_forwarder" | "receiver_says_forwarded" | "signature_carried" | "alignment_strict" | "partly_fails" | "pass_not_counted" | "passes" | "name_is_own" | "service_as_itself" | "private_address" | "own_network" | "unlisted_domain" | "spf_refuses" | "nothing_authenticates")[];
             /**
              * @description What a stronger policy would do to its messages: `passing`, `own`, `undecided`, `forwarded`, `stranger` or
              *     `foreign`, as the schema `Standing` says. More values may be added.
              * @example passing
              */
-            readonly standing: string | null;
+            readonly standing: "passing" | "own" | "undecided" | "forwarded" | "stranger" | "foreign" | null;
         };
         /**
          * @description Messages of the source by what receivers did with them, as their reports say it. Together they are its
@@ -1158,13 +1158,13 @@ export interface components {
              *     values may be added.
              * @example marketing
              */
-            readonly kind: string | null;
+            readonly kind: "transactional" | "marketing" | "mailbox" | "software" | "security" | "forwarder" | "hosting" | null;
             /**
              * @description What names it: `dkim` (a signature that passed), `spf` (SPF that passed) or `dns` (the name of an address in DNS).
              *     More values may be added.
              * @example dkim
              */
-            readonly evidence: string | null;
+            readonly evidence: "dkim" | "spf" | "dns" | null;
             /**
              * @description The domain of the signature, that SPF passed for, or of the name.
              * @example newsletter.example
@@ -1562,7 +1562,7 @@ export interface components {
              *     accept alerts of types that you do not know.
              * @example alert.alignment_regression
              */
-            readonly type: string;
+            readonly type: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened";
             /**
              * Format: date-time
              * @description When the alert was created.
@@ -1746,7 +1746,7 @@ export interface components {
          *     | `reports_corrected` | later reports, a correction or other thresholds have changed the figures, and it would not fire any more |
          * @example recovered
          */
-        readonly AlertResolution: string;
+        readonly AlertResolution: "recovered" | "new_normal" | "paused" | "reports_corrected";
         /**
          * @description Context of `alert.alignment_regression`: the pass rate of a day lies at least 10 points under that of the 7
          *     data days before it, with at least 100 messages on both sides. It resolves on a later day that is back
@@ -2040,7 +2040,7 @@ export interface components {
              * @description `dmarc` or `spf`.
              * @example spf
              */
-            readonly record_type: string;
+            readonly record_type: "dmarc" | "spf";
             /**
              * @description The DNS name of the record.
              * @example example.com
@@ -2050,7 +2050,7 @@ export interface components {
              * @description `added`, `removed` or `modified`.
              * @example modified
              */
-            readonly change: string;
+            readonly change: "added" | "removed" | "modified";
             /**
              * @description The record before; null when there was none. Several records are separated by newlines.
              * @example v=spf1 mx -all
@@ -2081,12 +2081,12 @@ export interface components {
              * @description `reject`, `quarantine` or `none`.
              * @example reject
              */
-            readonly previous_policy: string;
+            readonly previous_policy: "reject" | "quarantine" | "none";
             /**
              * @description `quarantine`, `none` or `absent`.
              * @example none
              */
-            readonly current_policy: string;
+            readonly current_policy: "quarantine" | "none" | "absent";
             /**
              * @description The DNS name of the record.
              * @example _dmarc.example.com
@@ -2096,7 +2096,7 @@ export interface components {
              * @description `p`, or `sp` when only the policy for subdomains is weaker.
              * @example p
              */
-            readonly tag?: string;
+            readonly tag?: "p" | "sp";
             /**
              * @description The record before.
              * @example v=DMARC1; p=reject
@@ -2194,7 +2194,7 @@ export interface components {
              *     Ignore types that you do not know.
              * @example report.stored
              */
-            readonly type: string;
+            readonly type: "report.stored" | "report.removed" | "domain.listed" | "domain.unlisted" | "domain.removed" | "alert.changed";
             /**
              * Format: uuid
              * @description The domain that it is about.
@@ -2286,7 +2286,7 @@ export interface components {
              *     by its status.
              * @example not_found
              */
-            readonly code: string;
+            readonly code: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "cursor_expired" | "validation_error" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable";
             /**
              * @description A sentence for people. It may change; do not parse it.
              * @example No such domain.

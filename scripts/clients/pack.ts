@@ -8,16 +8,17 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { renderTypes } from '../contract/types.ts';
 
 const toPath = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const CONTRACT = toPath('../../openapi/v1.yaml');
 const { version } = parse(readFileSync(CONTRACT, 'utf8')).info;
 
-const PACKS: Readonly<Record<string, (folder: string) => void>> = {
-  typescript: (folder) => {
+const PACKS: Readonly<Record<string, (folder: string) => void | Promise<void>>> = {
+  typescript: async (folder) => {
     for (const file of ['index.ts', 'tsconfig.json'])
       cpSync(toPath(`typescript/${file}`), join(folder, file));
-    run(folder, 'npx', ['openapi-typescript', CONTRACT, '--output', 'v1.d.ts']);
+    writeFileSync(join(folder, 'v1.d.ts'), await renderTypes({ isOpen: true }));
     const about = JSON.parse(readFileSync(toPath('typescript/package.json'), 'utf8'));
     const files = ['index.js', 'index.d.ts', 'v1.d.ts'];
     writeFileSync(
@@ -51,7 +52,7 @@ const folder = toPath(`build/${name}`);
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 cpSync(toPath('README.md'), join(folder, 'README.md'));
-pack(folder);
+await pack(folder);
 const packed = readdirSync(folder).find((file) => /\.(tgz|whl)$/.test(file)) as string;
 process.stdout.write(`${join(folder, packed)}\n`);
 

@@ -36,7 +36,8 @@ export function describeErrors(logError: (error: unknown, req: ApiRequest) => vo
     const code = toCode(error);
     if (MESSAGES[code] !== undefined) logError(error, req);
     const message = MESSAGES[code] ?? (error as Failure).message;
-    const body: ErrorBody = { error: { code, message } };
+    // The others are not those of operations.
+    const body = { error: { code, message } } as ErrorBody;
     return { headers: [], ...ANSWERS[code], body };
   };
 }

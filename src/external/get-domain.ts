@@ -1,5 +1,7 @@
+import type { components } from '../../generated/v1.d.ts';
 import { toRecordName } from '../domain/dns/dns-record.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
+import type { MailOfStanding, Standing } from '../domain/own-mail.ts';
 import { failedOf } from '../domain/pass-rate.ts';
 import type { ScopedMail } from '../domain/readiness.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
@@ -68,18 +70,22 @@ function toMail({ judged: { mail }, results, settled: { counts } }: Settled) {
 }
 
 const toStandings = ({ standings }: Pick<ScopedMail, 'standings'>) =>
-  Object.entries(standings).map(([standing, { messages, aligned, sources }]) => {
-    return { standing, total_messages: messages, aligned_messages: aligned, sources };
-  });
+  (Object.entries(standings) as [Standing, MailOfStanding][]).map(
+    ([standing, { messages, aligned, sources }]) => {
+      return { standing, total_messages: messages, aligned_messages: aligned, sources };
+    },
+  );
 
 /** A record that only reports state was not seen in DNS. */
 function toData({ id, name, lastReportAt, statedOn, facts: { status, record } }: SettledItem) {
   const value = statedOn === undefined ? record : undefined;
+  const state: components['schemas']['DmarcRecord']['state'] =
+    value === undefined ? 'unknown' : value === null ? 'absent' : 'found';
   return {
     ...{ id, domain: name, status, last_report_at: lastReportAt },
     dmarc_record: {
       name: toRecordName('dmarc', name),
-      state: value === undefined ? 'unknown' : value === null ? 'absent' : 'found',
+      state,
       value: value ?? null,
     },
   };

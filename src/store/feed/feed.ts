@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Expression, type Kysely, sql } from 'kysely';
 import type { Cursor, Point, Start } from '../../domain/cursor.ts';
+import type { ChangeType } from '../../domain/events.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
 import { fieldsOfDomain, type ListedDomain } from '../domains/domains.ts';
@@ -20,7 +21,7 @@ import type { Tables } from '../tables.ts';
 
 /** What happened, and one of the others. */
 export interface Change {
-  readonly type: string;
+  readonly type: ChangeType | 'report.stored' | 'domain.listed' | 'alert.changed';
   readonly domain_id: string;
   readonly at: Instant;
   readonly report?: ReportOfAccountRow;
@@ -189,7 +190,7 @@ type AfterQuery = { accountId: string; after: number; limit: number };
 /** A change of the account, and its object, by its name, as JSON. */
 interface ChangeRow {
   readonly number: number;
-  readonly type: string;
+  readonly type: Change['type'];
   readonly domain_id: string;
   /** The moment of its transaction; when that is forgotten, of the object. */
   readonly at: Instant;
