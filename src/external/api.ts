@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { toClientNetwork } from '../domain/client-address.ts';
-import { once } from '../domain/text.ts';
 import { listReportAddresses, type ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
 import { createAuthentication } from './authenticate.ts';
@@ -82,7 +81,7 @@ function toGiven(deps: ApiDeps, { version }: Contract): Given {
   const findAddress = async (accountId: string) =>
     (await listReportAddresses(store.db, accountId, deps))[0];
   const limits = { key_per_minute: deps.requestsPerKey, ip_per_minute: deps.requestsPerIp };
-  const versions = once(() => ({ service: deps.readVersion(), contract: version }));
+  const versions = () => ({ service: deps.readVersion(), contract: version });
   return {
     ...{ now, networks, days, findAddress },
     findKnown: async () => [await services.findVersion(), networks?.findVersion()],

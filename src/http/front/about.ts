@@ -4,7 +4,6 @@ import type { Config } from '../../config/config.ts';
 import { readVersion } from '../../config/version.ts';
 import { DAY_MS, toInstant } from '../../domain/instant.ts';
 import { SANDBOX_KEY, SANDBOX_PATH } from '../../domain/sandbox.ts';
-import { once } from '../../domain/text.ts';
 
 export interface FrontDeps extends Partial<Pick<Config, 'baseUrl' | 'serviceName' | 'contact'>> {
   readonly site: string | undefined;
@@ -17,8 +16,6 @@ export interface FrontDeps extends Partial<Pick<Config, 'baseUrl' | 'serviceName
 /** What the server is and where its parts are: JSON for programs, and what the page for people shows. */
 export type About = ReturnType<typeof describeServer>;
 
-const version = once(readVersion);
-
 export function describeServer(base_url: string, deps: FrontDeps, hasDocs: boolean) {
   const { serviceName: name, contact, isSandbox, hasSandbox } = deps;
   const own = `${base_url}${SANDBOX_PATH}`;
@@ -27,7 +24,7 @@ export function describeServer(base_url: string, deps: FrontDeps, hasDocs: boole
     service: 'Plumbline',
     name,
     description: 'DMARC monitoring data of an account, read-only: domains, reports and alerts.',
-    version: version(),
+    version: readVersion(),
     base_url,
     api: `${isSandbox ? own : base_url}/v1/external`,
     mcp: `${isSandbox ? own : base_url}/mcp`,
