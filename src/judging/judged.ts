@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
 import { addDays, type Day, type DayRange, daysBetween } from '../domain/instant.ts';
 import {
@@ -30,6 +29,7 @@ import { readAllNames } from '../store/days/names.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
 import { MAX_JUDGED } from './evidence.ts';
+import { keep } from './kept.ts';
 import { loadNamer } from './known-services.ts';
 import type { DaysReads } from './reads.ts';
 import type { SourceSum } from './summed-range.ts';
@@ -98,24 +98,23 @@ export async function readJudged(
   return { ...found, sources: sources.map(toJudged), results };
 }
 
-/** Addresses of all ranges whose senders are kept. Each takes some 500 bytes. */
-const MAX_KEPT = 50_000;
-
 /** By their addresses. */
 export type BySource = ReadonlyMap<string, JudgedSource>;
-const keptSenders = new WeakMap<Reader, LRUCache<string, BySource>>();
+
+const keptSenders = keep<{ readonly version: string; readonly judged: BySource }>({
+  name: 'senders',
+  toBytes: ({ judged }) => 500 * (1 + judged.size),
+});
 
 /** The senders of a range, for who reads its pages. `version` is another one when something changes by which they are judged. */
 export async function keepJudged(deps: JudgeDeps, query: JudgedQuery, version: string) {
-  const sizeCalculation = ({ size }: BySource) => size + 1;
-  const kept = keptSenders.get(deps.reader) ?? new LRUCache({ maxSize: MAX_KEPT, sizeCalculation });
-  keptSenders.set(deps.reader, kept);
-  const key = `${query.scope.domainId} ${version}`;
-  const known = kept.get(key);
-  if (known !== undefined) return known;
+  const { scope, range } = query;
+  const key = `${scope.domainId} ${range.from} ${range.to}`;
+  const known = keptSenders.find(deps.reader, key);
+  if (known?.version === version) return known.judged;
   const { sources } = await readJudged(deps, query);
   const judged: BySource = new Map(sources.map((source) => [source.address, source]));
-  kept.set(key, judged);
+  keptSenders.set(deps.reader, key, { version, judged });
   return judged;
 }
 

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Day, DayRange } from '../domain/instant.ts';
 import { addTo, type Counts } from '../domain/pass-rate.ts';
 import {
@@ -20,6 +19,7 @@ import {
 import { type CountedDays, planDays, sumMessages } from '../store/days/day-sources.ts';
 import { ask, type Plan, type Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
+import { keep } from './kept.ts';
 
 /** What an address sent in some days. */
 export interface SourceSum extends SourceCounts {
@@ -65,34 +65,26 @@ const MAX_ADDRESSES = 100_000;
 /** Patterns of an address, and of all addresses: strangers can make up any number of them. */
 const MAX_OF_SOURCE = 256;
 const MAX_PATTERNS = 1_000_000;
-/** Addresses of all sums that are kept. Each takes some 700 bytes with four patterns, and more of them count as others do. */
-const MAX_KEPT = 100_000;
-const KEPT_MS = 60_000;
+
+/** Of an address with its places in sorted lists, and of a pattern with its text. */
+const ADDRESS_BYTES = 550;
+const PATTERN_BYTES = 120;
 
 /** Ranges that were looked at lately: a person sorts, searches and pages a list, and a partner walks its pages. */
-const keptSums = new WeakMap<Reader, LRUCache<string, SummedRange>>();
-
-function keptOf(reader: Reader): LRUCache<string, SummedRange> {
-  const kept =
-    keptSums.get(reader) ??
-    new LRUCache<string, SummedRange>({
-      maxSize: MAX_KEPT,
-      ttl: KEPT_MS,
-      ttlAutopurge: true,
-      updateAgeOnGet: true,
-      sizeCalculation: ({ sources }) =>
-        sources.values().reduce((sum, { patterns }) => sum + 1 + (patterns.size >> 2), 1),
-    });
-  keptSums.set(reader, kept);
-  return kept;
-}
+const keptSums = keep<SummedRange>({
+  name: 'sum',
+  ttlMs: 60_000,
+  toBytes: ({ sources }) =>
+    sources
+      .values()
+      .reduce((sum, { patterns }) => sum + ADDRESS_BYTES + PATTERN_BYTES * patterns.size, 1_000),
+});
 
 /** Reads no days of a range that is kept and has the domain's state, which is asked for unless it is given. */
 export async function sumRange(reader: Reader, query: RangeQuery, state?: ReportsState) {
   const { domainId, range } = query;
-  const kept = keptOf(reader);
   const key = `${domainId} ${range.from} ${range.to}`;
-  const former = kept.get(key);
+  const former = keptSums.find(reader, key);
   if (former !== undefined) {
     const asked = stateOf({ domainId, ...toLately(query.today) });
     const current = state ?? (await reader.readAll(asked))[0];
@@ -100,7 +92,7 @@ export async function sumRange(reader: Reader, query: RangeQuery, state?: Report
     if (current?.version === version && current.reporters === reporters) return { summed: former };
   }
   const found = await reader.readPlan(() => planSums(query));
-  kept.set(key, found.summed);
+  keptSums.set(reader, key, found.summed);
   return found;
 }
 

@@ -1,5 +1,4 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { addDays, type Day, type DayRange, toDay, toInstant } from '../domain/instant.ts';
 import { findNextStep, type NextStep, rankOf } from '../domain/next-step.ts';
 import { addUp, type DayCounts, failedOf } from '../domain/pass-rate.ts';
@@ -18,6 +17,7 @@ import {
 import type { Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
 import { type JudgeDeps, readOwnMail } from './judged.ts';
+import { keep } from './kept.ts';
 
 /* What there is to do for domains. Pages, mails and the API ask it here, so that they agree. */
 
@@ -54,31 +54,28 @@ export interface Work extends Pick<Worklist, 'range' | 'alerts'> {
   readonly items: readonly WorkItem[];
 }
 
-interface Kept {
+interface KeptWork {
   readonly version: string;
+  /** How many domains there are. */
+  readonly count: number;
   readonly domains: KnownDomains;
   readonly work: Promise<Work>;
 }
 
-/** Domains of all accounts whose work is kept. Each takes some 2 kB. */
-const MAX_KEPT = 100_000;
-
-const keptWork = new WeakMap<Reader, LRUCache<string, Kept>>();
+const keptWork = keep<KeptWork>({ name: 'work', toBytes: ({ count }) => 2_000 * (1 + count) });
 
 /** The work of all active domains of an account. It is kept while the account has the same version. */
 export async function findWork(reader: Reader, { accountId, now }: WorkQuery): Promise<Work> {
   const [account] = await reader.readAll(accountVersion({ accountId }));
   const { version = '', domains: count = 0 } = account ?? {};
   const today = toDay(toInstant(now));
-  const kept = keptWork.get(reader) ?? new LRUCache<string, Kept>({ maxSize: MAX_KEPT });
-  keptWork.set(reader, kept);
-  const former = kept.get(accountId);
+  const former = keptWork.find(reader, accountId);
   if (former?.version === `${version} ${today}`) return await former.work;
   const domains = former?.domains ?? new Map();
   const read = readWorklist(reader, { accountId, today, days: WINDOW_DAYS }, domains);
   const work = read.then(async (found) => ({ ...(await toWork(found, today)), version }));
-  kept.set(accountId, { version: `${version} ${today}`, domains, work }, { size: 1 + count });
-  work.catch(() => kept.delete(accountId));
+  keptWork.set(reader, accountId, { version: `${version} ${today}`, count, domains, work });
+  work.catch(() => keptWork.delete(reader, accountId));
   return await work;
 }
 
@@ -151,15 +148,12 @@ interface WorkOfPage {
   readonly known?: string;
 }
 
-/** Senders of domains whose mail is kept. Each takes some 300 bytes. */
-const MAX_SENDERS = 100_000;
-
-const keptMail = new LRUCache<string, JudgedMail>({
-  maxSize: MAX_SENDERS,
-  sizeCalculation: ({ all, below }) =>
+const keptMail = keep<{ readonly version: string; readonly mail: JudgedMail }>({
+  name: 'mail',
+  toBytes: ({ mail: { all, below } }) =>
     [all, below]
       .flatMap(({ failing, forwarders, strangers }) => [failing, forwarders, strangers])
-      .reduce((sum, { length }) => sum + length, 4),
+      .reduce((sum, { length }) => sum + 300 * length, 1_500),
 });
 
 /** Gives each domain that is shown the next step that its own page tells. Whose mail it is, is asked where the answer depends on it. */
@@ -168,19 +162,25 @@ export async function settleWork(deps: JudgeDeps, work: WorkOfPage): Promise<Set
   const settled: SettledItem[] = [];
   for (const item of await showDays(deps.reader, items, range)) {
     const facts = countOwn(item);
-    const key = [item.id, item.version, item.reporters, facts.newest ?? facts.today, known].join();
-    const mail = known === undefined ? undefined : keptMail.get(key);
+    const version = [item.version, item.reporters, facts.newest ?? facts.today, known].join();
+    const mail = known === undefined ? undefined : findMail(deps.reader, item, version);
     if (mail !== undefined || (known === undefined && !dependsOnSenders(facts))) {
       const own = { ...facts, ...(mail && { mail }) };
       settled.push({ ...item, settled: own, step: findNextStep(own) });
       continue;
     }
     const judged = await judge(deps, accountId, item);
-    if (known !== undefined) keptMail.set(key, judged.settled.mail);
+    if (known !== undefined)
+      keptMail.set(deps.reader, item.id, { version, mail: judged.settled.mail });
     settled.push(judged);
     await yieldToOthers();
   }
   return settled;
+}
+
+function findMail(reader: Reader, { id }: WorkItem, version: string): JudgedMail | undefined {
+  const kept = keptMail.find(reader, id);
+  return kept?.version === version ? kept.mail : undefined;
 }
 
 async function showDays(reader: Reader, items: readonly WorkItem[], range: DayRange) {

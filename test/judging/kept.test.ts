@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { keep } from '../../src/judging/kept.ts';
+import { openTestStore } from '../support/store.ts';
+
+interface Value {
+  readonly name: string;
+  readonly megabytes: number;
+}
+
+const toBytes = ({ megabytes }: Value) => megabytes * 2 ** 20;
+const months = keep<Value>({ name: 'month', toBytes });
+const others = keep<Value>({ name: 'other', toBytes });
+
+describe('what is kept', () => {
+  test('has one bound in bytes, whatever it is of, and what was used last stays', async () => {
+    const { reader, close } = await openTestStore();
+    months.set(reader, 'a', { name: 'a', megabytes: 20 });
+    others.set(reader, 'a', { name: 'other a', megabytes: 20 });
+    months.set(reader, 'b', { name: 'b', megabytes: 20 });
+    expect(months.find(reader, 'a')?.name).toBe('a');
+    others.set(reader, 'c', { name: 'c', megabytes: 20 });
+    expect(others.find(reader, 'a')).toBeUndefined();
+    expect(months.find(reader, 'a')?.name).toBe('a');
+    expect(months.find(reader, 'b')?.name).toBe('b');
+    await close();
+  });
+
+  test('is alone when it is larger than the bound, so that the pages of a flood are not counted one by one', async () => {
+    const { reader, close } = await openTestStore();
+    months.set(reader, 'a', { name: 'a', megabytes: 1 });
+    months.set(reader, 'flood', { name: 'flood', megabytes: 1_000 });
+    expect(months.find(reader, 'flood')?.name).toBe('flood');
+    expect(months.find(reader, 'a')).toBeUndefined();
+    months.set(reader, 'a', { name: 'a', megabytes: 1 });
+    expect(months.find(reader, 'flood')).toBeUndefined();
+    await close();
+  });
+
+  test('is of one reader', async () => {
+    const { reader, close } = await openTestStore();
+    months.set(reader, 'a', { name: 'a', megabytes: 1 });
+    expect(months.find({ ...reader }, 'a')).toBeUndefined();
+    months.delete(reader, 'a');
+    expect(months.find(reader, 'a')).toBeUndefined();
+    await close();
+  });
+});
