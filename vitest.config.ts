@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { ALONE, NOT_ON_POSTGRES, SLOW_ON_POSTGRES, SUITES } from './test/postgres/suites.ts';
 import { WITH_REDIS } from './test/redis/vitest.config.ts';
 import { SLOW } from './test/slow/vitest.config.ts';
+import { EVERY_SUITE } from './test/support/every-suite.ts';
 
 /** Where tests note what of the contract they exercise (test/support/contract-coverage.ts), one for each run. */
 const exercised = mkdtempSync(join(tmpdir(), 'plumbline-exercised-'));
@@ -15,8 +16,7 @@ const LAST = 'test/contract-coverage.test.ts';
 
 export default defineConfig({
   test: {
-    reporters: ['default', './test/support/closing-line.ts'],
-    testTimeout: 30_000,
+    ...EVERY_SUITE,
     // By default, a machine with two processors has one worker.
     maxWorkers: '100%',
     env: { CONTRACT_COVERAGE: exercised },

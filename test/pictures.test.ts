@@ -7,4 +7,4 @@ test('the picture of the overview shows the overview as it is; else `npm run pic
   const served = await serveDemo();
   const now = await hashShown(served, PICTURES.overview).finally(served.close);
   expect(JSON.parse(readFileSync(SHOWN, 'utf8')).overview).toBe(now);
-}, 60_000);
+});

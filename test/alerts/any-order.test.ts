@@ -103,4 +103,4 @@ test('reports in any order within four days lead to the same open alerts, with t
   // Most orders must end with open alerts; otherwise the comparison shows little.
   expect(open).toBeGreaterThan(ORDERS / 5);
   expect(daysBetween(FIRST, END)).toBe(25);
-}, 300_000);
+});

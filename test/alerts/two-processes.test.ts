@@ -64,4 +64,4 @@ test(`${PROCESSES} processes that evaluate at the same time never fire or resolv
     .where('id', '=', world.id)
     .executeTakeFirstOrThrow();
   expect(total).toBe(2 * fallen);
-}, 120_000);
+});

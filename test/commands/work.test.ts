@@ -6,8 +6,6 @@ import { aWorld, reportOf, type Sent } from '../alerts/world.ts';
 import { aCommand, finish, printed } from '../support/command.ts';
 import { aDatabasePath } from '../support/store.ts';
 
-const TIMEOUT = { timeout: 20_000, interval: 50 };
-
 const MINUTE_MS = 60_000;
 
 /** A database file with an alert that is due: yesterday's pass rate fell, and its domain was evaluated an hour ago. */
@@ -48,7 +46,7 @@ test('work fires the alerts that are due, an hour after the last time, and serve
   expect(JSON.parse(await printed(worker, /\n/))).toEqual({
     jobs: ['alerts', 'listing', 'unclaimed', 'events', 'changes', 'outbox', 'inbox'],
   });
-  await expect.poll(async () => (await evaluated()).length, TIMEOUT).toBe(16);
+  await expect.poll(async () => (await evaluated()).length).toBe(16);
   expect((await alerts()).map(({ type }) => type)).toEqual(['alert.alignment_regression']);
   // Both arrive while it runs: one that comes when it has ended everything would end it with a status of its own.
   for (const signal of ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT'] as const) worker.kill(signal);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   site = await buildSite(async () => NO_REDOC);
   const index = [...site.keys()].find((name) => /^assets\/search\.\w+\.json$/.test(name)) ?? '';
   entries = JSON.parse(String(site.get(index)));
-}, 60_000);
+});
 
 const htmlOf = (slug: string) => String(site.get(`${slug}.html`));
 

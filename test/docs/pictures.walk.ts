@@ -8,4 +8,4 @@ test('the picture of the reference shows it as it is; else `npm run pictures` ta
   const served = await serveDemo();
   const now = await hashShown(served, PICTURES.reference).finally(served.close);
   expect(JSON.parse(readFileSync(SHOWN, 'utf8')).reference).toBe(now);
-}, 60_000);
+});

@@ -61,8 +61,8 @@ test.each(LANGUAGES)(
     /** Both copies, and the tables. */
     const holdCopies = async () => {
       const { db } = world.store();
-      await expect.poll(() => toFigures(reports), WAIT).toEqual(await listReports(db, kept.id));
-      await expect.poll(() => toStates(alerts), WAIT).toEqual(await listAlerts(db));
+      await expect.poll(() => toFigures(reports)).toEqual(await listReports(db, kept.id));
+      await expect.poll(() => toStates(alerts)).toEqual(await listAlerts(db));
     };
     await holdCopies();
 
@@ -125,7 +125,7 @@ test.each(LANGUAGES)(
       const wanted = await Promise.all(
         ['domains', 'reports', 'alerts'].map((l) => listIds(world, l)),
       );
-      await expect.poll(last, WAIT).toEqual(wanted);
+      await expect.poll(last).toEqual(wanted);
     };
     await holdCopy();
 
@@ -150,8 +150,6 @@ test.each(LANGUAGES)(
     await holdCopy();
   },
 );
-
-const WAIT = { timeout: 60_000, interval: 500 };
 
 type Db = Store['db'];
 type Domain = Awaited<ReturnType<typeof aDomain>>;
@@ -245,7 +243,7 @@ async function aFollower(
     printed += chunk;
   });
   // The signal would end it before it has said what to do.
-  await expect.poll(() => printed, WAIT).toMatch(isOfAlerts ? /^open/ : /^Nothing has changed/);
+  await expect.poll(() => printed).toMatch(isOfAlerts ? /^open/ : /^Nothing has changed/);
   return { child, printed: () => printed };
 }
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
   // Files that must not be served; without them the tests below would find nothing.
   for (const path of ['package.json', 'site/.env']) await writeFile(join(folder, path), '{}');
   api = await startApi({ site: served });
-}, 60_000);
+});
 
 afterAll(async () => {
   await rm(folder, { recursive: true });

@@ -134,7 +134,7 @@ describe('GET /v1/external/domains/{domain_id}/reports', () => {
           );
         }
       }
-    }, 60_000);
+    });
 
     test('reports of a paused domain stay readable by id', async () => {
       const { db, domain, read } = await serveReports();

@@ -246,7 +246,7 @@ describe('stop', () => {
     const { server, answer, release, busy } = await serveWaiting();
     const stopped = server.stop();
     const ask = () => fetch(`${server.url}/healthz`).then(({ status }) => status, String);
-    await expect.poll(ask, { timeout: 10_000 }).toMatch(/fetch failed/);
+    await expect.poll(ask).toMatch(/fetch failed/);
     release();
     await Promise.all([stopped, busy, answer]);
   });

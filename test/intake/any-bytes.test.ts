@@ -45,4 +45,4 @@ test('corrupted reports, archives and mails give at least one document', async (
     fc.asyncProperty(input, ([sound, how]) => expectDocuments(how.reduce(spoil, sound))),
     { numRuns: 1500 },
   );
-}, 30_000);
+});

@@ -56,4 +56,4 @@ test('good files among hostile ones are all stored, in one run, and known in the
   const { db } = await aStore();
   expect(await ingestAll(db, folder)).toEqual({ unclaimed: GOOD });
   expect(await ingestAll(db, folder)).toEqual({ duplicate: GOOD });
-}, 120_000);
+});

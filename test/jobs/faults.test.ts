@@ -15,7 +15,6 @@ import { serveApi } from '../support/api.ts';
 import { aFolder } from '../support/command.ts';
 import { aDatabasePath, aStore } from '../support/store.ts';
 
-const PATIENCE = { timeout: 20_000 };
 const KEPT = { days: 1, weeks: 0, months: 0 };
 
 function aLog() {
@@ -44,7 +43,7 @@ test('a folder of backups that never worked raised no alarm, and was logged as a
   };
   expect(await isFailing(store, 'backup')).toBe(false);
   const failing = start();
-  await expect.poll(() => isFailing(store, 'backup'), PATIENCE).toBe(true);
+  await expect.poll(() => isFailing(store, 'backup')).toBe(true);
   await failing.stop();
   const why = `${folder}: there is no such file or folder`;
   expect(lines).toMatchObject([
@@ -64,7 +63,7 @@ test('a folder of backups that never worked raised no alarm, and was logged as a
   mkdirSync(folder);
   await store.db.write((tx) => tx.deleteFrom('lease').execute());
   const working = start();
-  await expect.poll(() => isFailing(store, 'backup'), PATIENCE).toBe(false);
+  await expect.poll(() => isFailing(store, 'backup')).toBe(false);
   await working.stop();
   expect(lines).toHaveLength(1);
 });
@@ -83,11 +82,11 @@ test('webhooks that no key can sign were silently never sent, and another proces
     steps += 1;
     return undefined;
   });
-  await expect.poll(() => steps, PATIENCE).toBe(1);
+  await expect.poll(() => steps).toBe(1);
   start(async () => {
     throw fault;
   });
-  await expect.poll(() => isFailing(store, 'outbox'), PATIENCE).toBe(true);
+  await expect.poll(() => isFailing(store, 'outbox')).toBe(true);
   expect(lines).toMatchObject([{ job: 'outbox', setting: 'PLUMBLINE_SECRETS_KEY_FILE' }]);
   expect(lines[0]?.['msg']).toContain(fault.message);
 });

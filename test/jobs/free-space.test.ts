@@ -16,7 +16,6 @@ import { aProgram } from '../support/program.ts';
 import { aDatabasePath, IS_POSTGRES } from '../support/store.ts';
 
 const MIB = 1024 * 1024;
-const PATIENCE = { timeout: 20_000 };
 
 /** An installation whose disk has so much free space as the test says. */
 async function anInstallation() {
@@ -46,19 +45,19 @@ describe.skipIf(IS_POSTGRES)('a disk with too little free space', () => {
     const { disk, store, watched, deliver, results } = await anInstallation();
     const { db } = store;
     await deliver();
-    await expect.poll(results, PATIENCE).toEqual(['processed']);
+    await expect.poll(results).toEqual(['processed']);
     disk.free = 100 * MIB;
-    await expect.poll(() => db.findShortage(), PATIENCE).toContain('has 100 MiB free');
+    await expect.poll(() => db.findShortage()).toContain('has 100 MiB free');
     writeFileSync(join(watched, 'report.xml'), aReportXml());
     await expect(deliver()).rejects.toThrow(/PLUMBLINE_MIN_FREE_MB asks for 200 MiB/);
     expect(await createRoom(db)()).toContain('100 MiB free');
-    await expect.poll(async () => (await listDoors(db)).length, PATIENCE).toBe(1);
+    await expect.poll(async () => (await listDoors(db)).length).toBe(1);
     expect((await listDoors(db))[0]?.fault).toContain('100 MiB free');
     expect((await readInboxOverview(db)).doors[0]?.failing).toBeDefined();
     await aKey(db, await aBareAccount(db));
     expect(await results()).toEqual(['processed']);
     disk.free = 500 * MIB;
-    await expect.poll(results, PATIENCE).toEqual(['processed', 'processed']);
+    await expect.poll(results).toEqual(['processed', 'processed']);
   });
 
   test('ends plumbline ingest with a failure that says so', async () => {

@@ -12,8 +12,6 @@ import { aMailServer } from '../support/mail-server.ts';
 import { aStore } from '../support/store.ts';
 import { aPerson } from '../support/visitor.ts';
 
-const TIMEOUT = { timeout: 10_000 };
-
 async function aWorld() {
   const store = await aStore();
   const { db } = store;
@@ -37,9 +35,9 @@ test('people are told while the jobs have a mail server', async () => {
   const { store, db, accountId, received, config, start, isReceiver } = await aWorld();
   expect(await isReceiver()).toBe(false);
   const mail = start();
-  await expect.poll(isReceiver, TIMEOUT).toBe(true);
+  await expect.poll(isReceiver).toBe(true);
   await invitePerson(db, { accountId, email: 'new@example.com', now: toInstant(new Date()) });
-  await expect.poll(() => received.map(({ to }) => to), TIMEOUT).toEqual([['new@example.com']]);
+  await expect.poll(() => received.map(({ to }) => to)).toEqual([['new@example.com']]);
   await mail.stop();
   await tidyMail({ mailServer: config, store }, async () => true);
   expect(await isReceiver()).toBe(true);
@@ -52,13 +50,13 @@ test('the summary says what the overview says to do next', async () => {
   const { id: domainId, name } = await aDomain(db, accountId);
   await aDomain(db, accountId, { name: 'silent.example' });
   start();
-  await expect.poll(isReceiver, TIMEOUT).toBe(true);
+  await expect.poll(isReceiver).toBe(true);
   await updatePersonMail(db, ownerId, { alerts: 'none', summary: 1 });
   const now = toInstant(new Date());
   await anAlert(db, { accountId, domainId }, { firedAt: now });
   await insertSummaries(db, { monday: '2026-03-09', now });
   await insertSummaries(db, { monday: '2026-03-16', now });
-  await expect.poll(() => received.length, TIMEOUT).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   const text = received[0]?.text.replaceAll('\r\n', '\n') ?? '';
   expect(text).toMatch(new RegExp(`${name}\n-+\n\nNo report of that week has come.`));
   expect(text).toMatch(/silent\.example\n-+\n\n.*\n\nNo report has come in yet: ask the operator/);

@@ -32,7 +32,7 @@ test('retention deleted without a trace', async () => {
   const jobs = startJobs(config, { store, log, parser: createParserProcess() });
   onTestFinished(jobs.stop);
   const deleted = () => lines.filter(({ job }) => job === 'retention');
-  await expect.poll(() => deleted().length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => deleted().length).toBe(1);
   const left = await store.db.selectFrom('report').select('id').execute();
   expect(deleted()).toMatchObject([
     {
@@ -78,7 +78,7 @@ test('what strangers sent, old events, changes and mails, and old backups were d
   const find = (name: string) => lines.filter(({ job }) => job === name);
   const told = { unclaimed: { reports: 3 }, events: { events: 2 }, backup: { backups: 1 } };
   for (const [job, gone] of Object.entries({ ...told, changes: { changes: changes - 1 } })) {
-    await expect.poll(() => find(job).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => find(job).length).toBe(1);
     expect(find(job)).toMatchObject([
       { level: 30, gone, kept: {}, msg: expect.stringMatching(/deleted/) },
     ]);

@@ -50,7 +50,7 @@ test('two processes run each shard once an hour, and share them', async () => {
       return true;
     });
   for (const hour of [1, 2]) {
-    await expect.poll(() => runs.length, { timeout: 20_000 }).toBe(16 * hour);
+    await expect.poll(() => runs.length).toBe(16 * hour);
     // Long enough for many polls.
     await wait(20 * POLL_MS);
     expect(runs).toHaveLength(16 * hour);
@@ -77,7 +77,7 @@ test('the shard of a process that does not respond is another’s when its lease
     digits.push(shard.digit);
     return true;
   });
-  await expect.poll(() => digits.length, { timeout: 20_000 }).toBe(15);
+  await expect.poll(() => digits.length).toBe(15);
   await wait(20 * POLL_MS);
   expect(digits).not.toContain(digit);
   pass(LEASE_MS);
@@ -93,8 +93,8 @@ test('a shard that fails is logged and tried again, and the others run', async (
     if (digit === '7' && logged.length < 3) throw new Error('the seventh');
     return true;
   });
-  await expect.poll(() => new Set(runs).size, { timeout: 20_000 }).toBe(16);
-  await expect.poll(() => runs.length, { timeout: 20_000 }).toBe(19);
+  await expect.poll(() => new Set(runs).size).toBe(16);
+  await expect.poll(() => runs.length).toBe(19);
   expect(logged.map(String)).toEqual(Array(3).fill('Error: the seventh'));
 });
 
@@ -113,7 +113,7 @@ test('a process that stops ends its run, and leaves what is not complete to anot
     digits.push(digit);
     return true;
   });
-  await expect.poll(() => digits, { timeout: 20_000 }).toContain(shard.digit);
+  await expect.poll(() => digits).toContain(shard.digit);
 });
 
 test('a job with a pace begins one shard at a time, and holds no lease in between', async () => {
@@ -123,6 +123,6 @@ test('a job with a pace begins one shard at a time, and holds no lease in betwee
   await expect.poll(() => slow).toBe(1);
   let quick = 0;
   start(1, async () => ++quick > 0);
-  await expect.poll(() => quick, { timeout: 20_000 }).toBe(15);
+  await expect.poll(() => quick).toBe(15);
   expect(slow).toBe(1);
 });

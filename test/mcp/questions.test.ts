@@ -31,7 +31,7 @@ beforeAll(async () => {
   api = await startApi({ store, ipDatabase: DEMO_NETWORKS });
   ({ key } = account);
   ({ browser } = await aVisitor(api, account.account_id));
-}, 120_000);
+});
 afterAll(async () => {
   await api.close();
   vi.useRealTimers();

@@ -18,8 +18,6 @@ import { aFolder } from '../support/command.ts';
 import { aReportMail, listMailRows } from '../support/inbox.ts';
 import { aStore } from '../support/store.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
-
 /** What has been counted, by the line's text before its value. */
 async function read({ registry }: ReturnType<typeof createMetrics>) {
   const lines = (await registry.metrics()).split('\n').filter((line) => /^plumbline_/.test(line));
@@ -100,7 +98,7 @@ test('documents count by the kind of door, outcome and reason, and what they cau
   await inbox.deliver({ door, envelope, receivedAt, bytes: aReportMail('one') });
   await inbox.deliver({ door, envelope, receivedAt, bytes: Buffer.from('<feedback><') });
   const states = async () => (await listMailRows(store.db)).map(({ state }) => state);
-  await expect.poll(states, PATIENCE).toEqual(['done', 'done']);
+  await expect.poll(states).toEqual(['done', 'done']);
   const counted = await read(metrics);
   const documents = [...counted].filter(([name]) => name.includes('documents_total'));
   expect(documents).toEqual([
@@ -159,5 +157,5 @@ test('runs of jobs count, also one that throws', async () => {
   onTestFinished(() => job.stop());
   const count = async () =>
     Number((await read(metrics)).get('plumbline_job_duration_seconds_count{name="broken"}') ?? 0);
-  await expect.poll(count, PATIENCE).toBeGreaterThan(1);
+  await expect.poll(count).toBeGreaterThan(1);
 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
     await databases.stop();
     rmSync(folder, { recursive: true });
   };
-}, 60_000);
+});
 
 const now = () => new Date();
 

@@ -17,7 +17,7 @@ let databases: Databases;
 beforeAll(async () => {
   databases = await startDatabases();
   return databases.stop;
-}, 60_000);
+});
 
 const readScript = (name: string) =>
   readFileSync(new URL(`../../docs/operate/postgres/${name}`, import.meta.url), 'utf8');

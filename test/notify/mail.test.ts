@@ -100,7 +100,7 @@ describe('mails about alerts', () => {
     });
     for (let i = 0; i < 9; i += 1)
       await anAlert(db, { accountId, domainId }, { type: `alert.number_${i}` });
-    await expect.poll(() => got.length, { timeout: 30_000 }).toBe(9);
+    await expect.poll(() => got.length).toBe(9);
     const mails = db.selectFrom('delivery').select('state').where('receiver_id', '=', owner.id);
     expect(new Set((await mails.execute()).map(({ state }) => state))).toEqual(
       new Set(['waiting']),
@@ -456,7 +456,7 @@ test('a mail that the server stalls for delays nobody else', async () => {
   await updatePersonMail(db, member.id, { alerts: 'at_once' });
   await fire(3);
   const delivering = deliver();
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => received.length).toBe(3);
   expect(received.flatMap(({ to }) => to)).not.toContain('owner@example.com');
   await delivering;
 });

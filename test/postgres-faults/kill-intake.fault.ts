@@ -151,7 +151,7 @@ test.each(Object.entries(ENGINES))(
 
 /** Waits until the server has noticed the death of a client: what it had sent until then may still be committed. */
 async function settled({ db }: Store): Promise<void> {
-  await expect.poll(() => countOthers(db), { timeout: 20_000, interval: 10 }).toBe(0);
+  await expect.poll(() => countOthers(db)).toBe(0);
 }
 
 async function countOthers(db: Store['db']): Promise<number> {

@@ -62,7 +62,7 @@ test(`${PROCESSES} processes ingest the same ${REPORTS} reports at the same time
   expect(await store.db.selectFrom('conflict').selectAll().execute()).toEqual([]);
   expect(await listMiscounts(store.db)).toEqual({});
   await store.close();
-}, 300_000);
+});
 
 const HISTORIES = caseCount({ few: 25, full: 150 });
 
@@ -91,7 +91,7 @@ test(`4 processes store ${HISTORIES} times for many domains in random order: non
   expect(await countReports(store)).toBe(sum);
   expect(await listMiscounts(store.db)).toEqual({});
   await store.close();
-}, 300_000);
+});
 
 describe('transactions that wait for one another', () => {
   test('both succeed: the one that the server ends runs again from its beginning', async () => {

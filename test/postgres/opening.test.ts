@@ -356,7 +356,7 @@ describe('connections', () => {
     expect(most).toBeLessThanOrEqual(6);
     await store.close();
     // The server's process of a connection ends after the client has closed it.
-    await expect.poll(() => runOn(url, count), { timeout: 30_000 }).toEqual([{ open: 0 }]);
+    await expect.poll(() => runOn(url, count)).toEqual([{ open: 0 }]);
   });
 
   test('that were cut between two requests are replaced: the error goes to the log', async () => {

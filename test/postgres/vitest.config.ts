@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { EVERY_SUITE } from '../support/every-suite.ts';
 import { ALONE, SLOW_ON_POSTGRES, WITH_MORE_CASES } from './suites.ts';
 
 const shared = {
@@ -12,9 +13,8 @@ const shared = {
  */
 export default defineConfig({
   test: {
-    testTimeout: 120_000,
+    ...EVERY_SUITE,
     maxWorkers: '100%',
-    reporters: ['default', './test/support/closing-line.ts'],
     projects: [
       {
         extends: true,

@@ -9,7 +9,6 @@ import { aCommand, finish, printed } from '../support/command.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { aRedis } from './redis-server.ts';
 
-const TIMEOUT = { timeout: 30_000, interval: 100 };
 const ROUNDS = 5;
 
 /** A store on PostgreSQL, and what a process needs in order to use the same database and the same Redis. */
@@ -58,7 +57,7 @@ test('two processes that answer and two that work, on PostgreSQL and Redis, are 
   const urls = await Promise.all([run('serve', '--only', 'api'), run('serve', '--only', 'api')]);
   for (const { url } of urls)
     await expect
-      .poll(async () => (await (await fetch(`${url}/readyz`)).json()).limits, TIMEOUT)
+      .poll(async () => (await (await fetch(`${url}/readyz`)).json()).limits)
       .toBe('shared');
 
   for (let round = 0; round < ROUNDS; round++) {
@@ -80,6 +79,6 @@ test('two processes that answer and two that work, on PostgreSQL and Redis, are 
       .where('name', 'like', 'alerts%')
       .where('ran_at', 'is not', null)
       .execute();
-  await expect.poll(async () => (await listDone()).length, TIMEOUT).toBe(16);
+  await expect.poll(async () => (await listDone()).length).toBe(16);
   expect((await world.alerts()).map(({ type }) => type)).toEqual(['alert.alignment_regression']);
-}, 120_000);
+});

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { EVERY_SUITE } from '../support/every-suite.ts';
 
 /**
  * Runs tests that write with database files that another process writes to all the time: `npm run
@@ -6,6 +7,7 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
+    ...EVERY_SUITE,
     include: [
       'test/{store,alerts,dns}/**/*.test.ts',
       'test/settings/{api-keys,people,sources}.test.ts',
@@ -13,8 +15,6 @@ export default defineConfig({
     // Their random histories open stores of their own.
     exclude: ['test/store/{heads,histories}.test.ts', 'test/alerts/any-order.test.ts'],
     env: { TEST_STORE: 'file' },
-    testTimeout: 60_000,
     maxWorkers: '100%',
-    reporters: ['default', './test/support/closing-line.ts'],
   },
 });

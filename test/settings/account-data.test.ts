@@ -100,7 +100,7 @@ describe('a download of it', () => {
     expect(refused?.headers['content-disposition']).toBeUndefined();
     (await open()).destroy();
     const next = async () => (await download(other.browser)).status;
-    await expect.poll(next, { timeout: 20_000 }).toBe(200);
+    await expect.poll(next).toBe(200);
     const exported = (await actions()).filter(([action]) => action === 'account_exported');
     expect(exported).toHaveLength(3);
   });

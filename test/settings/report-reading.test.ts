@@ -98,9 +98,7 @@ describe('a report', () => {
     expect((await browser.download(path)).status).toBe(503);
     expect((await other.download(path)).status).toBe(200);
     for (const { body } of held) await body?.cancel();
-    await expect
-      .poll(async () => (await browser.download(path)).status, { timeout: 20_000 })
-      .toBe(200);
+    await expect.poll(async () => (await browser.download(path)).status).toBe(200);
   });
 });
 

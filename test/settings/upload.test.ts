@@ -215,7 +215,7 @@ describe('an upload is refused, and nothing of it stays', () => {
     await expectNone(409, () => member.browser.upload(large));
     const type = 'multipart/form-data; boundary=x';
     await expectNone(409, () => sendInPieces(type, 26));
-  }, 30_000);
+  });
 
   test('without the token of the session, before it is read', async () => {
     const { browser } = member;

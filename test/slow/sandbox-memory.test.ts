@@ -61,4 +61,4 @@ test('the sandbox takes at most 30 MB more, after 5,000 requests, than a service
   await ask(read, SANDBOX_DOMAIN_IDS['example.com'] as string, 5_000);
   const after = demo.readMegabytes();
   expect(Math.max(first, after) - before, `${before} → ${first} → ${after}`).toBeLessThan(30);
-}, 300_000);
+});

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { EVERY_SUITE } from '../support/every-suite.ts';
 
 /**
  * Tests that `npm test` leaves out because of the time they take, most of them because they start processes:
@@ -31,9 +32,8 @@ export const SLOW = [
 
 export default defineConfig({
   test: {
+    ...EVERY_SUITE,
     include: SLOW,
-    testTimeout: 60_000,
     maxWorkers: '100%',
-    reporters: ['default', './test/support/closing-line.ts'],
   },
 });

@@ -135,7 +135,7 @@ test('documents that are stored together end as if each were stored by itself', 
     }),
     { numRuns },
   );
-}, 300_000);
+});
 
 function toContent(
   wanted:

@@ -174,4 +174,4 @@ test('whatever two processes do so at once, every count and every copy matches t
     ),
     { numRuns: HISTORIES, endOnFailure: true },
   );
-}, 240_000);
+});

@@ -61,7 +61,7 @@ describe('openStore', () => {
       const printed = await runTogether(4, aDatabasePath(), OPEN);
       expect(printed).toEqual(['opened', 'opened', 'opened', 'opened']);
     }
-  }, 60_000);
+  });
 
   test('a migration that fails leaves no partial change, and can be run again', async () => {
     const path = aDatabasePath();

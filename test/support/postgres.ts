@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../scripts/free-port.ts';
+import { PATIENCE_MS } from './every-suite.ts';
 import { type Binaries, findBinaries, SERVER_USER } from './postgres-binaries.ts';
 
 /** A PostgreSQL server for tests. Its data is lost when its machine stops: nothing waits for a disk. */
@@ -136,7 +137,7 @@ async function run({ postgres }: Binaries, folder: string, flags: readonly strin
   });
   guard.stdin?.on('error', () => {});
   const said = collect(guard);
-  for (let waited = 0; waited < START_MS; waited += 20) {
+  for (let waited = 0; waited < PATIENCE_MS; waited += 20) {
     if (said().includes('ready to accept')) return guard;
     if (START_FAILED.test(said())) break;
     await sleep(20);
@@ -145,7 +146,6 @@ async function run({ postgres }: Binaries, folder: string, flags: readonly strin
   throw new Error(`PostgreSQL did not start:\n${said()}`);
 }
 
-const START_MS = 30_000;
 /** A client that connects before the server is ready meets a FATAL of its own: "the database system is …". */
 const START_FAILED = /FATAL: {2}(?!the database system is )|could not create/;
 

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { PATIENCE_MS } from './every-suite.ts';
 
 /** An answer read from a socket. */
 export interface RawAnswer {
@@ -8,8 +9,6 @@ export interface RawAnswer {
   /** As text, decompressed. */
   readonly body: string;
 }
-
-const TIMEOUT_MS = 5_000;
 
 /**
  * Sends requests as bytes, including invalid ones, over one connection for as long as the server keeps it
@@ -56,7 +55,7 @@ function readAnswer(socket: Socket, isHead: boolean): Promise<RawAnswer | undefi
     if (answer !== undefined) resolve(answer);
   };
   const onClose = () => resolve(undefined);
-  const timer = setTimeout(() => reject(new Error('no answer in time')), TIMEOUT_MS);
+  const timer = setTimeout(() => reject(new Error('no answer in time')), PATIENCE_MS);
   socket.on('data', onData).once('close', onClose);
   return promise.finally(() => {
     clearTimeout(timer);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { PATIENCE_MS } from './every-suite.ts';
 
-const TIMEOUT_MS = 10_000;
 /** The last line of a reply: a code, a space, and a text. */
 const LAST_LINE = /^\d{3}(?: |$)/;
 
@@ -39,7 +39,7 @@ export class RawSmtp {
 
   /** The next reply, its lines joined; `closed` when the server closes the connection without one. */
   async reply(): Promise<string> {
-    const deadline = performance.now() + TIMEOUT_MS;
+    const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const reply = this.#take();
       if (reply !== undefined) return reply;

@@ -5,8 +5,6 @@ import { aScriptedImap, flood, optionsOfScripted } from '../../support/scripted-
 
 /* Servers that refuse, interrupt, flood, or end connections. */
 
-const PATIENT = { timeout: 30_000, interval: 20 };
-
 const listPaths = ({ commands }: Awaited<ReturnType<typeof aScriptedImap>>, wanted: string) =>
   commands.filter(({ name }) => name === wanted).map(({ args }) => args.replaceAll('"', ''));
 
@@ -19,13 +17,13 @@ test('new mails are read when the server refuses to move those before, and all a
   const limits = { refileMs: 300, idleMs: 200 };
   const { inbox } = anImapDoor(optionsOfScripted(server, { limits }));
   await expect
-    .poll(() => inbox.notes.at(-1), PATIENT)
+    .poll(() => inbox.notes.at(-1))
     .toBe('Mails are read, but the server does not move mails to Processed: Over the quota.');
   server.add(30);
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(60);
+  await expect.poll(() => inbox.mails.size).toBe(60);
   isFull = false;
-  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(60);
-  await expect.poll(() => inbox.notes.at(-1), PATIENT).toBe(undefined);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(60);
+  await expect.poll(() => inbox.notes.at(-1)).toBe(undefined);
   expect(inbox.again).toBe(0);
 });
 
@@ -40,13 +38,13 @@ test('outcomes of many mails that wait are asked for more seldom than those of a
     return isRead ? 'processed' : 'waiting';
   };
   anImapDoor(optionsOfScripted(server, { limits: { idleMs: 200 } }), inbox);
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(500);
+  await expect.poll(() => inbox.mails.size).toBe(500);
   // A look at the outcomes comes every 20 ms, and asks for none that it has asked for in the last 250.
   const begunMs = performance.now();
   await sleep(1_500);
   expect(asked).toBeLessThanOrEqual(500 * (2 + (performance.now() - begunMs) / 250));
   isRead = true;
-  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(500);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(500);
 });
 
 test('mails that the server says it moved, and did not, are moved', async () => {
@@ -58,7 +56,7 @@ test('mails that the server says it moved, and did not, are moved', async () => 
   });
   server.add(5);
   const { inbox } = anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(5);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(5);
   expect(server.mails.size).toBe(0);
   expect(inbox.notes).toEqual([undefined]);
 });
@@ -71,11 +69,11 @@ test('a server that says it moves mails, and never does, is told of, and asked a
   const limits = { idleMs: 200 };
   const { inbox } = anImapDoor(optionsOfScripted(server, { limits }));
   await expect
-    .poll(() => inbox.notes.at(-1), PATIENT)
+    .poll(() => inbox.notes.at(-1))
     .toBe('Mails are read, but the server does not move mails to Processed.');
   const moves = listPaths(server, 'UID MOVE').length;
   server.add(1);
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(41);
+  await expect.poll(() => inbox.mails.size).toBe(41);
   expect(listPaths(server, 'UID MOVE')).toHaveLength(moves);
 });
 
@@ -86,11 +84,11 @@ test('mails that the server refused to move are moved by the next process', asyn
   });
   server.add(5);
   const first = anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => first.inbox.notes.at(-1), PATIENT).toMatch(/: Permission denied\.$/);
+  await expect.poll(() => first.inbox.notes.at(-1)).toMatch(/: Permission denied\.$/);
   await first.stop();
   isLasting = false;
   anImapDoor(optionsOfScripted(server), first.inbox);
-  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(5);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(5);
 });
 
 test('a refused CREATE of a missing folder is told in the words of the server', async () => {
@@ -102,7 +100,7 @@ test('a refused CREATE of a missing folder is told in the words of the server', 
   });
   server.add(1);
   const { inbox } = anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/: You may not make folders\.$/);
+  await expect.poll(() => inbox.notes.at(-1)).toMatch(/: You may not make folders\.$/);
 });
 
 test('one mail that the server refuses to move does not keep the others', async () => {
@@ -112,9 +110,9 @@ test('one mail that the server refuses to move does not keep the others', async 
   });
   server.add(4);
   const { inbox, lines } = anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(3);
-  await expect.poll(() => lines.join('\n'), PATIENT).toMatch(/Mail 2 of INBOX: .*Broken mail/);
-  await expect.poll(() => inbox.notes.at(-1), PATIENT).toBe(undefined);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(3);
+  await expect.poll(() => lines.join('\n')).toMatch(/Mail 2 of INBOX: .*Broken mail/);
+  await expect.poll(() => inbox.notes.at(-1)).toBe(undefined);
 });
 
 test('mails are read when the server tells of a flag before it answers', async () => {
@@ -126,10 +124,10 @@ test('mails are read when the server tells of a flag before it answers', async (
   });
   server.add(3);
   const { inbox } = anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(3);
+  await expect.poll(() => inbox.mails.size).toBe(3);
   server.mails.set(5_000, 'Subject: far\r\n\r\nfar\r\n');
   for (const socket of server.sockets) socket.write('* 4 EXISTS\r\n');
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(4);
+  await expect.poll(() => inbox.mails.size).toBe(4);
 });
 
 test.each([
@@ -139,8 +137,8 @@ test.each([
   const server = await aScriptedImap();
   for (const uid of uids) server.mails.set(uid, `Subject: ${uid}\r\n\r\ntext\r\n`);
   const { inbox } = anImapDoor(optionsOfScripted(server, { done: 'leave' }));
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(uids.length);
-  await expect.poll(() => inbox.notes.length, PATIENT).toBeGreaterThan(0);
+  await expect.poll(() => inbox.mails.size).toBe(uids.length);
+  await expect.poll(() => inbox.notes.length).toBeGreaterThan(0);
   expect(server.commands.length).toBeLessThan(40);
 });
 
@@ -158,7 +156,7 @@ test('mails that come between two windows of a list are read', async () => {
   server.add(7);
   const limits = { windowUids: 10 };
   const { inbox } = anImapDoor(optionsOfScripted(server, { limits, done: 'leave' }));
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(15);
+  await expect.poll(() => inbox.mails.size).toBe(15);
 });
 
 test('a flag of a mail that came while mails are listed does not hide those before it', async () => {
@@ -178,7 +176,7 @@ test('a flag of a mail that came while mails are listed does not hide those befo
   });
   server.add(7);
   const { inbox } = anImapDoor(optionsOfScripted(server, { done: 'leave' }));
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(10);
+  await expect.poll(() => inbox.mails.size).toBe(10);
 });
 
 test.each([
@@ -194,7 +192,7 @@ test.each([
   });
   server.add(1);
   const { inbox } = anImapDoor(optionsOfScripted(server, { done: 'leave' }));
-  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/more than it was asked for/);
+  await expect.poll(() => inbox.notes.at(-1)).toMatch(/more than it was asked for/);
 });
 
 test('a server that never comes to the end of its answer loses the connection', async () => {
@@ -210,7 +208,7 @@ test('a server that never comes to the end of its answer loses the connection', 
   server.add(1);
   const limits = { commandMs: 300, idleMs: 100 };
   const { inbox } = anImapDoor(optionsOfScripted(server, { limits }));
-  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/does not come to the end/);
+  await expect.poll(() => inbox.notes.at(-1)).toMatch(/does not come to the end/);
 });
 
 test.each([
@@ -223,7 +221,7 @@ test.each([
     const server = await aScriptedImap({ namespace });
     server.add(1);
     const { inbox } = anImapDoor(optionsOfScripted(server, { mailbox, done: 'leave' }));
-    await expect.poll(() => inbox.mails.size, PATIENT).toBe(1);
+    await expect.poll(() => inbox.mails.size).toBe(1);
     expect(listPaths(server, 'EXAMINE')).toEqual(paths);
   },
 );
@@ -235,7 +233,7 @@ test('a mailbox that cannot be opened is told of with the names that were asked 
   });
   const { inbox } = anImapDoor(optionsOfScripted(server, { mailbox: 'dmarc' }));
   await expect
-    .poll(() => inbox.notes.at(-1), PATIENT)
+    .poll(() => inbox.notes.at(-1))
     .toBe(
       'The server does not open the mailbox INBOX.dmarc (Mailbox does not exist), nor dmarc (Mailbox does not exist).',
     );
@@ -245,8 +243,8 @@ test('a server that ends each connection after eight commands lets all mails thr
   const server = await aScriptedImap({ commands: 8, hidesCapabilities: true });
   server.add(230);
   const { inbox } = anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => inbox.mails.size, PATIENT).toBe(230);
-  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(230);
+  await expect.poll(() => inbox.mails.size).toBe(230);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(230);
   expect(inbox.again).toBe(0);
   // None of them was fetched alone.
   expect(listPaths(server, 'UID FETCH').filter((args) => /^\d+ /.test(args))).toEqual([]);
@@ -256,15 +254,15 @@ test('a server without MOVE and UIDPLUS gets flags, and the door says so', async
   const server = await aScriptedImap({ capabilities: 'IDLE' });
   server.add(2);
   const { inbox } = anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => server.seen.size, PATIENT).toBe(2);
-  await expect.poll(() => inbox.notes.at(-1), PATIENT).toMatch(/^Mails are flagged and not moved/);
+  await expect.poll(() => server.seen.size).toBe(2);
+  await expect.poll(() => inbox.notes.at(-1)).toMatch(/^Mails are flagged and not moved/);
 });
 
 test('mails that are moved to Processed have been seen, and the server is told who reads them', async () => {
   const server = await aScriptedImap();
   server.add(2);
   anImapDoor(optionsOfScripted(server));
-  await expect.poll(() => server.folders.get('Processed')?.length, PATIENT).toBe(2);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(2);
   expect([...server.seen]).toEqual([1, 2]);
   expect(listPaths(server, 'ID')).toEqual([
     expect.stringMatching(/^\(name Plumbline version \d+\.\d+\.\d+(?:-dev)?\)$/),

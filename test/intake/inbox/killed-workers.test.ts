@@ -82,4 +82,4 @@ test(`every mail is recorded once when workers are killed, ${ROUNDS} times`, asy
   expect(await listMiscounts(db)).toEqual({});
   // Only mails without any report have their bytes still here.
   expect(await db.selectFrom('inbox_part').select('part').execute()).toHaveLength(ROUNDS);
-}, 120_000);
+});
