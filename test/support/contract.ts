@@ -153,7 +153,7 @@ ajv.addFormat('date-time', {
     new Date(text).toISOString() === text.replace('Z', '.000Z'),
 });
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
-ajv.addVocabulary(['example', 'x-go-type']);
+ajv.addVocabulary(['example', 'x-go-type', 'x-extensible-enum']);
 // An alert's context is checked against the schema of the alert's type, which is a field beside it.
 ajv.addKeyword({
   keyword: 'x-schema-by-type',
