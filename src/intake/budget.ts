@@ -38,7 +38,7 @@ const COSTS = {
   xmlByte: 7,
   /** A tag, a text, an entity, a comment, the name or the value of an attribute, a character that is repaired. */
   token: 150,
-  record: 2_500,
+  record: 4_000,
   /** A byte that is stored: reading is only half of what a report costs. */
   keptByte: 300,
 } as const;

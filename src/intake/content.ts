@@ -45,6 +45,18 @@ export async function collect(content: Content, maxBytes: number): Promise<Uint8
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
+/** The content without its first bytes. */
+export const skip = (content: Content, bytes: number): Content =>
+  bytes === 0 ? content : skipSome(content, bytes);
+
+async function* skipSome(content: Content, bytes: number): Content {
+  let left = bytes;
+  for await (const chunk of content) {
+    if (left < chunk.length) yield chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+}
+
 /** The content in small slices: each costs little memory and time. */
 export async function* slice(content: Content): Content {
   for await (const chunk of content)

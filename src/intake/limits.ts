@@ -18,7 +18,7 @@ export const MAX_INNER_CONTAINER_BYTES = 64 * MIB;
 export const MAX_MAIL_BYTES = 48 * MIB;
 
 /** Containers around a document: mail, zip, gzip and zlib each count as one. */
-export const MAX_CONTAINER_DEPTH = 3;
+export const MAX_CONTAINER_DEPTH = 4;
 
 export const MAX_XML_DEPTH = 64;
 

@@ -56,7 +56,8 @@ async function aWorld(unauthenticated: 'on' | 'off' = 'on') {
     const report = aReportOf(recordsOf(from, messages, messages - failed), wanted);
     await receive(db, [report], at(number), sender);
   };
-  const established = { name: 'provider.example', authenticated_at: '2026-01-01T00:00:00Z' };
+  const known = { account_id: accountId, authenticated_at: '2026-01-01T00:00:00Z' };
+  const established = { ...known, name: 'provider.example' };
   await db.write((tx) => tx.insertInto('reporter').values(established).execute());
   const thresholds = { ...DEFAULT_THRESHOLDS, unauthenticated };
   const alerts = async () => {

@@ -17,7 +17,7 @@ const OUTCOMES: Readonly<Record<string, object>> = {
   'a gzip whose name has 1 MB and no end': { 'rejected bad_archive': 1 },
   'a gzip after ten members with 64 kB of extra fields': { 'report 1': 1 },
   'a gzip that claims every header field and ends': { 'rejected bad_archive': 1 },
-  'zlib data in zlib data in gzip in gzip': { 'rejected too_deep': 1 },
+  'zlib data in zlib data in gzip in gzip': { 'report 1': 1 },
   'zlib data of 600 MB of blanks': { 'ignored empty': 3, 'report 1': 1 },
   '10,000 zip entries that overlap over empty deflate blocks': {
     'report 1': 1,
@@ -122,7 +122,7 @@ describe('an archive of many reports', () => {
 });
 
 it('a container with nested containers at the limit of depth is rejected for its depth alone', async () => {
-  expect(await outcomes(gzipSync(gzipSync(gzipSync(gzipSync(PLAIN)))))).toEqual([
+  expect(await outcomes(gzipSync(gzipSync(gzipSync(gzipSync(gzipSync(PLAIN))))))).toEqual([
     'rejected too_deep',
   ]);
 });

@@ -153,11 +153,12 @@ describe('date_range', () => {
       [1767311999, 1767225600],
       ['reversed_dates'],
     ],
+    ['27 hours', dates('1767225600', '1767322800'), [1767225600, 1767322800], ['long_window']],
     [
-      'more than 24 hours',
-      dates('1767225600', '1767312001'),
-      [1767225600, 1767312001],
-      ['long_window'],
+      '27 hours but a second, as the day on which clocks go back and a little more',
+      dates('1767225600', '1767322799'),
+      [1767225600, 1767322799],
+      [],
     ],
     ['before 2012', dates('1325375999', '1325375999'), [1325375999, 1325375999], ['early_begin']],
     ['1970', dates('0', '1'), [0, 1], ['early_begin']],
@@ -197,10 +198,18 @@ describe('policy_published', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('the domain of a public suffix is read with a warning', async () => {
+    const sent = plainWith('<domain>example.com', '<domain>Bank');
+    const { report, warnings } = await read(sent);
+    expect(report.policyPublished.domain).toBe('bank');
+    expect(warnings).toEqual(['public_suffix_policy']);
+  });
+
   test.each([
     ['missing', '', 'missing_domain'],
     ['blank', '<domain>  </domain>', 'missing_domain'],
     ['not a domain name', '<domain>not a domain</domain>', 'bad_field'],
+    ['a number', '<domain>1</domain>', 'bad_field'],
   ])('a domain that is %s is rejected', async (_, domain, reason) => {
     const source = PLAIN.replace('<domain>example.com</domain>', domain);
     await expect(read(source)).rejects.toMatchObject({ reason });

@@ -116,4 +116,40 @@ describe('a mail', () => {
       },
     ]);
   });
+
+  const inLatin1 = (type: string, org: string) => ({
+    headers: [`Content-Type: ${type}`, 'Content-Disposition: attachment; filename="r.xml"'],
+    body: PLAIN.replace(/^<\?xml[^>]*>/, '').replace(/<org_name>[^<]*/, `<org_name>${org}`),
+  });
+
+  test.each([
+    ['that says iso-8859-1', 'text/xml; charset=iso-8859-1', 'M\u00fcller', 'M\u00fcller'],
+    ['that says windows-1252', 'text/xml; charset=windows-1252', '\u0080uro', '\u20acuro'],
+    ['that says what nobody knows', 'text/xml; charset=x-none', 'M\u00fcller', 'M\ufffdller'],
+    [
+      'that is wrong: it is UTF-8',
+      'text/xml; charset=iso-8859-1',
+      'M\u00c3\u00bcller',
+      'M\u00fcller',
+    ],
+  ])('%s gives its report the charset that this has none of', async (_, type, sent, org) => {
+    const [document] = await readAll(mail(inLatin1(type, sent)));
+    expect(document).toMatchObject({ kind: 'report', report: { metadata: { orgName: org } } });
+  });
+
+  test('whose text has a warning of a gateway before the report is read with a warning', async () => {
+    const [document] = await readAll(mail(text(`CAUTION: from outside.\r\n\r\n${PLAIN}`)));
+    const warnings = [{ code: 'text_before_report' }];
+    expect(document).toMatchObject({ kind: 'report', report: { warnings } });
+  });
+
+  test.each([
+    ['a piece of one', PLAIN.slice(0, 400)],
+    ['an element alone', '<feedback>'],
+  ])('of a person who quotes %s has no report', async (_, quoted) => {
+    const subject = 'What does this mean?';
+    expect(await outcomes(mail(text(`Dear all,\r\n\r\n${quoted}`), subject))).toEqual([
+      'rejected no_report',
+    ]);
+  });
 });

@@ -12,6 +12,7 @@ const WARNINGS = {
   bare_ampersand: 'An ampersand was not escaped and was taken literally.',
   blank_before_declaration: 'There are blanks before the XML declaration.',
   stray_schema_tag: 'A stray schema tag around the report was dropped.',
+  text_before_report: 'What precedes the report was cut off.',
   text_after_report: 'What follows the end of the report was cut off.',
 
   repeated_element: 'An element that may occur once occurs again; the first was taken.',
@@ -29,11 +30,12 @@ const WARNINGS = {
   misspelt_date_range: 'The element date_range is spelt "data_range".',
   millisecond_dates: 'The dates are in milliseconds and were read as seconds.',
   reversed_dates: 'The report begins after it ends.',
-  long_window: 'The report covers more than 24 hours.',
+  long_window: 'The report covers 27 hours or more.',
   early_begin: 'The report begins before 2012, when there was no DMARC.',
   future_begin: 'The report begins in the future.',
 
   unknown_policy_word: 'The published policy has a word that the standards do not know.',
+  public_suffix_policy: 'The policy is that of a public suffix, such as a top-level domain.',
   invalid_pct: 'pct is not a number from 0 to 100.',
 
   no_records: 'The report has no records.',

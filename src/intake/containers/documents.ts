@@ -1,6 +1,6 @@
 import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
 import { type Budget, REPORT_ROW_BYTES } from '../budget.ts';
-import { type Content, collect, peek, toContent } from '../content.ts';
+import { type Content, collect, peek, skip, toContent } from '../content.ts';
 import { decodeUnicode } from '../document/xml-text.ts';
 import type { IntakeDocument, Kept } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
@@ -12,7 +12,7 @@ import { splitMailbox } from './mailbox.ts';
 import type { Inherited, Member } from './member.ts';
 import { Part } from './part.ts';
 import { readSigned } from './smime.ts';
-import { sniff } from './sniff.ts';
+import { findReport, sniff } from './sniff.ts';
 import { readTar } from './tar.ts';
 import { decodeBody } from './transfer-encoding.ts';
 
@@ -41,6 +41,7 @@ interface Context extends Inherited {
   readonly depth: number;
   /** Part of a mail's own text or layout. */
   readonly isQuiet: boolean;
+  readonly charset?: string | undefined;
   /** In a mail that is the whole input. */
   readonly isMailed?: boolean | undefined;
   /** The subject of the innermost mail says that it is a report. */
@@ -118,7 +119,7 @@ async function* read(
   const { budget } = context;
   switch (kind) {
     case 'xml':
-      return yield await toReport(content, head, context);
+      return yield await toReport(content, { head, start: 0 }, context);
     case 'gzip':
       return yield* open(gunzip(await holdArchive(), context), deeper(context));
     case 'zlib':
@@ -134,8 +135,12 @@ async function* read(
       return yield* openSigned(await hold(content, context), context);
     case 'mail':
       return yield* openMail(await hold(content, context), context);
-    default:
-      throw REFUSALS[kind];
+    default: {
+      const at = kind === 'other' && context.isQuiet ? findReport(head) : undefined;
+      if (at === undefined) throw REFUSALS[kind];
+      context.log.add('text_before_report');
+      return yield await toReport(content, { head, start: at }, context);
+    }
   }
 }
 
@@ -150,7 +155,7 @@ const MAX_AROUND_BYTES = 64 * 1024;
 
 async function toReport(
   content: Content,
-  head: Uint8Array,
+  { head, start }: { readonly head: Uint8Array; readonly start: number },
   context: Context,
 ): Promise<ContentFinding> {
   const { member, isQuiet, isExpected } = context;
@@ -158,12 +163,13 @@ async function toReport(
   const isLoose = context.depth > 0 && around > MAX_AROUND_BYTES;
   const part = isLoose ? new Part(context.part?.path ?? '', around - 1) : context.part;
   try {
-    const report = await readFeedback(part?.watch(content) ?? content, context);
+    const report = await readFeedback(skip(part?.watch(content) ?? content, start), context);
     const isInside = part !== undefined && part.size > 0;
     return { kind: 'report', member, report, ...toKept(isInside ? { ...context, part } : context) };
   } catch (error) {
     await part?.readOn();
-    if (!isBroken(error) || isEvident(head, member)) throw error;
+    // A person's text may quote a piece of a report.
+    if (!isBroken(error) || (start === 0 && isEvident(head, member))) throw error;
     const refusal = REFUSALS.broken;
     return { kind: 'nothing', member, refusal, isQuiet, isExpected, broken: error };
   }
@@ -241,7 +247,7 @@ async function* openEach(
   context: Context,
 ): AsyncGenerator<ContentFinding> {
   let number = 0;
-  for await (const { name, content, isPart, isQuiet, isExpected } of members) {
+  for await (const { name, content, isPart, isQuiet, isExpected, charset } of members) {
     number += 1;
     const member = [...context.member, name];
     // The number counts all members, so that a part keeps it whatever a later version finds beside it.
@@ -249,7 +255,8 @@ async function* openEach(
     const part = isPart ? new Part(path) : context.part;
     const inherited = isExpected ?? context.isExpected;
     const log = new WarningLog(context.log);
-    yield* open(content, { ...context, member, isQuiet, isExpected: inherited, part, log });
+    const inside = { ...context, member, isQuiet, charset, isExpected: inherited, part, log };
+    yield* open(content, inside);
     if (context.budget.isSpent) return;
   }
 }

@@ -39,6 +39,7 @@ export async function* readMail(
       content: isPiece(part) ? refuse(PIECE) : decodeBody(part.body, part.encoding, budget),
       isQuiet: !isAttached(part),
       isPart: true,
+      charset: part.type.params.get('charset'),
       isExpected: REPORT_SUBJECT.test(part.subject),
     };
   }

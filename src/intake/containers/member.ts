@@ -16,6 +16,8 @@ export interface Member {
   readonly isQuiet: boolean;
   /** It is kept by itself for the documents in it, without what is beside it. */
   readonly isPart: boolean;
+  /** What its mail says of its encoding. */
+  readonly charset?: string | undefined;
   /** The subject of its mail says that it is a report. */
   readonly isExpected?: boolean;
 }

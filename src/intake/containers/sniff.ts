@@ -40,6 +40,15 @@ const SNIFFED_BYTES = 16 * 1024;
 const BLANKS: ReadonlySet<number | undefined> = new Set([9, 10, 11, 12, 13, 32]);
 const PADDING: ReadonlySet<number | undefined> = new Set([0, ...BLANKS]);
 
+/** A report in a text, from the beginning of a line on: gateways write a warning before what comes from outside. */
+const REPORT_LINE = /^(?:<\?xml\s[^<>]*>\s*)?<(?:[\w.-]{1,40}:)?feedback[\s>]/m;
+
+/** Where in a text of a mail a report begins; undefined where none does. */
+export function findReport(head: Uint8Array): number | undefined {
+  const at = Buffer.from(head.subarray(0, SNIFFED_BYTES)).toString('latin1').search(REPORT_LINE);
+  return at > 0 ? at : undefined;
+}
+
 /** Where the content begins that it shows: archives may have blanks or zeros before them. */
 interface Sniffed {
   readonly kind: Kind;

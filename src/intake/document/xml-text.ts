@@ -25,10 +25,11 @@ export class XmlText {
   readonly #repair: TextRepair;
   #isProlog = true;
 
-  constructor(parser: XmlParser, head: Uint8Array, log: WarningLog) {
+  /** `charset` is what a mail says of it. */
+  constructor(parser: XmlParser, head: Uint8Array, log: WarningLog, charset?: string) {
     this.#parser = parser;
     this.#log = log;
-    this.#decoder = createDecoder(head, log);
+    this.#decoder = createDecoder(head, log, charset);
     this.#repair = new TextRepair(log, () => parser.location);
   }
 
@@ -63,17 +64,28 @@ export function findUnicode(head: Uint8Array): string | undefined {
   return SIGNATURES.find(([, bytes]) => bytes.test(start))?.[0];
 }
 
-function declaredEncoding(head: Uint8Array): string {
+function declaredEncoding(head: Uint8Array, charset?: string): string {
   const start = new TextDecoder('latin1').decode(head.subarray(0, DECLARATION_BYTES));
-  const { encoding } = new TextDecoder(DECLARED_ENCODING.exec(start)?.[1]);
+  const declared = DECLARED_ENCODING.exec(start)?.[1];
+  const { encoding } = new TextDecoder(declared ?? (isUtf8(head) ? undefined : charset));
   // The declaration could be read byte by byte, so the encoding is not UTF-16, whose other names are `unicode` and `ucs-2`.
   return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
 }
 
-/** Chosen by byte order mark, else by the XML declaration, else UTF-8; never by a mail's charset. */
-function createDecoder(head: Uint8Array, log: WarningLog) {
+/** Whether this beginning of a text can be in UTF-8. */
+function isUtf8(head: Uint8Array): boolean {
   try {
-    return new TextDecoder(findUnicode(head) ?? declaredEncoding(head));
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Chosen by byte order mark, else by the XML declaration, else UTF-8; by a mail's charset only where it is none of these. */
+function createDecoder(head: Uint8Array, log: WarningLog, charset?: string) {
+  try {
+    return new TextDecoder(findUnicode(head) ?? declaredEncoding(head, charset));
   } catch {
     log.add('unknown_encoding');
     return new TextDecoder();

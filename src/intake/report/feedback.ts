@@ -26,6 +26,8 @@ export interface FeedbackOptions {
   readonly log: WarningLog;
   /** The time of receipt, in milliseconds: a report that begins in the future gets a warning. */
   readonly nowMs: number;
+  /** What a mail says of its encoding. */
+  readonly charset?: string | undefined;
   /** The remaining budget of the input that the document is in. */
   readonly budget: Budget;
   /** Gets every record once, in order, before the rest of the document is read. */
@@ -35,7 +37,7 @@ export interface FeedbackOptions {
 /** The report in an XML document (RFC 7489 appendix C, RFC 9990). Throws a Refusal. */
 export async function readFeedback(
   content: Content,
-  { log, nowMs, budget, onRecord }: FeedbackOptions,
+  { log, nowMs, budget, charset, onRecord }: FeedbackOptions,
 ): Promise<AggregateReport> {
   let tally = EMPTY_TALLY;
   const largest = new LargestRecords();
@@ -48,7 +50,7 @@ export async function readFeedback(
     onRecord?.(record);
   });
   const parser = new XmlParser(tree, log);
-  const size = await readXml(content, parser, { log, budget });
+  const size = await readXml(content, parser, { log, budget, charset });
   const parts = { ...toParts(tree, nowMs), xmlNamespace: toNamespace(parser, log), tally };
   const held = size > MAX_HELD_BYTES ? copy(parts) : parts;
   const gathered = largest.end();
@@ -112,10 +114,10 @@ function toParts(
 async function readXml(
   content: Content,
   parser: XmlParser,
-  { log, budget }: Pick<FeedbackOptions, 'log' | 'budget'>,
+  { log, budget, charset }: Pick<FeedbackOptions, 'log' | 'budget' | 'charset'>,
 ) {
   const { head, whole } = await peek(content);
-  const text = new XmlText(parser, head, log);
+  const text = new XmlText(parser, head, log, charset);
   let size = 0;
   let broken: Refusal | undefined;
   for await (const bytes of slice(whole)) {

@@ -7,7 +7,8 @@ const IS_EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 const SECONDS = /^(\d{1,20})(?:\.\d*)?$/;
 /** Seconds reach this value in the year 5138; milliseconds did in 1973. */
 const FIRST_MILLISECONDS = 1e11;
-const DAY_SECONDS = 24 * 60 * 60;
+/** Windows end a little after their day, and a day on which clocks go back has 25 hours. */
+const LONG_SECONDS = 27 * 60 * 60;
 /** DMARC was first published in January 2012. */
 const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 
@@ -34,7 +35,7 @@ function toDateRange(metadata: Element, nowMs: number) {
       .child('begin')
       .refusal('window_in_future', 'The report begins more than 2 days after it was received.');
   if (begin > end) range.warn('reversed_dates');
-  if (end - begin > DAY_SECONDS) range.warn('long_window');
+  if (end - begin >= LONG_SECONDS) range.warn('long_window');
   if (begin < FIRST_REPORTS) range.warn('early_begin');
   if (begin * 1000 > nowMs) range.warn('future_begin');
   return { begin, end };

@@ -30,7 +30,9 @@ function toDomain(policy: Element): string {
   const element = policy.child('domain');
   if (text === null)
     throw element.refusal('missing_domain', 'The report does not say which domain it is about.');
-  const domain = parseDomainName(text);
+  const domain = parseDomainName(text, 1);
+  // A registry may publish a policy for names below it that have none (psd=y, RFC 9989).
+  if (domain?.includes('.') === false) element.warn('public_suffix_policy');
   if (domain !== undefined) return domain;
   throw element.refusal('bad_field', 'The domain of the policy is not a domain name.');
 }

@@ -60,6 +60,7 @@ const OF_ACCOUNT: readonly Node[] = [
   node(['receiver', 'account_id', 'id'], { below: [['id', WEBHOOK]] }),
   node(['domain_proposal', 'account_id', 'name']),
   node(['audit', 'account_id', 'seq']),
+  node(['reporter', 'account_id', 'name']),
   node(['alert', 'account_id', 'fired_at', 'seq']),
   node(['event', 'account_id', 'seq'], {
     below: [['seq', node(['delivery', 'event_seq', 'receiver_id'])]],

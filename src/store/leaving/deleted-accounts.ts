@@ -114,6 +114,7 @@ async function deleteSmallRows(db: Db, accountId: string): Promise<void> {
   const seq = sql`(select seq from account where id = ${accountId})`;
   for (const [table, column, of, key] of [
     ['audit', 'account_id', accountId, 'seq'],
+    ['reporter', 'account_id', accountId, 'name'],
     ['change', 'account_seq', seq, 'number'],
     ['list_day', 'list_id', alerts, 'day'],
     ['list_day', 'list_id', reports, 'day'],
@@ -130,7 +131,7 @@ async function deleteRest(tx: Tx, accountId: string): Promise<boolean> {
   await lockAccount(tx, accountId);
   const domain = tx.selectFrom('domain').select('id').where('account_id', '=', accountId);
   if ((await domain.executeTakeFirst()) !== undefined) return false;
-  for (const table of ['domain_proposal', 'audit'] as const)
+  for (const table of ['domain_proposal', 'audit', 'reporter'] as const)
     await tx.deleteFrom(table).where('account_id', '=', accountId).execute();
   const seq = tx.selectFrom('account').select('seq').where('id', '=', accountId);
   await tx.deleteFrom('change').where('account_seq', '=', seq).execute();

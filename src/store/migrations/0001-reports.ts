@@ -209,8 +209,13 @@ export const REPORTS = {
     storage: 'fillfactor = 60',
   },
 
-  /** A reporter that authenticated a report about a domain of an account, and when first. Whoever has a domain adds one row; none goes. */
+  /** A reporter that authenticated a report about a domain of an account, and when first. They go with the account: whoever has a domain adds one row. */
   reporter: {
-    columns: { name: text('primary key'), authenticated_at: instant() },
+    columns: {
+      account_id: id('references account (id)'),
+      name: text(),
+      authenticated_at: instant(),
+    },
+    keys: ['primary key (account_id, name)'],
   },
 } as const;

@@ -28,22 +28,22 @@ export interface Owned {
 
 /**
  * Who authenticated once must go on: says which of the mails are in the name of a reporter that was authenticated, before or
- * among these, and are not of it; and which reporters are new. Returns what is stored of each. The domains are locked.
+ * among these, and are not of it; and which reporters are new. Each account knows its own: what one has seen is no word to
+ * another. Returns what is stored of each. The domains are locked.
  */
 export async function judgeSenders(
   tx: Tx,
   documents: readonly SenderAbout[],
   now: Instant,
 ): Promise<(string | null)[]> {
-  const known = await listKnown(tx, new Set(documents.flatMap(listNames)));
-  for (const name of await insertReporters(tx, listNew(documents, known), now))
-    known.set(name, now);
+  const known = await listKnown(tx, documents);
+  for (const key of await insertReporters(tx, listNew(documents, known), now)) known.set(key, now);
   const judged = documents.map((document) => {
     const { authenticated = null, uploadedBy, about } = document;
     if (uploadedBy !== undefined && about?.accountId !== uploadedBy) return '';
     if (authenticated === null) return null;
     if (isDisputed(document, known)) return DISPUTED;
-    const isNew = authenticated !== '' && isNewReporter(authenticated, known, now);
+    const isNew = authenticated !== '' && isNewReporter(document, known, now);
     return isNew ? `${NEW}${authenticated}` : authenticated;
   });
   const established = new Set<string>();
@@ -56,32 +56,40 @@ export async function judgeSenders(
   return judged;
 }
 
-/** When the reporters were authenticated first, by name. */
+/** When the reporters were authenticated first, by account and name. */
 type Reporters = Map<string, Instant>;
+
+/** A report about a domain that no account has is known to nobody. */
+const toKey = ({ about }: SenderAbout, name: string): string => `${about?.accountId} ${name}`;
 
 const listNames = ({ authenticated, claimed = [] }: Sender): readonly string[] =>
   authenticated ? [authenticated, ...claimed] : claimed;
 
-const isDisputed = ({ authenticated, claimed = [] }: Sender, known: Reporters): boolean =>
-  claimed.some((name) => name !== authenticated && known.has(name));
+function isDisputed(document: SenderAbout, known: Reporters): boolean {
+  const { authenticated, claimed = [] } = document;
+  return claimed.some((name) => name !== authenticated && known.has(toKey(document, name)));
+}
 
-function isNewReporter(name: string, known: Reporters, now: Instant): boolean {
-  const first = known.get(name) ?? now;
+function isNewReporter(document: SenderAbout, known: Reporters, now: Instant): boolean {
+  const { authenticated: name } = document;
+  if (!name) return false;
+  const first = known.get(toKey(document, name)) ?? now;
   return first > later(now, -DAYS_NEW * DAY_MS) && !isKnownReporter(name);
 }
 
 /** The reporters whose first report about a domain of an account is among these, in one order. */
 function listNew(documents: readonly SenderAbout[], known: Reporters) {
-  const found = new Map<string, Owned>();
+  const found = new Map<string, { readonly name: string; readonly about: Owned }>();
   for (const document of documents) {
-    const { authenticated, about } = document;
-    if (!authenticated || about === undefined || known.has(authenticated)) continue;
-    if (!found.has(authenticated) && !isDisputed(document, known)) found.set(authenticated, about);
+    const { authenticated: name, about } = document;
+    const key = toKey(document, name ?? '');
+    if (!name || about === undefined || known.has(key)) continue;
+    if (!found.has(key) && !isDisputed(document, known)) found.set(key, { name, about });
   }
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The two weeks of a reporter begin where somebody is told of it: nobody becomes established unseen. */
+/** The two weeks of a reporter begin where the account's owners are told of it: nobody becomes established unseen. Returns the keys of all. */
 async function insertReporters(
   tx: Tx,
   found: ReturnType<typeof listNew>,
@@ -90,18 +98,24 @@ async function insertReporters(
   if (found.length === 0) return [];
   const inserted = await tx
     .insertInto('reporter')
-    .values(found.map(([name]) => ({ name, authenticated_at: now })))
-    .onConflict((oc) => oc.column('name').doNothing())
-    .returning('name')
+    .values(
+      found.map(([, { name, about }]) => ({
+        ...{ account_id: about.accountId, name, authenticated_at: now },
+      })),
+    )
+    .onConflict((oc) => oc.columns(['account_id', 'name']).doNothing())
+    .returning(['account_id', 'name'])
     .execute();
-  const names = new Set(inserted.map(({ name }) => name));
-  for (const [subject, { accountId, name: detail }] of found)
-    if (names.has(subject) && !isKnownReporter(subject))
+  const keys = new Set(inserted.map(({ account_id, name }) => `${account_id} ${name}`));
+  for (const [key, { name: subject, about }] of found) {
+    const { accountId, name: detail } = about;
+    if (keys.has(key) && !isKnownReporter(subject))
       await insertAudit(tx, plumbline(now), {
         ...{ accountId, action: 'reporter_new', subject, detail },
         isQuiet: (await countToday(tx, accountId, now)) >= MAX_TOLD,
       });
-  return found.map(([name]) => name);
+  }
+  return found.map(([key]) => key);
 }
 
 /** Anybody can be many reporters: of more in a day owners are told by the audit alone. */
@@ -119,11 +133,15 @@ async function countToday(tx: Tx, accountId: string, now: Instant): Promise<numb
   return last.filter(({ action, at }) => action === 'reporter_new' && at > since).length;
 }
 
-async function listKnown(tx: Tx, names: ReadonlySet<string>): Promise<Reporters> {
-  if (names.size === 0) return new Map();
-  const rows = tx
+async function listKnown(tx: Tx, documents: readonly SenderAbout[]): Promise<Reporters> {
+  const names = [...new Set(documents.flatMap(listNames))];
+  const accounts = [...new Set(documents.flatMap(({ about }) => about?.accountId ?? []))];
+  if (names.length === 0 || accounts.length === 0) return new Map();
+  const rows = await tx
     .selectFrom('reporter')
-    .select(['name', 'authenticated_at'])
-    .where('name', 'in', [...names]);
-  return new Map((await rows.execute()).map((row) => [row.name, row.authenticated_at]));
+    .selectAll()
+    .where('account_id', 'in', accounts)
+    .where('name', 'in', names)
+    .execute();
+  return new Map(rows.map((row) => [`${row.account_id} ${row.name}`, row.authenticated_at]));
 }

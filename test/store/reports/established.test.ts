@@ -23,7 +23,8 @@ const at = (n: number) => `${day(n)}T06:00:00Z`;
 
 async function aWorld() {
   const { db, reader } = await aStore();
-  const { id: domainId, name: domain } = await aDomain(db, await aBareAccount(db));
+  const accountId = await aBareAccount(db);
+  const { id: domainId, name: domain } = await aDomain(db, accountId);
   const send = async (n: number, sender: Sender, count = 1) => {
     const begin = `${day(n)}T00:00:00Z`;
     const reports = Array.from({ length: count }, () => aReport({ domain, begin }));
@@ -38,7 +39,7 @@ async function aWorld() {
     const rows = await days.select(({ fn }) => fn.sum('reports').as('reports')).execute();
     return Object.fromEntries(rows.map(({ belief, reports }) => [belief, Number(reports)]));
   };
-  return { db, domain, send, state, counts };
+  return { db, accountId, domain, send, state, counts };
 }
 
 test('a domain keeps its figures on the day on which its only reporter becomes established', async () => {
@@ -84,12 +85,39 @@ test('the same when that day’s mail has another content of one: the first stan
 });
 
 test('another domain, and a reporter that sends no more, keep what they had', async () => {
-  const { db, send, counts } = await aWorld();
+  const { db, accountId, send, counts } = await aWorld();
   await send(0, by(PROVIDER), 3);
   await send(1, by(BIG));
-  const { name: domain } = await aDomain(db, await aBareAccount(db));
+  const { name: domain } = await aDomain(db, accountId);
   await receive(db, [aReport({ domain })], at(14), by(PROVIDER));
   expect(await counts()).toEqual({ established: 2, other: 3 });
+});
+
+test('a reporter that one account has seen for two weeks is new to another one, whose owners are told', async () => {
+  const { db, send, counts } = await aWorld();
+  await send(0, by(PROVIDER));
+  await send(14, by(PROVIDER));
+  expect(await counts()).toEqual({ established: 2 });
+  const accountId = await aBareAccount(db);
+  const { name: domain } = await aDomain(db, accountId);
+  await receive(db, [aReport({ domain })], at(14), by(PROVIDER));
+  expect(await counts()).toEqual({ established: 2, other: 1 });
+  const told = db.selectFrom('audit').select(['account_id', 'subject', 'detail']);
+  const mine = told.where('action', '=', 'reporter_new').where('account_id', '=', accountId);
+  expect(await mine.execute()).toEqual([
+    { account_id: accountId, subject: PROVIDER, detail: domain },
+  ]);
+  await receive(db, [aReport({ domain })], at(28), by(PROVIDER));
+  expect(await counts()).toEqual({ established: 4 });
+});
+
+test('a report in the name of a reporter that only another account knows is not disputed', async () => {
+  const { db, send } = await aWorld();
+  await send(0, by(PROVIDER));
+  const { name: domain } = await aDomain(db, await aBareAccount(db));
+  await receive(db, [aReport({ domain })], at(14), { authenticated: '', claimed: [PROVIDER] });
+  const last = db.selectFrom('report').select('authenticated').orderBy('seq', 'desc');
+  expect(await last.executeTakeFirst()).toEqual({ authenticated: '' });
 });
 
 test('of a flood of them one transaction takes five hundred, the newest first', async () => {
