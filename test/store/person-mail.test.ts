@@ -29,7 +29,7 @@ test('of two changes at the same time none is lost: what a person is told follow
   await changed.promise;
   const second = updatePersonMail(db, id, { alerts: 'at_once' });
   // Until it waits for the first one.
-  await sleep(200);
+  await sleep(50);
   mayEnd.resolve();
   await Promise.all([first, second]);
   const receiver = db.selectFrom('receiver').select('event_types').where('id', '=', id);
@@ -53,7 +53,7 @@ test('a person who is added while a server is first configured is told', async (
   });
   await added.promise;
   const configuring = updateMailServer(db, 'relay.example.com');
-  await sleep(200);
+  await sleep(50);
   mayEnd.resolve();
   await Promise.all([adding, configuring]);
   const told = db.selectFrom('receiver').select('id').where(isTold);
