@@ -30,19 +30,23 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 
 /** Takes so long that only `npm run test:postgres` runs it on PostgreSQL, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
-  'test/alerts/{any-order,hostile,strangers,two-processes}.test.ts',
+  'test/alerts/{any-order,causes,evaluate,hostile,strangers,two-processes}.test.ts',
   'test/dns/record-watch.test.ts',
   'test/external/{authentication,copies,errors,filters,followers,links,following,polling}.test.ts',
   'test/external/list-*.test.ts',
+  'test/external/second-account.test.ts',
+  'test/judging/{believed,cached-days}.test.ts',
+  'test/mcp/{questions,tools}.test.ts',
   'test/notify/{mail,outbox,webhooks}.test.ts',
   'test/postgres/*.test.ts',
   'test/settings/{account-data,agreement,api-keys,attacks,domain-route,inbox,mail,numbers,overview,people}.test.ts',
   'test/settings/{domains-table,floods,people-page,reports,second-factor,sources,upload}.test.ts',
   'test/settings/{report-reading,single-sign-on,single-sign-on-attacks,webhooks}.test.ts',
   'test/store/{account-export,api-keys,deleted-accounts,documents,histories,leases,migrations,changes}.test.ts',
-  'test/store/{page-plans,schemas,verify}.test.ts',
+  'test/store/{aside,page-plans,schemas,verify}.test.ts',
   'test/store/inbox/{deliver,turns}.test.ts',
   'test/store/reports/listing.test.ts',
+  'test/store/reports/aging/doubtful.test.ts',
 ];
 
 /** `npm test` tries few of its random cases. */
