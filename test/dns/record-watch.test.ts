@@ -10,8 +10,10 @@ import { allShardRuns } from '../support/shard-runs.ts';
 import { openTestStore } from '../support/store.ts';
 
 /** Only where nothing answers is a limit reached: a busy machine is slow to answer. */
-const lookUpIn = (zone: Zone, address: string): LookUp => (type, domain) =>
-  createLookUp([address], zone[domain] === 'silent' ? 10 : PATIENCE_MS)(type, domain);
+const lookUpIn =
+  (zone: Zone, address: string): LookUp =>
+  (type, domain) =>
+    createLookUp([address], zone[domain] === 'silent' ? 10 : PATIENCE_MS)(type, domain);
 const START = Date.parse('2026-03-01T00:00:00Z');
 const at = (minutes: number) => toInstant(new Date(START + minutes * 60_000));
 
