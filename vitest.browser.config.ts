@@ -5,8 +5,10 @@ export default defineConfig({
   test: {
     include: ['test/browser/*.walk.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
-    testTimeout: 120_000,
-    // One browser at a time: on a small machine two keep each other waiting.
+    testTimeout: 900_000,
+    expect: { poll: { timeout: 120_000 } },
+    // One browser for all files: on a small machine two keep each other waiting.
     maxWorkers: 1,
+    isolate: false,
   },
 });

@@ -173,10 +173,10 @@ describe.each(LOOKS)('every page at $width pixels', (look) => {
   });
 });
 
-test('an account without any data', async () => {
+test.each(LOOKS)('an account without any data, at $width pixels', async (look) => {
   const { server, store } = await runServer();
   const { email } = await aPerson(store, await aBareAccount(store.db));
-  const { page, wrong } = await openWindow(server.url, { width: 1440 });
+  const { page, wrong } = await openWindow(server.url, look);
   await page.goto('/settings');
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
@@ -185,7 +185,7 @@ test('an account without any data', async () => {
   for (const place of ['overview', 'integrations/api-keys', 'audit']) {
     await page.goto(`/settings/${place}`);
     expect(await findBarriers(page)).toEqual([]);
-    await shoot(page, `empty-${place.replace('/', '-')}`);
+    await shoot(page, `empty-${place.replace('/', '-')}-${look.width}`);
   }
   expect(wrong).toEqual([]);
 });

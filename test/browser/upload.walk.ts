@@ -28,7 +28,7 @@ describe.each(LOOKS)('at $width pixels, scripts: $javaScriptEnabled', (look) => 
     await page.getByLabel('Files').setInputFiles([file, { ...file, name: 'again.xml' }]);
     await page.getByRole('button', { name: 'Upload' }).click();
     await expect
-      .poll(() => store.db.selectFrom('inbox_mail').select('seq').execute(), { timeout: 10_000 })
+      .poll(() => store.db.selectFrom('inbox_mail').select('seq').execute())
       .toHaveLength(1);
     await workAll(store.db);
     await page.getByText('Stored already').waitFor();
