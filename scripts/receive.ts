@@ -9,13 +9,13 @@ import {
   type Outcome,
   type ReceivedDocument,
 } from '../src/store/reports/receive.ts';
-import type { Sender } from '../src/store/reports/senders.ts';
+import type { DocumentSender } from '../src/store/reports/senders.ts';
 
 /** An input whose documents are known without reading it. */
 export interface MadeUpInput {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly documents: readonly (Sender & {
+  readonly documents: readonly (DocumentSender & {
     readonly member: readonly string[];
     readonly content: AggregateReport | Refusal;
   })[];

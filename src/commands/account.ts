@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { readConfig } from '../config/config.ts';
-import type { Plan } from '../domain/access/api-key.ts';
+import type { AccountPlan } from '../domain/access/api-key.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { pluralize } from '../domain/text.ts';
@@ -33,14 +33,16 @@ export function define(account: Command): void {
     .description('Create an account.')
     .addOption(new Option('--plan <plan>', 'only Pro has the API').choices(PLANS).default('pro'))
     .option('--allow-duplicate', 'also when another account has the name')
-    .action(async (name: string, given: Flags<'allowDuplicate'> & { readonly plan: Plan }) => {
-      const { plan, allowDuplicate, ...options } = given;
-      const now = toInstant(new Date());
-      const created = await withNewStore(options, ({ db }) =>
-        insertAccount(db, { name, plan, now, allowDuplicate }),
-      );
-      printOne(created, options);
-    });
+    .action(
+      async (name: string, given: Flags<'allowDuplicate'> & { readonly plan: AccountPlan }) => {
+        const { plan, allowDuplicate, ...options } = given;
+        const now = toInstant(new Date());
+        const created = await withNewStore(options, ({ db }) =>
+          insertAccount(db, { name, plan, now, allowDuplicate }),
+        );
+        printOne(created, options);
+      },
+    );
 
   account
     .command('list')
@@ -159,7 +161,11 @@ async function showAddress(account: string, options: Flags<'new'>): Promise<void
   if (mailHost === undefined) hint('PLUMBLINE_SMTP_NAME is not set: the host is unknown.', options);
 }
 
-async function changePlan(account: string, plan: Plan, options: OutputOptions): Promise<void> {
+async function changePlan(
+  account: string,
+  plan: AccountPlan,
+  options: OutputOptions,
+): Promise<void> {
   // It loads what judges the addresses of webhooks.
   const { updatePlan } = await import('../store/leaving/plan-change.ts');
   const { listWebhooks } = await import('../store/notify/webhooks.ts');

@@ -35,4 +35,4 @@ export type ChangeType = 'report.removed' | 'domain.unlisted' | 'domain.removed'
 export type ChannelName = 'webhook' | 'mail';
 
 /** Events and what became of them are kept so long. */
-export const KEPT_DAYS = 30;
+export const EVENT_DAYS = 30;

@@ -11,7 +11,7 @@ import { toRange } from './day-range.ts';
 import { toDispositions } from './dispositions.ts';
 import { toNetwork } from './filters.ts';
 import type { Handler } from './operation.ts';
-import { toVerdict, type Verdict } from './verdicts.ts';
+import { type ServedVerdict, toVerdict } from './verdicts.ts';
 
 export const listSources = (({ accountId, path, query }, given) => {
   const { now, networks, days, findKnown } = given;
@@ -45,7 +45,7 @@ export const listSources = (({ accountId, path, query }, given) => {
       const judging = { scope, name: state.domain, range };
       const judged = await keepJudged({ reader, days, networks }, judging, known);
       const among = listMeant(judged, sender);
-      const found = await days.listSources({ scope, range, order, among, ...wanted, ...page });
+      const found = await days.readSources({ scope, range, order, among, ...wanted, ...page });
       const parse = remember(parsePattern);
       const data = found.sources.map((source) => ({
         ...toItem(source),
@@ -66,7 +66,7 @@ export const listSources = (({ accountId, path, query }, given) => {
 }) satisfies Handler<'listSources'>;
 
 interface MeantSender {
-  readonly verdict: Verdict | undefined;
+  readonly verdict: ServedVerdict | undefined;
   /** The name of its service, in lower case. */
   readonly service: string | undefined;
 }

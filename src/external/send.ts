@@ -6,7 +6,7 @@ import type { ApiRequest } from './request.ts';
 /** Alternating names and values: node writes this list as it is, and checks each header set alone four times. */
 type HeaderList = readonly string[];
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: HeaderList;
   /** JSON; undefined for a status that has no body. */

@@ -49,12 +49,12 @@ async function stop(server: Server, delayMs: number): Promise<void> {
   server.close();
 }
 
-/** Who finds no room to wait tries again after 200 ms, and then finds some. */
+/** A client whose connection the full queue refused tries again after 200 ms. */
 const ACCEPT_MS = 500;
 
 /**
- * The system resets connections that wait when a server closes, and Node accepts one in a turn of its loop. From now on one
- * may wait, so that none does when it was accepted, or when a turn has found none.
+ * When a server closes, the system resets the connections in its queue, from which Node accepts one in a turn of its loop. So the
+ * queue is cut to one connection; it is empty once that one was accepted, or once a turn has accepted none.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   const { _handle } = server as { _handle?: { listen(backlog: number): number } };

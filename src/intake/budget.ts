@@ -4,7 +4,7 @@ import { Refusal } from '../domain/reports/refusal.ts';
 const MIB = 1024 * 1024;
 
 /** Limits of what is really unpacked. None is a ratio: a genuine report packs 102 : 1; size alone shows a bomb. */
-export interface Limits {
+interface Limits {
   /** All that the input unpacks to, all members together: stops a zip of zips. */
   readonly unpackedBytes: number;
   /** Members of archives, parts of mails and messages of mailboxes. */

@@ -8,7 +8,7 @@ import { findReporter, listClaimed, listNamed } from '../domain/reports/reporter
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import type { Db } from '../store/engine/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/receive.ts';
-import type { Sender } from '../store/reports/senders.ts';
+import type { DocumentSender } from '../store/reports/senders.ts';
 import { ahead, toBatches } from './batches.ts';
 import { estimateSize, type IntakeDocument, toRejected } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
@@ -38,7 +38,7 @@ export interface Input {
   /** What finding that out has cost. */
   readonly spent?: number | undefined;
   /** What is known of who sent it, whatever is in it. */
-  readonly sender?: Sender | undefined;
+  readonly sender?: DocumentSender | undefined;
   /** What is read again: the bytes are stored for this document already. */
   readonly stored?: DocumentPlace;
 }
@@ -84,7 +84,7 @@ interface ReadDocument {
   /** Where it came in; undefined when it is not stored: something beside a report, or an input that cannot be read. */
   readonly place: DocumentPlace | undefined;
   readonly document: IntakeDocument;
-  readonly sender?: Sender;
+  readonly sender?: DocumentSender;
 }
 
 async function* readAll(deps: IngestDeps, inputs: AsyncIterable<InputToRead>) {
@@ -143,7 +143,10 @@ function judge(
   return { ...place, kind: 'rejected', refusal: new Refusal('too_old', message) };
 }
 
-async function authenticate({ from, sender }: Input, document: KeptDocument): Promise<Sender> {
+async function authenticate(
+  { from, sender }: Input,
+  document: KeptDocument,
+): Promise<DocumentSender> {
   if (sender !== undefined) return sender;
   if (from === undefined) return { authenticated: null };
   if (document.kind !== 'report') return { authenticated: '' };

@@ -1,7 +1,7 @@
 import { addDays, type DayRange } from '../domain/instant.ts';
 import { sortFirst } from '../domain/sort.ts';
 import type { Reader } from '../store/engine/reader.ts';
-import { readState, sortFailing, toTotals } from './source-list.ts';
+import { readSourcesState, sortFailing, toTotals } from './source-list.ts';
 import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
 
 /*
@@ -31,7 +31,7 @@ export interface KnownSource extends Omit<SourceSum, 'patterns'> {
 
 /** Throws `not_found` when the account has no such domain. */
 export async function readEvidence(reader: Reader, { scope, range, today }: ScopedQuery) {
-  const state = await readState(reader, scope, today);
+  const state = await readSourcesState(reader, scope, today);
   const month = toEvidenceRange(range);
   const read = (of: DayRange) => sumRange(reader, { ...scope, range: of, today }, state);
   const shown = await read(range);

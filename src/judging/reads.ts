@@ -5,14 +5,14 @@ import type { Reader } from '../store/engine/reader.ts';
 import type { Store } from '../store/engine/store.ts';
 import { readEvidence } from './evidence.ts';
 import { findLastDay, readSource } from './source.ts';
-import { listSources } from './source-list.ts';
+import { readSources } from './source-list.ts';
 import type { Counted, ScopedQuery } from './summed-range.ts';
 
 /* What pages and the API read of sources runs beside the requests: engine/aside.ts finds these functions by their names here. */
 
-export { findLastDay, listSources, readEvidence, readSource };
+export { findLastDay, readEvidence, readSource, readSources };
 
-const READS = { findLastDay, listSources, readEvidence, readSource };
+const READS = { findLastDay, readSources, readEvidence, readSource };
 
 type Reads = typeof READS;
 export type DaysReads = {

@@ -30,8 +30,8 @@ export interface SourceQuery extends ScopedQuery, SourceFilter {
 export type SourcesState = NonNullable<Awaited<ReturnType<typeof findSourcesState>>>;
 
 /** Throws `not_found` when the account has no such domain. */
-export async function listSources(reader: Reader, { scope, range, today, ...query }: SourceQuery) {
-  const state = await readState(reader, scope, today);
+export async function readSources(reader: Reader, { scope, range, today, ...query }: SourceQuery) {
+  const state = await readSourcesState(reader, scope, today);
   const { summed, counted } = await sumRange(reader, { ...scope, range, today }, state);
   const { among, offset, limit } = query;
   const sorted = sortAll(summed, query);
@@ -102,7 +102,7 @@ export function sortFailing(sources: readonly SourceSum[], count: number): Sourc
 }
 
 /** Throws `not_found` when the account has no such domain. */
-export async function readState(reader: Reader, scope: DomainOfAccount, today: Day) {
+export async function readSourcesState(reader: Reader, scope: DomainOfAccount, today: Day) {
   const state = await findSourcesState(reader, scope, today);
   if (state === undefined) throw new Failure('not_found', 'No such domain.');
   return state;

@@ -5,11 +5,11 @@ import type { Db } from '../store/engine/database.ts';
 import { writeDeliveries } from '../store/events/events.ts';
 import {
   CLAIM_MS,
-  type Claim,
   claimReceivers,
   type DeliveryOutcome,
   type DueDelivery,
   listDue,
+  type ReceiverClaim,
   recordOutcomes,
   releaseReceiver,
 } from '../store/notify/claims.ts';
@@ -61,7 +61,7 @@ export function createOutbox(deps: OutboxDeps) {
   const { db, channel, logError, pollMs = POLL_MS, claimMs = CLAIM_MS } = deps;
   const holder = randomUUID();
   const running = new Set<Promise<void>>();
-  const begin = (claim: Claim) => {
+  const begin = (claim: ReceiverClaim) => {
     const delivering = deliverTo(deps, { ...claim, claimMs })
       .catch(logError)
       .finally(() => running.delete(delivering));
@@ -91,7 +91,7 @@ export function createOutbox(deps: OutboxDeps) {
 /** One batch: a receiver that has more is claimed again after others that are due. */
 async function deliverTo(
   { db, channel, observe }: Pick<OutboxDeps, 'db' | 'channel' | 'observe'>,
-  claim: Claim & { readonly claimMs: number },
+  claim: ReceiverClaim & { readonly claimMs: number },
 ): Promise<void> {
   const { receiverId } = claim;
   const counts = { delivered: 0, failed: 0 };

@@ -6,7 +6,7 @@ import { loadOrganizationalDomains } from '../../src/domain/dns/organizational-d
 import { findReporter, listClaimed } from '../../src/domain/reports/reporters.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { listAudit } from '../../src/store/events/audit.ts';
-import type { Sender } from '../../src/store/reports/senders.ts';
+import type { DocumentSender } from '../../src/store/reports/senders.ts';
 import {
   aBareAccount,
   aDomain,
@@ -23,12 +23,12 @@ import { aPerson } from '../support/visitor.ts';
 
 /* What somebody can do who can only send mail. Each attack is one that worked, or could have. */
 
-const GENUINE: Sender = { authenticated: 'provider.example' };
-const STRANGER: Sender = { authenticated: '', claimed: ['stranger.example'] };
+const GENUINE: DocumentSender = { authenticated: 'provider.example' };
+const STRANGER: DocumentSender = { authenticated: '', claimed: ['stranger.example'] };
 /** In the name of the reporter whose mails are authenticated. */
-const FORGER: Sender = { authenticated: '', claimed: ['provider.example'] };
+const FORGER: DocumentSender = { authenticated: '', claimed: ['provider.example'] };
 /** Signs with a domain of their own, as anybody can. */
-const NEWCOMER: Sender = { authenticated: 'newcomer.example' };
+const NEWCOMER: DocumentSender = { authenticated: 'newcomer.example' };
 
 const TODAY = 20;
 const day = (number: number) => `2026-03-${String(number).padStart(2, '0')}`;
@@ -48,7 +48,7 @@ async function aWorld(unauthenticated: 'on' | 'off' = 'on') {
   let now = at(TODAY, 23);
   let count = 0;
   const say = async (
-    sender: Sender,
+    sender: DocumentSender,
     number: number,
     { messages = 500, failed = 0, from = '192.0.2.1' }: Said = {},
   ) => {

@@ -6,7 +6,7 @@ import { anMmdb } from '../../scripts/mmdb.ts';
 import { addDays } from '../../src/domain/instant.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import { VERDICTS } from '../../src/external/verdicts.ts';
-import { listSources } from '../../src/judging/source-list.ts';
+import { readSources } from '../../src/judging/source-list.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { updateNames } from '../../src/store/days/names.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
@@ -175,7 +175,7 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
     const range = { from: TODAY, to: TODAY };
     const scope = { accountId, domainId: domain.id };
     const wanted = { scope, range, today: TODAY, failingOnly: false, limit: 50, offset: 0 };
-    const page = await listSources(store.reader, wanted);
+    const page = await readSources(store.reader, wanted);
     const { body } = await read(`?from=${TODAY}&until=${TODAY}`);
     expect(body.data).toMatchObject(
       page.sources.map(({ address, messages, aligned }) => ({

@@ -7,7 +7,7 @@ import { listSources as listSourcesOfApi } from '../../src/external/list-sources
 import type { Given } from '../../src/external/operation.ts';
 import { readEvidence } from '../../src/judging/evidence.ts';
 import { findLastDay, readSource } from '../../src/judging/source.ts';
-import { listSources, type SourceQuery } from '../../src/judging/source-list.ts';
+import { readSources, type SourceQuery } from '../../src/judging/source-list.ts';
 import type { ScopedQuery } from '../../src/judging/summed-range.ts';
 import { findWeek } from '../../src/notify/mail/week.ts';
 import { planState } from '../../src/store/days/believed.ts';
@@ -92,7 +92,7 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
     counted: _,
     version: __,
     ...list
-  } = await listSources(reader, {
+  } = await readSources(reader, {
     ...asked,
     ...page,
   });
@@ -137,7 +137,7 @@ async function readApi({ store, scope }: World, today: Day) {
     now: () => new Date(today),
     findKnown: async () => [],
     days: {
-      listSources: (query: SourceQuery) => listSources(reader, { ...query, today }),
+      readSources: (query: SourceQuery) => readSources(reader, { ...query, today }),
       readEvidence: (query: ScopedQuery) => readEvidence(reader, { ...query, today }),
     },
   } as unknown as Given;
@@ -294,7 +294,7 @@ test('a source’s page knows on how many days it may have sent more than is kep
   const asked = { scope, range: RANGE, today: TODAY };
   const smallest = await readSource(store.reader, { ...asked, address: '198.51.100.0' });
   expect([smallest.days, smallest.cutDays]).toEqual([[], 1]);
-  const list = await listSources(store.reader, {
+  const list = await readSources(store.reader, {
     ...{ ...asked, failingOnly: false, limit: 1, offset: 0 },
   });
   expect([list.total, list.unlisted]).toEqual([1_001, 1]);
@@ -316,7 +316,7 @@ test('of a day with more than 100,000 records the largest reports are counted', 
   await receive(store.db, [large]);
   const asked = { scope, range: RANGE, today: TODAY };
   const page = { order: 'messages' as const, limit: 10, offset: 0 };
-  const { messages, sources, unlisted } = await listSources(store.reader, { ...asked, ...page });
+  const { messages, sources, unlisted } = await readSources(store.reader, { ...asked, ...page });
   expect([messages, unlisted]).toEqual([130_000, 10_000]);
   expect(sources.map(({ address, messages }) => [address, messages])).toEqual([
     ['192.0.2.1', 100_000],

@@ -5,7 +5,7 @@ import { findFacts } from '../../src/alerts/alert-facts.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { readEvidence } from '../../src/judging/evidence.ts';
 import { findLastDay, readSource } from '../../src/judging/source.ts';
-import { listSources } from '../../src/judging/source-list.ts';
+import { readSources } from '../../src/judging/source-list.ts';
 import { type CountedDays, storeSources } from '../../src/store/days/day-sources.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';
@@ -22,7 +22,7 @@ async function readAll(store: Store, scope: Scope) {
   const query = { scope, range, today: range.to };
   const asked = { domainId: scope.domainId, now: '2026-02-01T12:00:00Z' };
   const reads = [
-    await listSources(reader, { ...query, ...part }),
+    await readSources(reader, { ...query, ...part }),
     await readEvidence({ ...reader }, query),
     await findLastDay(reader, { scope, address: ADDRESSES[1] as string, today: range.to }),
     await findFacts(reader, {
@@ -93,7 +93,7 @@ async function twoDays() {
 
 /** How many days had to be counted to read the list. */
 async function countCounted(store: Store, scope: Scope): Promise<number> {
-  const { counted } = await listSources(
+  const { counted } = await readSources(
     { ...store.reader },
     { scope, range, today: range.to, ...part },
   );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listSources, type SourceQuery } from '../../src/judging/source-list.ts';
+import { readSources, type SourceQuery } from '../../src/judging/source-list.ts';
 import { sumRange } from '../../src/judging/summed-range.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, NOW, receive } from '../support/builders.ts';
@@ -58,7 +58,7 @@ describe('sums that are kept', () => {
         const { store, scope, send, mark } = await aDomainOfAccount();
         const read = async (query: SourceQuery, reader: typeof store.reader) => {
           const wanted = { ...query, scope, range: RANGE, today: RANGE.to };
-          const { counted, ...found } = await listSources(reader, wanted);
+          const { counted, ...found } = await readSources(reader, wanted);
           return found;
         };
         for (const one of steps)
@@ -105,9 +105,9 @@ describe('sums that are kept', () => {
       limit: 1,
       offset: 0,
     };
-    await listSources(store.reader, wanted);
+    await readSources(store.reader, wanted);
     const other = { ...scope, accountId: await aBareAccount(store.db) };
-    const asked = listSources(store.reader, { ...wanted, scope: other });
+    const asked = readSources(store.reader, { ...wanted, scope: other });
     await expect(asked).rejects.toMatchObject({ code: 'not_found' });
     await store.close();
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSource } from '../../src/judging/source.ts';
-import { listSources, type SourceQuery } from '../../src/judging/source-list.ts';
+import { readSources, type SourceQuery } from '../../src/judging/source-list.ts';
 import { findDataDays } from '../../src/store/domains/domain-reports.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
@@ -66,7 +66,7 @@ const range = { from: '2026-03-10', to: '2026-03-12' };
 const TODAY = '2026-03-14';
 const list = async (wanted: Partial<Omit<SourceQuery, 'today'>> = {}) => {
   const asked = { scope, range, today: TODAY, limit: 10, offset: 0, ...wanted };
-  const { counted, ...found } = await listSources(store.reader, asked);
+  const { counted, ...found } = await readSources(store.reader, asked);
   return found;
 };
 
@@ -206,7 +206,7 @@ test('another account reads nothing: the domain is not found', async () => {
   const notFound = { code: 'not_found' };
   const { reader } = store;
   const wanted = { scope: other, range, today: TODAY, limit: 1, offset: 0 };
-  await expect(listSources(reader, wanted)).rejects.toMatchObject(notFound);
+  await expect(readSources(reader, wanted)).rejects.toMatchObject(notFound);
   const one = { scope: other, address: MAILER, range, today: TODAY };
   await expect(readSource(reader, one)).rejects.toMatchObject(notFound);
   expect(await findDataDays(reader, other, TODAY)).toEqual({ oldest: null, newest: null });

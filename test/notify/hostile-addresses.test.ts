@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { createHostLookUp } from '../../src/dns/resolver.ts';
 import { parseWebhookUrl } from '../../src/domain/webhooks/address.ts';
-import { type Message, send } from '../../src/notify/webhooks/send.ts';
+import { send, type WebhookMessage } from '../../src/notify/webhooks/send.ts';
 import { serveDns, type Zone } from '../support/dns-server.ts';
 
 /** Whoever reaches it has left what may be called. */
@@ -20,7 +20,7 @@ async function aPlantedListener() {
   return { reached, port: (server.address() as AddressInfo).port };
 }
 
-const message = (url: string): Message => ({
+const message = (url: string): WebhookMessage => ({
   ...{ url, id: 'an-id', body: '{}', secrets: [`whsec_${btoa('secret')}`] },
 });
 

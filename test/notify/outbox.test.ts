@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseStart } from '../../src/domain/cursor.ts';
-import { KEPT_DAYS } from '../../src/domain/events.ts';
+import { EVENT_DAYS } from '../../src/domain/events.ts';
 import { later, toInstant } from '../../src/domain/instant.ts';
 import { alertsOf } from '../../src/store/alerts/alert-list.ts';
 import { fireAlert } from '../../src/store/alerts/alerts.ts';
@@ -277,7 +277,7 @@ describe('deliveries', () => {
   test('events go with their deliveries after the days that they are kept', async () => {
     const { db, accountId, owner } = await aWorld();
     await aReceiver(db, accountId);
-    const old = later(toInstant(new Date()), -(KEPT_DAYS + 1) * 864e5);
+    const old = later(toInstant(new Date()), -(EVENT_DAYS + 1) * 864e5);
     for (let i = 0; i < 201; i += 1) await anAlert(db, owner, { type: `alert.${i}`, firedAt: old });
     await anAlert(db, owner, { type: 'alert.now', firedAt: toInstant(new Date()) });
     await tellReceivers(db);

@@ -12,7 +12,7 @@ import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { updateNames } from '../../src/store/days/names.ts';
 import { updateDomainStatus, updateSendsNoMail } from '../../src/store/domains/domains.ts';
-import type { Sender } from '../../src/store/reports/senders.ts';
+import type { DocumentSender } from '../../src/store/reports/senders.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import {
   aBareAccount,
@@ -42,7 +42,7 @@ const toDayAgo = (ago: number) => addDays(TODAY, -ago);
 
 // What the domains are made of.
 
-const TELLERS: Readonly<Record<Teller, Sender>> = {
+const TELLERS: Readonly<Record<Teller, DocumentSender>> = {
   file: {},
   established: { authenticated: 'google.com' },
   nobody: { authenticated: '' },

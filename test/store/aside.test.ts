@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDaysReads } from '../../src/judging/reads.ts';
 import type { ScopedQuery } from '../../src/judging/summed-range.ts';
-import type { Aside } from '../../src/store/engine/aside.ts';
+import type { AsideReads } from '../../src/store/engine/aside.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';
 import { aDatabase } from '../support/store.ts';
@@ -30,7 +30,7 @@ describe('the thread of long reads', () => {
       logError: (error) => expect.fail(String(error)),
     });
     const asked = { scope, range: RANGE, limit: 5, offset: 0 };
-    const found = await days.listSources(asked);
+    const found = await days.readSources(asked);
     expect(found.sources).toMatchObject([{ address: '192.0.2.1', messages: 5 }]);
     const isKept = async () => {
       const row = store.db.selectFrom('domain_day').select('sources');
@@ -38,7 +38,7 @@ describe('the thread of long reads', () => {
     };
     await expect.poll(isKept).toBe(true);
     await expect(
-      days.listSources({ ...asked, scope: { ...scope, accountId: domainId } }),
+      days.readSources({ ...asked, scope: { ...scope, accountId: domainId } }),
     ).rejects.toMatchObject({ name: 'Failure', code: 'not_found' });
   });
 
@@ -46,7 +46,7 @@ describe('the thread of long reads', () => {
     const store = await aStoreWithThread();
     const running = new Map<string, number>();
     const most = new Map<string, number>();
-    const run: Aside['run'] = async (module, read, query) => {
+    const run: AsideReads['run'] = async (module, read, query) => {
       const { accountId } = (query as ScopedQuery).scope;
       const count = (running.get(accountId) ?? 0) + 1;
       running.set(accountId, count);
@@ -62,7 +62,7 @@ describe('the thread of long reads', () => {
       const { id: domainId } = await aDomain(store.db, accountId, { name: `${name}.example` });
       const asked = { scope: { accountId, domainId }, range: RANGE, limit: 5, offset: 0 };
       return () =>
-        Array.from({ length: count }, () => days.listSources(asked).then(() => ended.push(name)));
+        Array.from({ length: count }, () => days.readSources(asked).then(() => ended.push(name)));
     };
     const [many, one] = [await askAs('many', 30), await askAs('one', 1)];
     await Promise.all([...many(), ...one()]);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { BARE_METADATA, BARE_POLICY, BARE_REPORT, withRecords } from '../../scripts/bare-report.ts';
 import { receiveInputs } from '../../scripts/receive.ts';
-import type { Plan } from '../../src/domain/access/api-key.ts';
+import type { AccountPlan } from '../../src/domain/access/api-key.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import type {
   AggregateReport,
@@ -16,7 +16,7 @@ import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
 import { insertDomain, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import type { Outcome, ReceivedDocument } from '../../src/store/reports/receive.ts';
-import type { Sender } from '../../src/store/reports/senders.ts';
+import type { DocumentSender } from '../../src/store/reports/senders.ts';
 import type { DomainStatus } from '../../src/store/tables.ts';
 
 type Db = Store['db'];
@@ -41,7 +41,7 @@ export async function anAccount(db: Db, { name = 'Example' } = {}): Promise<Test
 }
 
 /** An account without keys, on any plan. */
-export async function aBareAccount(db: Db, plan: Plan = 'pro'): Promise<string> {
+export async function aBareAccount(db: Db, plan: AccountPlan = 'pro'): Promise<string> {
   const { id } = await insertAccount(db, { name: 'Example', plan, now: NOW, allowDuplicate: true });
   return id;
 }
@@ -165,7 +165,7 @@ export async function receive(
   db: Db,
   contents: readonly ReceivedDocument['content'][],
   receivedAt: Instant = NOW,
-  sender: Sender = {},
+  sender: DocumentSender = {},
 ): Promise<Outcome[]> {
   const sources = contents.map((content) => ({
     name: 'test',

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { Failure } from '../failure.ts';
 import { hashSecret } from './secret.ts';
 
-export type Plan = 'free' | 'pro';
+export type AccountPlan = 'free' | 'pro';
 
 /** Disabled keys count. */
 export const MAX_KEYS_PER_ACCOUNT = 10;
@@ -36,7 +36,7 @@ export function isApiKey(text: string): boolean {
 }
 
 /** Why an account cannot have a new key: it is not on Pro, or it has the maximum number. */
-export function findKeyRefusal(plan: Plan, keyCount: number): Failure | undefined {
+export function findKeyRefusal(plan: AccountPlan, keyCount: number): Failure | undefined {
   if (plan !== 'pro')
     return new Failure(
       'plan_required',
@@ -50,7 +50,7 @@ export function findKeyRefusal(plan: Plan, keyCount: number): Failure | undefine
 }
 
 /** Throws that. A key to enable needs the plan only: it is counted already. */
-export function assertCanHaveKey(plan: Plan, keyCount = 0): void {
+export function assertCanHaveKey(plan: AccountPlan, keyCount = 0): void {
   const refusal = findKeyRefusal(plan, keyCount);
   if (refusal !== undefined) throw refusal;
 }

@@ -18,7 +18,7 @@ import {
   type Cause,
   isFresh,
   isWatched,
-  listKnown,
+  listOfType,
   type Occurrence,
 } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -82,7 +82,7 @@ function replay(facts: Facts, thresholds: Thresholds): Regression[] {
 }
 
 function mayFireOn(facts: Facts, thresholds: Thresholds): (day: Day) => boolean {
-  const fired = new Set(listKnown(facts, TYPE).map(({ context }) => context['day']));
+  const fired = new Set(listOfType(facts, TYPE).map(({ context }) => context['day']));
   return (day) =>
     isFresh(day, facts, thresholds) || (fired.has(day) && isWatched(day, facts.watchedSince));
 }

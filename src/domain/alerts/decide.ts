@@ -2,7 +2,7 @@ import type { KnownAlert } from './facts.ts';
 import { findOccurrences, isSame, type Views } from './occurrences.ts';
 import { type AlertFacts, type AnyAlertRule, RULES } from './registry.ts';
 import type { Resolution } from './resolution.ts';
-import { listKnown, type Occurrence } from './rule.ts';
+import { listOfType, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** What has to change so that the open alerts are those that follow from the facts. */
@@ -24,7 +24,7 @@ export function decide(views: Views, thresholds: Thresholds): Decision[] {
 function decideType(rule: AnyAlertRule, views: Views, thresholds: Thresholds): Decision[] {
   const { type } = rule;
   const [facts] = views;
-  const known = listKnown(facts, type);
+  const known = listOfType(facts, type);
   const open = known.filter(({ isOpen }) => isOpen);
   const occurrences = findOccurrences(rule, views, thresholds);
   // An occurrence that ended before any evaluation is fired as well. Otherwise late reports could not reopen it.

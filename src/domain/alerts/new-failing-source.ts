@@ -9,7 +9,7 @@ import {
   type Cause,
   isFresh,
   isWatched,
-  listKnown,
+  listOfType,
   type Occurrence,
 } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -58,7 +58,7 @@ export const newFailingSource: AlertRule<typeof TYPE, Facts> = {
 };
 
 function findDays(facts: Facts, thresholds: Thresholds): Day[] {
-  const fired = new Set(listKnown(facts, TYPE).map(({ subject }) => subject));
+  const fired = new Set(listOfType(facts, TYPE).map(({ subject }) => subject));
   const days = new Set(newSources(facts, thresholds).map(({ day }) => day));
   return [...days]
     .filter((day) => isWatched(day, facts.watchedSince))

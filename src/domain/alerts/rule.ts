@@ -60,7 +60,7 @@ export function explainRule<Known extends CommonFacts>(
   thresholds: Thresholds,
 ): string[] {
   const sentences = [...rule.explain(facts, thresholds)];
-  const alerts = listKnown(facts, rule.type);
+  const alerts = listOfType(facts, rule.type);
   if (alerts.some(({ isOpen }) => isOpen)) return sentences;
   const last = alerts.toSorted((a, b) => ((a.resolvedAt ?? '') < (b.resolvedAt ?? '') ? 1 : -1))[0];
   const resolution = last?.context['resolution'];
@@ -70,7 +70,7 @@ export function explainRule<Known extends CommonFacts>(
 }
 
 /** Alerts of one type, open ones and recent ones, latest first. */
-export function listKnown({ alerts }: CommonFacts, type: string): readonly KnownAlert[] {
+export function listOfType({ alerts }: CommonFacts, type: string): readonly KnownAlert[] {
   return alerts.filter((alert) => alert.type === type);
 }
 
@@ -79,7 +79,7 @@ export function findOpen(
   type: string,
   subject: string,
 ): KnownAlert | undefined {
-  return listKnown(facts, type).find((alert) => alert.isOpen && alert.subject === subject);
+  return listOfType(facts, type).find((alert) => alert.isOpen && alert.subject === subject);
 }
 
 /** Whether this day may fire now: it is recent (no backfill) and not from before the domain was resumed. */

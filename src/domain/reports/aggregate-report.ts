@@ -8,7 +8,7 @@ export interface AggregateReport {
   readonly version: string | null;
   readonly metadata: ReportMetadata;
   readonly policyPublished: PolicyPublished;
-  readonly tally: Tally;
+  readonly tally: ReportTally;
   /** What it has besides its totals: its records above all (report-content.ts). */
   readonly content: Uint8Array;
   readonly warnings: readonly Warning[];
@@ -88,7 +88,7 @@ export interface SpfAuthResult {
   readonly humanResult: string | null;
 }
 
-export interface Tally {
+export interface ReportTally {
   readonly recordCount: number;
   readonly totalMessages: number;
   readonly alignedMessages: number;

@@ -1,4 +1,4 @@
-import type { PolicyEvaluated, ReportRecord, Tally } from './aggregate-report.ts';
+import type { PolicyEvaluated, ReportRecord, ReportTally } from './aggregate-report.ts';
 
 /**
  * One aligned pass is enough. `policyEvaluated` includes alignment and `authResults` does not, so a raw SPF pass for
@@ -11,15 +11,15 @@ export function passesDmarc({ dkim, spf }: Pick<PolicyEvaluated, 'dkim' | 'spf'>
 /** The largest number of messages that one report may count, so that sums over many reports stay exact. */
 export const MAX_REPORT_MESSAGES = 1e12;
 
-export const EMPTY_TALLY: Tally = {
+export const EMPTY_TALLY: ReportTally = {
   ...{ recordCount: 0, totalMessages: 0, alignedMessages: 0, dkimAligned: 0, spfAligned: 0 },
   ...{ quarantined: 0, rejected: 0, otherwise: 0 },
 };
 
 export function addToTally(
-  tally: Tally,
+  tally: ReportTally,
   { count, policyEvaluated }: Pick<ReportRecord, 'count' | 'policyEvaluated'>,
-): Tally {
+): ReportTally {
   const { dkim, spf, disposition } = policyEvaluated;
   const isOther = !['none', 'quarantine', 'reject'].includes(disposition ?? '');
   return {

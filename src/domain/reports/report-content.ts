@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { AggregateReport, PolicyPublished, Tally } from './aggregate-report.ts';
+import type { AggregateReport, PolicyPublished, ReportTally } from './aggregate-report.ts';
 import type { RecordText } from './largest-records.ts';
 import { type KeptRecord, type RecordValues, toRecord } from './record-text.ts';
 
@@ -18,7 +18,7 @@ export interface ReportContent {
   /** The records with the most messages, in that order: see largest-records.ts. */
   readonly records: readonly KeptRecord[];
   /** What all other records add up to. */
-  readonly others: Pick<Tally, 'recordCount' | 'totalMessages' | 'alignedMessages'>;
+  readonly others: Pick<ReportTally, 'recordCount' | 'totalMessages' | 'alignedMessages'>;
 }
 
 /** The form of the bytes that follow. A later form gets another number, and this one can still be read. */

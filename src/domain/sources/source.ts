@@ -1,6 +1,6 @@
 import type { Counts } from '../pass-rate.ts';
 
-/** What a person has said of a source; null when nobody has. */
+/** What a person has said of a source or a sender. */
 export type Mark = 'legitimate' | 'unknown';
 
 export interface SourceCounts extends Counts {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Plan } from '../access/api-key.ts';
+import type { AccountPlan } from '../access/api-key.ts';
 import type { EventType } from '../events.ts';
 import { Failure } from '../failure.ts';
 
@@ -58,7 +58,7 @@ export function parseDescription(text: string): string {
 }
 
 /** Why an account cannot have a new endpoint, or cannot turn one on (with a count of 0). */
-export function findWebhookRefusal(plan: Plan, count: number): Failure | undefined {
+export function findWebhookRefusal(plan: AccountPlan, count: number): Failure | undefined {
   if (plan !== 'pro')
     return new Failure(
       'plan_required',

@@ -3,7 +3,7 @@ import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import { readContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
-import type { Sender } from '../../store/reports/senders.ts';
+import type { DocumentSender } from '../../store/reports/senders.ts';
 import { type IngestDeps, type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
 import type { VerifyMails } from '../verification/verifier.ts';
 import { isFirstTry, MailReading, toInputName } from './mail-reading.ts';
@@ -106,7 +106,7 @@ async function verifyMails(
 }
 
 /** The reporter of an upload is not known, so it is in nobody's name. */
-function toSender({ account_id }: ClaimedMail, { isTrusted }: Envelope): Sender {
+function toSender({ account_id }: ClaimedMail, { isTrusted }: Envelope): DocumentSender {
   return isTrusted ? { uploadedBy: account_id ?? '' } : { authenticated: '' };
 }
 

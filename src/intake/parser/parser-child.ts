@@ -5,7 +5,7 @@ import { deserialize } from 'node:v8';
 import { maxCpuMs } from '../budget.ts';
 import { estimateSize, type IntakeDocument } from '../intake-document.ts';
 import { localParser } from './parser.ts';
-import { READY, type Reply, type Request, toSent } from './parser-messages.ts';
+import { type ParserReply, type ParserRequest, READY, toSent } from './parser-messages.ts';
 import { startWatchdog } from './parser-watchdog.ts';
 import { lowerPriority } from './priority.ts';
 
@@ -23,7 +23,7 @@ await once(watchdog.thread, 'online');
 await send(READY);
 for (;;) await answer(deserialize(receive(receive(4).readUInt32LE())));
 
-async function answer({ size, asked }: Request): Promise<void> {
+async function answer({ size, asked }: ParserRequest): Promise<void> {
   const bytes = receive(size);
   watchdog.start(maxCpuMs(size), size);
   if ('claim' in asked) {
@@ -47,7 +47,7 @@ async function answerDocuments(found: AsyncIterable<IntakeDocument>): Promise<vo
 }
 
 /** Resolves when the message is written: a thread that waits for standard input writes nothing. */
-function send(message: Reply | typeof READY): Promise<void> {
+function send(message: ParserReply | typeof READY): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
 

@@ -1,6 +1,6 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { IntakeDocument } from '../intake-document.ts';
-import type { Claim, Verdict } from '../verification/claim.ts';
+import type { Claim, Verification } from '../verification/claim.ts';
 import type { ParseOptions } from './parser.ts';
 
 /*
@@ -12,7 +12,7 @@ import type { ParseOptions } from './parser.ts';
 
 export type Asked = ParseOptions | { readonly claim: Claim };
 
-export interface Request {
+export interface ParserRequest {
   /** The bytes that follow. */
   readonly size: number;
   readonly asked: Asked;
@@ -21,10 +21,10 @@ export interface Request {
 /** The first message of a child: it has started, and parses nothing before. */
 export const READY = 'ready';
 
-export interface Reply {
+export interface ParserReply {
   readonly documents: readonly SentDocument[];
   /** The only reply to a claim. */
-  readonly verdict?: Verdict;
+  readonly verdict?: Verification;
   readonly isEnd: boolean;
 }
 

@@ -7,9 +7,15 @@ import { Failure } from '../../domain/failure.ts';
 import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
 import { maxCpuMs } from '../budget.ts';
 import { type IntakeDocument, toRejected } from '../intake-document.ts';
-import type { Claim, Verdict } from '../verification/claim.ts';
+import type { Claim, Verification } from '../verification/claim.ts';
 import type { Checker, ParseOptions, Parser } from './parser.ts';
-import { type Asked, READY, type Reply, type Request, toReceived } from './parser-messages.ts';
+import {
+  type Asked,
+  type ParserReply,
+  type ParserRequest,
+  READY,
+  toReceived,
+} from './parser-messages.ts';
 
 /** The heap of the process that parses. An honest report needs a tenth of it. */
 const HEAP_MB = 192;
@@ -107,14 +113,18 @@ async function* parseSurviving(
 
 type Start = () => { readonly child: ChildProcess; readonly isNew: boolean };
 
-async function* toDocuments(replies: AsyncIterable<Reply>): AsyncGenerator<IntakeDocument> {
+async function* toDocuments(replies: AsyncIterable<ParserReply>): AsyncGenerator<IntakeDocument> {
   for await (const { documents } of replies) yield* documents.map(toReceived);
 }
 
 /** What ends the process is in nobody's name, and is not read: it has cost too much. */
-const GIVEN_UP: Verdict = { from: '', questions: [], cost: Number.POSITIVE_INFINITY };
+const GIVEN_UP: Verification = { from: '', questions: [], cost: Number.POSITIVE_INFINITY };
 
-async function checkSurviving(start: Start, bytes: Uint8Array, claim: Claim): Promise<Verdict> {
+async function checkSurviving(
+  start: Start,
+  bytes: Uint8Array,
+  claim: Claim,
+): Promise<Verification> {
   for (;;) {
     const { child, isNew } = start();
     const exchange = new Exchange(child);
@@ -156,7 +166,7 @@ class Exchange {
   hasStarted = false;
   readonly #child: ChildProcess;
   readonly #ended = Promise.withResolvers<End>();
-  #reply = Promise.withResolvers<Reply>();
+  #reply = Promise.withResolvers<ParserReply>();
 
   constructor(child: ChildProcess) {
     this.#child = child;
@@ -169,7 +179,7 @@ class Exchange {
     return isNew || end?.signal === TOOK_TOO_LONG;
   }
 
-  async *replies(bytes: Uint8Array, asked: Asked): AsyncGenerator<Reply> {
+  async *replies(bytes: Uint8Array, asked: Asked): AsyncGenerator<ParserReply> {
     const child = this.#child;
     child.on('message', this.#onMessage).once('exit', this.#onExit).once('error', this.#onError);
     let isEnd = false;
@@ -197,7 +207,7 @@ class Exchange {
   /** Nothing is copied: the stream holds the input itself until the child has taken it. */
   #ask(bytes: Uint8Array, asked: Asked): void {
     const { stdin } = this.#child;
-    const request = serialize({ asked, size: bytes.length } satisfies Request);
+    const request = serialize({ asked, size: bytes.length } satisfies ParserRequest);
     const length = Buffer.alloc(4);
     length.writeUInt32LE(request.length);
     stdin?.cork();
@@ -207,7 +217,7 @@ class Exchange {
 
   readonly #onMessage = (message: unknown): void => {
     if (message === READY) this.hasStarted = true;
-    else this.#reply.resolve(message as Reply);
+    else this.#reply.resolve(message as ParserReply);
   };
 
   readonly #onExit = (_code: number | null, signal: NodeJS.Signals | null): void =>

@@ -2,7 +2,7 @@ import { Budget } from '../budget.ts';
 import { readDocuments } from '../containers/documents.ts';
 import type { IntakeDocument } from '../intake-document.ts';
 import { checkMail } from '../verification/check.ts';
-import type { Claim, Verdict } from '../verification/claim.ts';
+import type { Claim, Verification } from '../verification/claim.ts';
 
 export interface ParseOptions {
   /** The time of receipt, in milliseconds. */
@@ -23,7 +23,7 @@ export interface Parser {
 
 /** Says who sent a mail, where its bytes may be read. */
 export interface Checker {
-  check(bytes: Uint8Array, claim: Claim): Promise<Verdict>;
+  check(bytes: Uint8Array, claim: Claim): Promise<Verification>;
 }
 
 /** Parses in this process: for trusted bytes, such as the demo's. */

@@ -1,7 +1,7 @@
 import type {
   AggregateReport,
   ReportRecord,
-  Tally,
+  ReportTally,
 } from '../../domain/reports/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
 import { LargestRecords, type RecordText } from '../../domain/reports/largest-records.ts';
@@ -91,7 +91,7 @@ function keepRecords(
   }
 }
 
-function addSafely(before: Tally, record: ReportRecord, element: Element): Tally {
+function addSafely(before: ReportTally, record: ReportRecord, element: Element): ReportTally {
   const tally = addToTally(before, record);
   if (tally.totalMessages <= MAX_REPORT_MESSAGES) return tally;
   const message = `The report counts more than ${MAX_REPORT_MESSAGES} messages.`;

@@ -5,13 +5,13 @@ export interface Question {
 }
 
 /** What DNS answered, or the code of its error. */
-export interface Answer {
+export interface DnsAnswer {
   readonly records?: readonly unknown[] | undefined;
   readonly code?: string | undefined;
 }
 
 /** By `toKey`. */
-export type Answers = ReadonlyMap<string, Answer>;
+export type Answers = ReadonlyMap<string, DnsAnswer>;
 
 export const toKey = ({ name, type }: Question): string => `${type} ${name}`;
 

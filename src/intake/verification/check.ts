@@ -8,13 +8,13 @@ import { toBuffer } from '../containers/mail.ts';
 import { isMultipart, parseMimeHeader } from '../containers/mime.ts';
 import { WarningLog } from '../warnings.ts';
 import { createResolver } from './answers.ts';
-import type { Claim, Verdict } from './claim.ts';
+import type { Claim, Verification } from './claim.ts';
 import { type MailToCheck, splitMail } from './header.ts';
 import { type Author, hashBody, listKeyNames, readSignatures } from './signatures.ts';
 import { listTrustedResults } from './trusted-results.ts';
 
 /** Says who sent a mail, by the same header and body that the reader then reads. Throws nothing that a mail causes. */
-export async function checkMail(bytes: Uint8Array, claim: Claim): Promise<Verdict> {
+export async function checkMail(bytes: Uint8Array, claim: Claim): Promise<Verification> {
   const { isBrief, spent } = claim;
   const budget = new Budget(bytes.length, {}, { isBrief, spent });
   const dns = createResolver(claim.answers);

@@ -15,7 +15,7 @@ export interface Claim {
   readonly spent: number;
 }
 
-export interface Verdict {
+export interface Verification {
   /**
    * The address of the mail's From, in lower case, when DKIM, ARC or SPF passed for a name that is aligned with it (RFC 9989);
    * empty when nothing says who sent it, undefined when DNS had no answer in time.

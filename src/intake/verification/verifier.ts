@@ -1,8 +1,8 @@
 import type { Envelope } from '../../domain/incoming.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { createNetworks, parseAddress } from '../../domain/network-address.ts';
-import { type Answer, type Question, toError, toKey } from './answers.ts';
-import type { Claim, Verdict } from './claim.ts';
+import { type DnsAnswer, type Question, toError, toKey } from './answers.ts';
+import type { Claim, Verification } from './claim.ts';
 
 /** Rejects with a `code`, as Node's resolver does. */
 type AskDns = (name: string, type: string) => Promise<unknown[]>;
@@ -16,12 +16,12 @@ interface Sent {
 }
 
 /** Who sent each of these mails, in order. */
-export type VerifyMails = (mails: readonly Sent[]) => Promise<readonly Verdict[]>;
+export type VerifyMails = (mails: readonly Sent[]) => Promise<readonly Verification[]>;
 
 interface VerifierDeps {
   readonly ask: AskDns;
   /** Checks one mail with the answers that are there, in the process that parses. */
-  readonly check: (bytes: Uint8Array, claim: Claim) => Promise<Verdict>;
+  readonly check: (bytes: Uint8Array, claim: Claim) => Promise<Verification>;
   /** The operator's servers, whose results are believed: names of Authentication-Results, and domains of ARC seals. */
   readonly trustedServers: readonly string[];
   /** Addresses and networks of the operator's relays. */
@@ -52,7 +52,7 @@ export function createVerifier(deps: VerifierDeps): VerifyMails {
     // Anybody can write the operator's results into a mail that did not pass the operator's server.
     const trustedServers = client === undefined ? deps.trustedServers : [];
     const { sender = '', helo = '' } = envelope;
-    const answers = new Map<string, Answer>();
+    const answers = new Map<string, DnsAnswer>();
     return { client, sender, helo, receivedAt, trustedServers, isBrief, answers, spent: 0 };
   };
   return async (mails) => {
@@ -70,11 +70,11 @@ export function createVerifier(deps: VerifierDeps): VerifyMails {
   };
 }
 
-const NO_VERDICT: Verdict = { from: undefined, questions: [], cost: 0 };
+const NO_VERDICT: Verification = { from: undefined, questions: [], cost: 0 };
 
 interface Checked {
-  readonly claim: { readonly answers: Map<string, Answer> };
-  readonly verdict: Verdict;
+  readonly claim: { readonly answers: Map<string, DnsAnswer> };
+  readonly verdict: Verification;
 }
 
 const askAll = (ask: AskDns, { claim: { answers }, verdict }: Checked, leftMs: number) =>
@@ -87,7 +87,7 @@ const askAll = (ask: AskDns, { claim: { answers }, verdict }: Checked, leftMs: n
 /** More text than any record needs, in characters of JSON. It is sent to the process that parses. */
 const MAX_ANSWER_CHARS = 16_384;
 
-async function answer(ask: AskDns, { name, type }: Question, leftMs: number): Promise<Answer> {
+async function answer(ask: AskDns, { name, type }: Question, leftMs: number): Promise<DnsAnswer> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(toError('ETIMEOUT')), leftMs);
   // The answer may come later: who keeps it has it for the next mail.

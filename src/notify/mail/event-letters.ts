@@ -14,7 +14,7 @@ import {
   toReporterLetter,
   toWebhookLetter,
 } from './person-letters.ts';
-import { type DomainWeek, toSummaryLetter, type Work } from './summary-letter.ts';
+import { type DomainWeek, type DomainWork, toSummaryLetter } from './summary-letter.ts';
 import { readWeek } from './week.ts';
 
 export interface LetterDeps {
@@ -25,7 +25,7 @@ export interface LetterDeps {
   readonly listWork: (
     accountId: string,
     limit: number,
-  ) => Promise<{ readonly domains: readonly Work[]; readonly total: number }>;
+  ) => Promise<{ readonly domains: readonly DomainWork[]; readonly total: number }>;
 }
 
 /** A letter, and what its mail needs besides. */

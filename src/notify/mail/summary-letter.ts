@@ -11,7 +11,7 @@ import type { Letter } from './letter.ts';
 import type { Week } from './week.ts';
 
 /** What there is to do for a domain. */
-export interface Work {
+export interface DomainWork {
   readonly id: string;
   readonly name: string;
   /** Titles. */
@@ -19,7 +19,7 @@ export interface Work {
   readonly step: string;
 }
 
-export type DomainWeek = Work & Week;
+export type DomainWeek = DomainWork & Week;
 
 /** `total` is how many domains the account has. */
 export function toSummaryLetter(

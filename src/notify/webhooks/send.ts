@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Agent, request } from 'undici';
-import { KEPT_DAYS } from '../../domain/events.ts';
+import { EVENT_DAYS } from '../../domain/events.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import {
   createJudge,
@@ -16,12 +16,12 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 500;
 /** The event is deleted after this time. */
-const MAX_RETRY_AFTER_MS = KEPT_DAYS * DAY_MS;
+const MAX_RETRY_AFTER_MS = EVENT_DAYS * DAY_MS;
 
 /** Rejects when nobody answers, with the reason. */
 type LookUpAddresses = (name: string) => Promise<readonly string[]>;
 
-export interface Message {
+export interface WebhookMessage {
   readonly url: string;
   readonly id: string;
   readonly body: string;
@@ -40,7 +40,7 @@ export interface SendDeps {
 /** Sends a message once, by a connection of its own. Never rejects. */
 export async function send(
   deps: SendDeps,
-  message: Message,
+  message: WebhookMessage,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
   const begunAt = performance.now();
@@ -60,7 +60,7 @@ export async function send(
 
 async function post(
   url: URL,
-  { body, ...message }: Message,
+  { body, ...message }: WebhookMessage,
   deps: Pick<SendDeps, 'now'> & { judge: JudgeAddress; dispatcher: Agent; signal: AbortSignal },
 ): Promise<DeliveryOutcome> {
   const { judge, now, dispatcher, signal } = deps;
@@ -79,7 +79,7 @@ async function post(
   return toOutcome(response.statusCode, response.headers['retry-after'], { answer, now: now() });
 }
 
-function sign({ id, secrets }: Omit<Message, 'body'>, body: string, at: Date) {
+function sign({ id, secrets }: Omit<WebhookMessage, 'body'>, body: string, at: Date) {
   const signatures = secrets.map((secret) => new Signer(secret).sign(id, at, body));
   return {
     'webhook-id': id,

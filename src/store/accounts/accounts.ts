@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { Plan } from '../../domain/access/api-key.ts';
+import type { AccountPlan } from '../../domain/access/api-key.ts';
 import { createMailToken } from '../../domain/access/mail-token.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -19,7 +19,7 @@ const COLUMNS = ['id', 'name', 'plan'] as const;
 
 interface NewAccount {
   readonly name: string;
-  readonly plan: Plan;
+  readonly plan: AccountPlan;
   readonly now: Instant;
   readonly allowDuplicate?: boolean | undefined;
   /** The demo's account has the same id in every run. */

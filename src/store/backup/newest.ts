@@ -14,8 +14,8 @@ export async function findBackupMs(folder: string, except?: string): Promise<num
 const MAX_CLOCK_MS = 3 * DAY_MS;
 
 /**
- * Why the clock may be ahead: it is days after anything came in or the database was backed up, before the day that it says.
- * undefined when it is not, and where nothing is older than that day.
+ * Why the clock may be ahead: of what came in before the clock's present day, and of the backups before today's, the newest is
+ * days old. undefined when it is not, and where there is nothing before that day.
  */
 export async function findClockFault(db: Db, now: Date, folder?: string) {
   const today = toDay(toInstant(now));

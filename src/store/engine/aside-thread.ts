@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
-import { ENDED, type Reply, type Request } from './aside.ts';
+import { type AsideReply, type AsideRequest, ENDED } from './aside.ts';
 import { openReader } from './open.ts';
 import type { Reader } from './reader.ts';
 
@@ -11,17 +11,17 @@ let password: string | undefined;
 let reader: Promise<Reader> | undefined;
 const generators = new Map<number, AsyncGenerator>();
 
-parentPort?.on('message', async (request: Request) => {
+parentPort?.on('message', async (request: AsideRequest) => {
   const { id } = request;
   try {
     password = request.password;
-    parentPort?.postMessage({ id, result: await answer(request) } satisfies Reply);
+    parentPort?.postMessage({ id, result: await answer(request) } satisfies AsideReply);
   } catch (error) {
-    parentPort?.postMessage({ id, ...toReply(error) } satisfies Reply);
+    parentPort?.postMessage({ id, ...toReply(error) } satisfies AsideReply);
   }
 });
 
-async function answer({ id, kind, module, name, query }: Request): Promise<unknown> {
+async function answer({ id, kind, module, name, query }: AsideRequest): Promise<unknown> {
   if (kind === 'next') return await findGenerator(id).next();
   if (kind === 'stop') {
     await generators.get(id)?.return(undefined);

@@ -8,7 +8,7 @@ import type { Reader } from './reader.ts';
  */
 
 /** Runs functions that a module exports by their names, and generators, which give one value for each `next`. */
-export interface Aside {
+export interface AsideReads {
   readonly run: <Query, Result>(
     module: string,
     read: (reader: Reader, query: Query) => Promise<Result>,
@@ -22,7 +22,7 @@ export interface Aside {
 }
 
 /** What the thread is asked. The first request of a generator starts it. */
-export interface Request {
+export interface AsideRequest {
   readonly id: number;
   readonly kind: 'run' | 'start' | 'next' | 'stop';
   readonly module: string;
@@ -32,7 +32,7 @@ export interface Request {
   readonly password: string | undefined;
 }
 
-export type Reply = { readonly id: number } & (
+export type AsideReply = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly failure: { readonly code: FailureCode; readonly message: string } }
   | { readonly error: Error; readonly code: unknown }
@@ -47,7 +47,7 @@ const LIMITS = { maxOldGenerationSizeMb: 384 };
 export const ENDED = 'The thread of the reader has ended.';
 
 /** Reads in this thread, for a database in memory and for commands. */
-export function runHere(reader: Reader): Aside {
+export function runHere(reader: Reader): AsideReads {
   return {
     run: (_module, read, query) => read(reader, query),
     iterate: (_module, read, query) => read(reader, query),
@@ -63,7 +63,7 @@ export function openAside(database: string, password?: (() => string) | undefine
   const start = (): Worker => {
     const module = new URL('./aside-thread.ts', import.meta.url);
     const started = new Worker(module, { workerData: database, resourceLimits: LIMITS });
-    started.on('message', (reply: Reply) => {
+    started.on('message', (reply: AsideReply) => {
       settle(waiting.get(reply.id), reply);
       leave(reply.id);
     });
@@ -84,13 +84,13 @@ export function openAside(database: string, password?: (() => string) | undefine
     if (waiting.size === 0) thread?.unref();
   };
 
-  const ask = async (request: Omit<Request, 'password'>): Promise<unknown> => {
+  const ask = async (request: Omit<AsideRequest, 'password'>): Promise<unknown> => {
     if (isClosed) throw new Error('The database is closed.');
     if (waiting.size >= MAX_WAITING && request.kind !== 'stop')
       throw new Failure('unavailable', 'Too many reads are waiting. Try again in a moment.');
     const answer = Promise.withResolvers<unknown>();
     thread ??= start();
-    thread.postMessage({ ...request, password: password?.() } satisfies Request);
+    thread.postMessage({ ...request, password: password?.() } satisfies AsideRequest);
     thread.ref();
     waiting.set(request.id, answer);
     return await answer.promise;
@@ -99,7 +99,7 @@ export function openAside(database: string, password?: (() => string) | undefine
   async function* iterate(module: string, name: string, query: unknown) {
     last += 1;
     const request = { id: last, module, name, query };
-    let kind: Request['kind'] = 'start';
+    let kind: AsideRequest['kind'] = 'start';
     try {
       for (;;) {
         const step = (await ask({ ...request, kind })) as IteratorResult<unknown>;
@@ -112,7 +112,7 @@ export function openAside(database: string, password?: (() => string) | undefine
     }
   }
 
-  const aside: Aside = {
+  const aside: AsideReads = {
     run: async (module, read, query) => {
       last += 1;
       return (await ask({ id: last, kind: 'run', module, name: read.name, query })) as never;
@@ -126,7 +126,7 @@ export function openAside(database: string, password?: (() => string) | undefine
   return { aside, close };
 }
 
-function settle(answer: PromiseWithResolvers<unknown> | undefined, reply: Reply): void {
+function settle(answer: PromiseWithResolvers<unknown> | undefined, reply: AsideReply): void {
   if ('result' in reply) answer?.resolve(reply.result);
   else if ('failure' in reply)
     answer?.reject(new Failure(reply.failure.code, reply.failure.message));

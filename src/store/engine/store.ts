@@ -1,4 +1,4 @@
-import type { Aside } from './aside.ts';
+import type { AsideReads } from './aside.ts';
 import type { Db, Queries } from './database.ts';
 import type { MigrateOptions } from './pending-steps.ts';
 import type { Patience } from './postgres/away.ts';
@@ -10,7 +10,7 @@ export interface Store {
   readonly db: Db;
   readonly reader: Reader;
   /** Runs reads that compute for long. */
-  readonly aside: Aside;
+  readonly aside: AsideReads;
   /** Runs the query that tells whether the database responds. */
   readonly readiness: Queries;
   /** Rejects new changes, waits for those in progress, and closes every connection. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
-import { type EventType, KEPT_DAYS } from '../../domain/events.ts';
+import { EVENT_DAYS, type EventType } from '../../domain/events.ts';
 import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
 import type { Db, Queries, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
@@ -174,7 +174,7 @@ export async function deleteOldEvents(
   mayGoOn: () => Promise<boolean> = async () => true,
   noteGone?: NoteGone,
 ) {
-  const before = later(await readNow(db), -KEPT_DAYS * DAY_MS);
+  const before = later(await readNow(db), -EVENT_DAYS * DAY_MS);
   while (await mayGoOn()) {
     const first = db.selectFrom('event').select(['seq', 'at']).orderBy('seq');
     const rows = await first.limit(DELETED_AT_ONCE).execute();

@@ -104,9 +104,9 @@ async function giveUp(tx: Tx, due: readonly DueMail[], now: string): Promise<voi
 }
 
 /**
- * The first mail, and those after it that may be read together with it. Mails that a worker had when it was killed are no
- * suspects, but the half of them is claimed together: one that ends its worker each time is soon alone, and only then uses
- * up tries. A mail that failed is claimed alone.
+ * The first mail, and those after it that may be read together with it. A mail that failed is claimed alone. Of the mails that a
+ * worker had when it was killed, any one may be the cause: half of them are claimed together, and of these half again if that
+ * worker is killed too, until the cause is alone. A claim of several such mails uses up no try.
  */
 function choose(due: readonly DueMail[], bytes: number): DueMail[] {
   const able = due.filter(({ tries }) => tries < MAX_TRIES);

@@ -41,9 +41,10 @@ export interface CompleteMail {
 type Waiting = PromiseWithResolvers<boolean> & { readonly complete: CompleteMail };
 
 /**
- * Inserts a mail's row and its last part; false when its key is in the inbox already. Mails that come while a transaction runs wait for the next one together. A
- * transaction waits for as many as are coming in; and for those that the one before had beside those that waited for
- * its end, because who has been answered sends the next: until none has come for a moment.
+ * Inserts a mail's row and its last part; false when its key is in the inbox already. Mails that come while a transaction runs
+ * are stored together by the next one. Before it begins, a transaction waits until none has come for a moment, or until as many
+ * wait as are expected: those that are being received; or those that the transaction before stored, whose senders now send
+ * their next mails, with those that have waited for its end.
  */
 export function createInsertion(
   db: Db,

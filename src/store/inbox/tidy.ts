@@ -5,7 +5,7 @@ import type { NoteGone } from '../work/gone.ts';
 import { deleteParts, toFirstId } from './parts.ts';
 
 /** How long the row of a mail that is done stays, for operators. */
-export const KEPT_DAYS = 90;
+export const MAIL_DAYS = 90;
 /** How many of them stay: anybody can send mails. */
 const KEPT_ROWS = 1_000_000;
 const ROWS_AT_ONCE = 500;
@@ -20,7 +20,7 @@ export async function tidyInbox(
   { keptRows = KEPT_ROWS, noteGone }: { keptRows?: number; noteGone?: NoteGone } = {},
 ): Promise<void> {
   const nowMs = await readClockMs(db);
-  const old = `${addDays(toDay(toInstant(new Date(nowMs))), -KEPT_DAYS)}T00:00:00Z`;
+  const old = `${addDays(toDay(toInstant(new Date(nowMs))), -MAIL_DAYS)}T00:00:00Z`;
   const excess = await findDoneAt(db, keptRows);
   const before = excess === undefined || excess < old ? old : excess;
   await deleteOldMails(db, before, noteGone);
@@ -45,7 +45,7 @@ async function correctTimes(db: Db, nowMs: number): Promise<void> {
   );
 }
 
-/** When the mail was done before which so many later ones were done. */
+/** When the mail was done after which `later` others were done; undefined when there are fewer. */
 async function findDoneAt(db: Db, later: number): Promise<Instant | undefined> {
   const done = db.selectFrom('inbox_mail').select('done_at').where('state', '=', 'done');
   const row = await done.orderBy('done_at', 'desc').offset(later).limit(1).executeTakeFirst();

@@ -1,4 +1,4 @@
-import type { Plan } from '../../domain/access/api-key.ts';
+import type { AccountPlan } from '../../domain/access/api-key.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { type Actor, insertAudit, operator } from '../events/audit.ts';
@@ -8,7 +8,7 @@ import { disableWebhooks } from '../notify/webhooks.ts';
  * Leaving Pro disables all of the account's keys and webhooks in the same transaction, and returns the keys' names and how many
  * webhooks were on; returning to Pro enables none.
  */
-export function updatePlan(db: Db, accountId: string, plan: Plan, by: Actor = operator()) {
+export function updatePlan(db: Db, accountId: string, plan: AccountPlan, by: Actor = operator()) {
   return db.write(async (tx) => {
     const account = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ plan }).where('id', '=', accountId).execute();

@@ -65,7 +65,7 @@ export const NOTIFY = {
     },
   },
 
-  /** Written where somebody receives it. Deleted after KEPT_DAYS (events/events.ts), with its deliveries. */
+  /** Written where somebody receives it. Deleted after EVENT_DAYS (events/events.ts), with its deliveries. */
   event: {
     columns: {
       seq: seq(),

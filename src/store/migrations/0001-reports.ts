@@ -10,14 +10,13 @@ import { bytes, count, day, id, instant, number, orNull, orZero, seq, text } fro
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
 const LIST = 'domain_id, begin_date, seq';
 
-/** A report of a new reporter: the condition of an index. */
-export const IS_NEW = "authenticated like 'new %'";
+/* Conditions of indexes: see reports/index-conditions.ts. */
 
-/** A report of no established reporter, nor of a file (domain/reports/authentication.ts): the condition of an index. */
-export const DOUBTFUL = `(authenticated in ('', 'disputed') or ${IS_NEW})`;
+const IS_NEW = "authenticated like 'new %'";
 
-/** The condition of an index, and the code of a warning (domain/reports/warning-texts.ts). */
-export const REPEATED = `warnings like '%"repeated_content"%'`;
+const DOUBTFUL = `(authenticated in ('', 'disputed') or ${IS_NEW})`;
+
+const REPEATED = `warnings like '%"repeated_content"%'`;
 
 export const REPORTS = {
   /**

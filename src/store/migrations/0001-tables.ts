@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Plan } from '../../domain/access/api-key.ts';
+import type { AccountPlan } from '../../domain/access/api-key.ts';
 import type { Mark } from '../../domain/sources/source.ts';
 import { INBOX } from './0001-inbox.ts';
 import { LISTS } from './0001-lists.ts';
@@ -45,7 +45,7 @@ export const TABLES = {
       seq: seq(),
       id: id('unique'),
       name: text(),
-      plan: text<Plan>("check (plan in ('free', 'pro'))"),
+      plan: text<AccountPlan>("check (plan in ('free', 'pro'))"),
       created_at: instant(),
       /** Whether people who sign in with a password need a second factor. */
       second_factor_required: orZero(flag()),

@@ -31,7 +31,7 @@ export async function correctDue(db: Db): Promise<void> {
   });
 }
 
-export interface Claim {
+export interface ReceiverClaim {
   readonly receiverId: string;
   readonly holder: string;
   readonly nowMs: number;
@@ -46,7 +46,7 @@ interface Wanted {
 }
 
 /** Writes nothing when none is due. */
-export async function claimReceivers(db: Db, wanted: Wanted): Promise<Claim[]> {
+export async function claimReceivers(db: Db, wanted: Wanted): Promise<ReceiverClaim[]> {
   const { holder, channel, limit, claimMs = CLAIM_MS } = wanted;
   const due = await selectDue(db, channel).limit(1).execute();
   if (due.length === 0) return [];
@@ -81,7 +81,7 @@ function selectDue(db: Queries, channel: ChannelName) {
 export type DueDelivery = Awaited<ReturnType<typeof listDue>>[number];
 
 /** The deliveries of a claimed receiver that are due, the first due first. */
-export function listDue(db: Queries, claim: Claim, limit: number) {
+export function listDue(db: Queries, claim: ReceiverClaim, limit: number) {
   return db
     .selectFrom('delivery')
     .innerJoin('event', 'event.seq', 'delivery.event_seq')
@@ -113,7 +113,7 @@ export interface DeliveryOutcome {
  */
 export async function recordOutcomes(
   db: Db,
-  { receiverId }: Claim,
+  { receiverId }: ReceiverClaim,
   outcomes: ReadonlyMap<DueDelivery, DeliveryOutcome>,
   waitsMs: readonly number[],
 ): Promise<void> {
@@ -152,7 +152,7 @@ function toRow(
  */
 export async function releaseReceiver(
   db: Db,
-  claim: Claim,
+  claim: ReceiverClaim,
   { delivered, failed }: { readonly delivered: number; readonly failed: number },
 ): Promise<number> {
   return await db.write(async (tx) => {
@@ -178,7 +178,7 @@ export async function releaseReceiver(
 }
 
 /** undefined when the claim has ended, or the receiver was deleted. */
-function lockClaimed(tx: Tx, { receiverId, holder }: Claim) {
+function lockClaimed(tx: Tx, { receiverId, holder }: ReceiverClaim) {
   return tx
     .selectFrom('receiver')
     .select('failing_since_ms')

@@ -9,7 +9,7 @@ import { exchange } from './corrections.ts';
 import { believe } from './established.ts';
 import { lockReport } from './locking.ts';
 import type { ReportRow } from './report-row.ts';
-import { judgeSenders, type Owned } from './senders.ts';
+import { judgeReporters, type Owned } from './senders.ts';
 
 export interface AuthenticatedContent {
   /** The report's. */
@@ -39,7 +39,7 @@ export async function preferAuthenticated(
   if (known === undefined || toTrust(known.authenticated) === 2) return;
   await db.write(async (tx) => {
     const domain = await findDomain(tx, await lockReport(tx, { id }));
-    const [authenticated = null] = await judgeSenders(tx, [{ ...content, about: domain }], now);
+    const [authenticated = null] = await judgeReporters(tx, [{ ...content, about: domain }], now);
     // Earlier reports of the sender may have been established by this, and the report with them.
     const report = await lockReport(tx, { id });
     if (toTrust(authenticated) <= toTrust(report.authenticated)) return;

@@ -1,10 +1,9 @@
-import { type SqlBool, sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { BEGIN_OF_TIME, type Instant } from '../../domain/instant.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db } from '../engine/database.ts';
-import { REPEATED } from '../migrations/0001-reports.ts';
+import { IS_REPEATED } from './index-conditions.ts';
 import { selectStoredReports } from './report-of-account.ts';
 import { unpackRow } from './report-row.ts';
 
@@ -114,7 +113,7 @@ async function listRepeated(db: Db, { since = BEGIN_OF_TIME, limit }: LimitedFil
     .select(['report.id', 'report.received_at', 'report.id as report', 'domain.name as domain'])
     .select(['report.document_seq', 'report.authenticated'])
     .where('report.received_at', '>=', since)
-    .where(sql<SqlBool>`${sql.raw(REPEATED)}`)
+    .where(IS_REPEATED)
     .orderBy('report.received_at', 'desc')
     .orderBy('report.seq', 'desc')
     .limit(limit)

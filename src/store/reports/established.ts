@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import { NEW } from '../../domain/reports/authentication.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { touchDays } from '../lists/heads.ts';
-import { IS_NEW } from '../migrations/0001-reports.ts';
+import { IS_NEW } from './index-conditions.ts';
 import { placeOf, type ReportRow } from './report-row.ts';
 
 /*
@@ -21,8 +20,7 @@ export async function establishReporter(tx: Tx, domainId: string, reporter: stri
     .select(['domain_id', 'begin_date', 'seq', 'authenticated'])
     .where('domain_id', '=', domainId)
     .where('authenticated', '=', `${NEW}${reporter}`)
-    // The condition of the index.
-    .where(sql<boolean>`${sql.raw(IS_NEW)}`)
+    .where(IS_NEW)
     .orderBy('begin_date', 'desc')
     .limit(REPORTS_AT_ONCE)
     .execute();

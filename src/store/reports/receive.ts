@@ -21,10 +21,10 @@ import { insertConflict } from './conflicts.ts';
 import { takeGroup } from './document-groups.ts';
 import { isStored, type PlannedReport, Planning, type ReportOutcome } from './planning.ts';
 import type { NewRow } from './report-row.ts';
-import { judgeSenders, type Sender } from './senders.ts';
+import { type DocumentSender, judgeReporters } from './senders.ts';
 import { storeReports } from './storing.ts';
 
-export interface ReceivedDocument extends DocumentPlace, Sender {
+export interface ReceivedDocument extends DocumentPlace, DocumentSender {
   /** null when it is too large to be kept, or stored already. */
   readonly original: Original | null;
   readonly content: AggregateReport | Refusal;
@@ -204,7 +204,7 @@ async function insertGroup(
   { planning, receivedAt }: { readonly planning: Planning; readonly receivedAt: Instant },
 ): Promise<StoredDocument[]> {
   const judged = received.map((one) => ({ ...one, about: planning.findOwned(toDomain(one)) }));
-  const senders = await judgeSenders(tx, judged, receivedAt);
+  const senders = await judgeReporters(tx, judged, receivedAt);
   const plans = await planAll(tx, received, { planning, senders });
   const isNew = (i: number) => plans[i] === undefined || plans[i].added !== undefined;
   const rows = received.map((document, i) =>

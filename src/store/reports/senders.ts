@@ -6,7 +6,7 @@ import { insertAudit, plumbline } from '../events/audit.ts';
 import { establishReporter } from './established.ts';
 
 /** What is known of the mail that a document came in. */
-export interface Sender {
+export interface DocumentSender {
   /** What its mail proves (domain/reports/authentication.ts). Whether it is disputed, or of a new reporter, is found here. */
   readonly authenticated?: string | null | undefined;
   /** The reporters in whose name it is, whoever sent it. */
@@ -16,7 +16,7 @@ export interface Sender {
 }
 
 /** The sender of a report about a domain, when an account has that. */
-export interface SenderAbout extends Sender {
+export interface SenderAbout extends DocumentSender {
   readonly about?: Owned | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Owned {
  * among these, and are not of it; and which reporters are new. Each account knows its own: what one has seen is no word to
  * another. Returns what is stored of each. The domains are locked.
  */
-export async function judgeSenders(
+export async function judgeReporters(
   tx: Tx,
   documents: readonly SenderAbout[],
   now: Instant,
@@ -62,7 +62,7 @@ type Reporters = Map<string, Instant>;
 /** A report about a domain that no account has is known to nobody. */
 const toKey = ({ about }: SenderAbout, name: string): string => `${about?.accountId} ${name}`;
 
-const listNames = ({ authenticated, claimed = [] }: Sender): readonly string[] =>
+const listNames = ({ authenticated, claimed = [] }: DocumentSender): readonly string[] =>
   authenticated ? [authenticated, ...claimed] : claimed;
 
 function isDisputed(document: SenderAbout, known: Reporters): boolean {

@@ -3,7 +3,7 @@ import { addDays, type Day } from '../../../src/domain/instant.ts';
 import type { AggregateReport } from '../../../src/domain/reports/aggregate-report.ts';
 import { planState } from '../../../src/store/days/believed.ts';
 import { preferAuthenticated } from '../../../src/store/reports/authenticated.ts';
-import type { Sender } from '../../../src/store/reports/senders.ts';
+import type { DocumentSender } from '../../../src/store/reports/senders.ts';
 import {
   aBareAccount,
   aDomain,
@@ -16,7 +16,7 @@ import { listMiscounts } from '../../support/recount.ts';
 import { aStore } from '../../support/store.ts';
 
 const [PROVIDER, OTHER, BIG] = ['provider.example', 'other.example', 'google.com'];
-const by = (authenticated: string): Sender => ({ authenticated, claimed: [] });
+const by = (authenticated: string): DocumentSender => ({ authenticated, claimed: [] });
 /** The first day of the two weeks of a new reporter is day 0. */
 const day = (n: number): Day => addDays('2026-03-01', n);
 const at = (n: number) => `${day(n)}T06:00:00Z`;
@@ -25,7 +25,7 @@ async function aWorld() {
   const { db, reader } = await aStore();
   const accountId = await aBareAccount(db);
   const { id: domainId, name: domain } = await aDomain(db, accountId);
-  const send = async (n: number, sender: Sender, count = 1) => {
+  const send = async (n: number, sender: DocumentSender, count = 1) => {
     const begin = `${day(n)}T00:00:00Z`;
     const reports = Array.from({ length: count }, () => aReport({ domain, begin }));
     await receive(db, reports, at(n), sender);

@@ -14,7 +14,7 @@ const SIZE_FACTOR = 2;
 /** The largest UID (RFC 3501, section 9, nz-number). */
 const MAX_UID = 2 ** 32 - 1;
 
-export interface ListedMail {
+export interface MailboxMail {
   readonly uid: number;
   /** Bytes, as the server says; 0 when it does not. */
   readonly size: number;
@@ -154,7 +154,7 @@ export class MailboxConnection {
   }
 
   /** The mails up to the next one that is there: UIDs may have large gaps. */
-  async #listNext(from: number, to: number): Promise<ListedMail[]> {
+  async #listNext(from: number, to: number): Promise<MailboxMail[]> {
     const next = await this.#findNextUid(from);
     if (next === undefined || next > to) return [];
     const mails = await this.listMails({ from, to: next });
@@ -163,8 +163,8 @@ export class MailboxConnection {
   }
 
   /** The mails of a range, ascending. A range has few mails, however wide it is. */
-  async listMails({ from, to }: Required<UidRange>): Promise<ListedMail[]> {
-    const mails = new Map<number, ListedMail>();
+  async listMails({ from, to }: Required<UidRange>): Promise<MailboxMail[]> {
+    const mails = new Map<number, MailboxMail>();
     const bytes = LINE_BYTES * Math.min(this.#session.limits.windowUids, to - from + 1);
     const query = { uid: true, size: true };
     await this.#session.fetch(`${from}:${to}`, query, bytes, ({ uid, size = 0 }) => {
@@ -175,7 +175,7 @@ export class MailboxConnection {
   }
 
   /** Gives the mails with their text, in any order. A server may leave some of them, or their text, out. */
-  async fetchMails(mails: readonly ListedMail[], take: (mail: FetchMessageObject) => void) {
+  async fetchMails(mails: readonly MailboxMail[], take: (mail: FetchMessageObject) => void) {
     if (mails.length === 0) return;
     const wanted = new Set(mails.map(({ uid }) => uid));
     const bytes = mails.reduce((sum, { size }) => sum + LINE_BYTES + SIZE_FACTOR * size, 0);
@@ -231,6 +231,6 @@ export class MailboxConnection {
  * Leaves out the last mails if they have no size: a server tells of the flags of mails that came after it began to answer,
  * and others may have come before them.
  */
-function dropUnasked(mails: readonly ListedMail[]): ListedMail[] {
+function dropUnasked(mails: readonly MailboxMail[]): MailboxMail[] {
   return mails.slice(0, mails.findLastIndex(({ size }) => size > 0) + 1);
 }

@@ -1,4 +1,4 @@
-import type { ListedMail } from './connection.ts';
+import type { MailboxMail } from './connection.ts';
 import { isAnswered } from './fault.ts';
 import type { ImapLimits } from './options.ts';
 
@@ -19,7 +19,7 @@ export class Fetches {
     this.#limits = limits;
   }
 
-  *toBatches(mails: readonly ListedMail[]): Generator<readonly ListedMail[]> {
+  *toBatches(mails: readonly MailboxMail[]): Generator<readonly MailboxMail[]> {
     for (let at = 0; at < mails.length; ) {
       const batch = mails.slice(at, at + this.#countNext(mails, at));
       yield batch;
@@ -27,7 +27,7 @@ export class Fetches {
     }
   }
 
-  #countNext(mails: readonly ListedMail[], at: number): number {
+  #countNext(mails: readonly MailboxMail[], at: number): number {
     const { batchMails, batchBytes } = this.#limits;
     const max = this.#careful > 0 ? 1 : batchMails;
     let [count, bytes] = [1, mails[at]?.size ?? 0];
@@ -44,7 +44,7 @@ export class Fetches {
   }
 
   /** An answer of the server counts more than a lost connection, which can have any cause, once. */
-  failed(batch: readonly ListedMail[], error: unknown): void {
+  failed(batch: readonly MailboxMail[], error: unknown): void {
     const [first, ...others] = batch;
     if (first === undefined) return;
     const isSame = this.#suspect?.uid === first.uid;
@@ -53,7 +53,7 @@ export class Fetches {
     if (others.length === 0 || isSame || isAnswered(error)) this.#careful = this.#limits.batchMails;
   }
 
-  isHopeless({ uid }: ListedMail): boolean {
+  isHopeless({ uid }: MailboxMail): boolean {
     return this.#suspect?.uid === uid && this.#suspect.tries >= this.#limits.maxLostFetches;
   }
 }

@@ -4,7 +4,7 @@ import { toInstant } from '../../../domain/instant.ts';
 import { toSizeText } from '../../../domain/size.ts';
 import { inGroups } from '../in-groups.ts';
 import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
-import type { ListedMail, MailboxConnection } from './connection.ts';
+import type { MailboxConnection, MailboxMail } from './connection.ts';
 import { DoorFault, MailFault, StoreFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
 import { MailboxFiling } from './mailbox-filing.ts';
@@ -87,7 +87,7 @@ export class MailboxReading {
     return this.#pending.size >= maxPending || bytes >= maxPendingBytes;
   };
 
-  async #readBatch(batch: readonly ListedMail[]): Promise<void> {
+  async #readBatch(batch: readonly MailboxMail[]): Promise<void> {
     const { fetches, signal } = this.#deps;
     const settled = new Set(batch.filter((mail) => this.#isLeft(mail)).map(({ uid }) => uid));
     try {
@@ -103,7 +103,7 @@ export class MailboxReading {
   }
 
   /** Whether a mail stays where it is. Logs why. */
-  #isLeft(mail: ListedMail): boolean {
+  #isLeft(mail: MailboxMail): boolean {
     const { limits, fetches, log } = this.#deps;
     const isTooLarge = mail.size > limits.maxMailBytes;
     if (!isTooLarge && !fetches.isHopeless(mail)) return false;
@@ -116,7 +116,7 @@ export class MailboxReading {
   }
 
   /** Adds to `settled` what is stored. */
-  async #fetch(batch: readonly ListedMail[], settled: Set<number>): Promise<void> {
+  async #fetch(batch: readonly MailboxMail[], settled: Set<number>): Promise<void> {
     await this.#fetchOnce(batch, settled);
     const omitted = batch.filter(({ uid }) => !settled.has(uid));
     if (omitted.length === 0) return;
@@ -130,7 +130,7 @@ export class MailboxReading {
   }
 
   /** What came is delivered, also when the server does not come to the end. */
-  async #fetchOnce(mails: readonly ListedMail[], settled: Set<number>): Promise<void> {
+  async #fetchOnce(mails: readonly MailboxMail[], settled: Set<number>): Promise<void> {
     const wanted = mails.filter(({ uid }) => !settled.has(uid));
     const came = new Map<number, FetchMessageObject>();
     try {

@@ -27,7 +27,7 @@ interface HandlersDeps extends SmtpDeps {
 }
 
 /** What smtp-server asks at each step of a session. */
-export class Handlers {
+export class SmtpHandlers {
   readonly #deps: HandlersDeps;
   readonly #findRecipient: ReturnType<typeof createRecipients>;
   readonly #receiving: Receiving;

@@ -9,7 +9,7 @@ import {
   watchCertificate,
 } from './certificate.ts';
 import { DoorServer } from './connection.ts';
-import { Handlers, type SmtpDeps } from './handlers.ts';
+import { type SmtpDeps, SmtpHandlers } from './handlers.ts';
 import { SMTP_LIMITS, type SmtpLimits } from './limits.ts';
 import { Reply } from './reply.ts';
 import { Sessions } from './sessions.ts';
@@ -51,7 +51,7 @@ export async function startSmtp(options: SmtpOptions, deps: SmtpDeps): Promise<R
     disconnect,
     refuse: (id, reply) => server.refuse(id, reply),
   });
-  const handlers = new Handlers(options, { ...deps, limits, sessions, disconnect });
+  const handlers = new SmtpHandlers(options, { ...deps, limits, sessions, disconnect });
   const server = new DoorServer({
     ...toServerOptions(options, limits),
     ...certificate,

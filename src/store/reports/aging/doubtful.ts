@@ -3,7 +3,7 @@ import { type Instant, toDay } from '../../../domain/instant.ts';
 import { toTrust } from '../../../domain/reports/authentication.ts';
 import { ORIGINAL_BYTES, ROW_BYTES } from '../../documents/stored-bytes.ts';
 import type { Tx } from '../../engine/database.ts';
-import { DOUBTFUL } from '../../migrations/0001-reports.ts';
+import { IS_DOUBTFUL } from '../index-conditions.ts';
 import { noteRemovals } from '../removal.ts';
 import { deleteSome } from './old-reports.ts';
 
@@ -28,7 +28,7 @@ export async function trimDoubtful(
     .select(sql<number>`${ROW_BYTES} + length(report.content) + ${ORIGINAL_BYTES}`.as('bytes'))
     .where('domain_id', '=', domainId)
     .where('report.received_at', '>=', `${toDay(now)}T00:00:00Z`)
-    .where(sql<boolean>`${sql.raw(DOUBTFUL)}`)
+    .where(IS_DOUBTFUL)
     .execute();
   let [reports, bytes] = [0, 0];
   const over = received

@@ -3,23 +3,23 @@ import { expect, test } from 'vitest';
 import { receiveInputs } from '../../../../scripts/receive.ts';
 import type { Db } from '../../../../src/store/engine/database.ts';
 import { trimDoubtful } from '../../../../src/store/reports/aging/doubtful.ts';
-import type { Sender } from '../../../../src/store/reports/senders.ts';
+import type { DocumentSender } from '../../../../src/store/reports/senders.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../../../support/builders.ts';
 import { FeedClient } from '../../../support/feed-client.ts';
 import { listMiscounts } from '../../../support/recount.ts';
 import { aStore } from '../../../support/store.ts';
 
-const FILE: Sender = {};
-const STRANGER: Sender = { authenticated: '' };
-const NEWCOMER: Sender = { authenticated: 'newcomer.example' };
-const BIG: Sender = { authenticated: 'google.com' };
+const FILE: DocumentSender = {};
+const STRANGER: DocumentSender = { authenticated: '' };
+const NEWCOMER: DocumentSender = { authenticated: 'newcomer.example' };
+const BIG: DocumentSender = { authenticated: 'google.com' };
 const [YESTERDAY, TODAY] = ['2026-03-14T12:00:00Z', '2026-03-15T12:00:00Z'];
 
 async function aWorld() {
   const { db, reader } = await aStore();
   const accountId = await aBareAccount(db);
   const { id, name: domain } = await aDomain(db, accountId);
-  const send = (reportIds: readonly string[], sender: Sender, at = TODAY) =>
+  const send = (reportIds: readonly string[], sender: DocumentSender, at = TODAY) =>
     receive(
       db,
       reportIds.map((reportId) => aReport({ domain, reportId })),
