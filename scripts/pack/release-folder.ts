@@ -18,7 +18,7 @@ const CONTENTS = [
   ],
   ['clients/*.tgz', 'a client for TypeScript and JavaScript: `npm install`'],
   ['clients/*.whl', 'a client for Python: `pip install`'],
-  ['v1.yaml', 'the contract, as OpenAPI 3.1'],
+  ['v1.yaml', 'the contract, as OpenAPI 3.0'],
   ['v1.json', 'the same'],
 ] as const;
 

@@ -35,7 +35,7 @@ const MODULES = {
 const COMMANDS = {
   serve: 'Serve the API until the process is told to stop.',
   work: 'Do what is not answering requests, beside one or more plumbline serve --only api.',
-  demo: 'Serve made-up data: two domains, ninety days of reports, a few alerts.',
+  demo: 'Serve made-up data: five domains, ninety days of reports, a few alerts.',
   'ingest <path...>':
     'Read report files, folders (with all that is in them), or - for standard input.',
   document: 'Rejected documents and conflicts: what was received and is not served by the API.',

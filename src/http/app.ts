@@ -104,7 +104,11 @@ export async function createApp(deps: AppDeps) {
   };
   return {
     /** Answers requests: those of the API itself, all others with Express. */
-    listener: listen(app, { external, sandbox }, { log, metrics, isTrusted }),
+    listener: listen(
+      app,
+      { external, sandbox },
+      { log, metrics, isTrusted, baseUrl: config.baseUrl },
+    ),
     isTrusted,
     flush,
   };
@@ -133,11 +137,19 @@ const API_PATH = /^(\/sandbox)?\/(?:v1\/external(?=[/?]|$)|(mcp)\/?(?=\?|$))/i;
 function listen(
   app: Express,
   { external, sandbox }: { readonly external: ExternalApi; readonly sandbox: Sandbox },
-  { log, metrics, isTrusted }: Pick<AppDeps, 'log' | 'metrics'> & { readonly isTrusted: IsTrusted },
+  {
+    log,
+    metrics,
+    isTrusted,
+    baseUrl,
+  }: Pick<AppDeps, 'log' | 'metrics'> &
+    Partial<Pick<Config, 'baseUrl'>> & { readonly isTrusted: IsTrusted },
 ): RequestListener {
   const logRequest = logRequests(log, metrics);
   const loadMcp = once(() =>
-    import('../mcp/mcp.ts').then(({ createMcp }) => createMcp(external.agents, readVersion())),
+    import('../mcp/mcp.ts').then(({ createMcp }) =>
+      createMcp(external.agents, { version: readVersion(), baseUrl }),
+    ),
   );
   return (incoming, res) => {
     const req = incoming as ApiRequest;

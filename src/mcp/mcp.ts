@@ -1,16 +1,17 @@
 import type { ServerResponse } from 'node:http';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
-} from '@modelcontextprotocol/sdk/types.js';
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { Failure } from '../domain/failure.ts';
 import type { Agents } from '../external/api.ts';
 import type { ApiRequest } from '../external/request.ts';
 import { send } from '../external/send.ts';
+import { type Admitted, readResult, toText } from './results.ts';
 import { toTool } from './tools.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -18,35 +19,35 @@ const ONLY_POST = { error: { code: 'method_not_allowed', message: 'Only POST is 
 const OPTIONS = {
   capabilities: { tools: {} },
   instructions:
-    'Read-only DMARC monitoring data of one account. Begin with list_overview: each domain with its figures, its readiness for a stronger policy, and its next step. get_domain has the same of one domain, list_sources who sends in its name. The second text of a result has what is not in its data: "next", the arguments of the call for the next page, and "cursor", which descriptions name Plumbline-Cursor.',
+    'Read-only DMARC monitoring data of one account. Begin with list_overview: each domain with its figures, its readiness for a stronger policy, and its next step. get_domain has the same of one domain, list_sources who sends in its name. The first text of a result is the answer of the API as JSON. The second, where there is one, has what is not in it: "left", how many items follow; "next", the arguments of the call that has them; and "cursor", which descriptions name Plumbline-Cursor. A page ends at 40 kB, whatever the limit. Fields and codes are described at /docs/operations of this server.',
 };
+
+interface McpDeps {
+  readonly version: string;
+  /** The address that pages of this server have; without one, that which the request names. */
+  readonly baseUrl: string | undefined;
+}
 
 /**
  * The Model Context Protocol without sessions: a request has a server of its own, which ends with the answer. The answer is JSON,
  * because there is no stream to open, and nothing to delete.
  */
-export function createMcp({ operations }: Agents, version: string) {
+export function createMcp({ operations }: Agents, { version, baseUrl }: McpDeps) {
   const about = { name: 'plumbline', title: 'Plumbline', version };
   const listed = { tools: operations.map(toTool) };
   const tools = new Map(listed.tools.map(({ name }, i) => [name, operations[i]]));
 
-  const openServer = async (agents: Agents, req: ApiRequest): Promise<Server> => {
-    const open = await agents.admit(req);
+  const openServer = (admitted: Admitted, req: ApiRequest, body: string): Server => {
     const server = new Server(about, OPTIONS);
-    server.setRequestHandler(ListToolsRequestSchema, () => listed);
-    server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-      const { name: tool, arguments: values = {} } = params;
+    server.setRequestHandler('tools/list', () => listed);
+    server.setRequestHandler('tools/call', async ({ params: { name: tool } }) => {
       const operation = tools.get(tool);
-      if (operation === undefined) throw new McpError(ErrorCode.InvalidParams, 'No such tool.');
-      const call = async () => {
-        const request = agents.toRequest(operation, values);
-        const { json, ...rest } = await agents.readList(request, await open(request));
-        const texts = [json, JSON.stringify(rest)].filter((text) => text !== '{}');
-        const structuredContent = JSON.parse(json);
-        return { content: texts.map(toText), structuredContent, _meta: { status: 200, ...rest } };
-      };
-      const result = await call().catch((error: unknown) => {
-        const { status, body } = agents.describeError(error, req);
+      if (operation === undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such tool.');
+      // As they came: the library leaves `__proto__` out.
+      const values = JSON.parse(body).params.arguments ?? {};
+      const result = await readResult(admitted, operation, values).catch((error: unknown) => {
+        const { status, body } = admitted.agents.describeError(error, req);
         return { content: [toText(JSON.stringify(body))], isError: true, _meta: { status } };
       });
       Object.assign(req, { tool, operation: tool, status: result._meta.status });
@@ -57,7 +58,10 @@ export function createMcp({ operations }: Agents, version: string) {
 
   return async (agents: Agents, req: ApiRequest, res: ServerResponse): Promise<void> => {
     try {
-      const answer = await exchange(req, await openServer(agents, req));
+      const open = await agents.admit(req);
+      refuseOthers(req, baseUrl);
+      const text = await readText(req);
+      const answer = await exchange(req, text, openServer({ agents, open }, req, text));
       const body = Buffer.from(await answer.arrayBuffer());
       const headers = ['Cache-Control', 'no-store', 'Allow', 'POST'];
       send(req, res, { status: answer.status, headers, ...(body.length > 0 && { body }) });
@@ -67,26 +71,43 @@ export function createMcp({ operations }: Agents, version: string) {
   };
 }
 
-const toText = (text: string) => ({ type: 'text', text }) as const;
+/** A page of another site could use an address that only its visitor reaches. Programs send no Origin. */
+function refuseOthers(
+  { headers: { origin, host } }: ApiRequest,
+  baseUrl: string | undefined,
+): void {
+  if (origin === undefined) return;
+  // Without an address of its own it knows that of the request alone, which a name that is bound anew could have given it.
+  const isOwn = baseUrl
+    ? origin === new URL(baseUrl).origin
+    : origin.replace(/^https?:\/\//, '') === host;
+  if (!isOwn) throw new Failure('forbidden', 'Pages of other sites are not answered.');
+}
 
-async function exchange(req: ApiRequest, server: Server): Promise<Response> {
-  const { method, headers } = req;
-  // A page of another site could use an address that only its visitor reaches. Programs send no Origin.
-  if (headers.origin !== undefined && headers.origin.replace(/^https?:\/\//, '') !== headers.host)
-    throw new Failure('forbidden', 'Pages of other sites are not answered.');
-  const body = await readText(req);
+/** No streams: nothing is told but answers. */
+const MODERN = { legacy: 'reject', maxSubscriptions: 0, maxRequestBodySize: MAX_BYTES } as const;
+
+/** Revisions from 2026-07-28 on have no handshake, and are read by another transport. */
+async function exchange(
+  { method = '', headers }: ApiRequest,
+  body: string,
+  server: Server,
+): Promise<Response> {
   if (method !== 'POST') return Response.json(ONLY_POST, { status: 405 });
   // Messages of a batch would count as one, and one that cancels another would leave it without an answer.
   if (/^\s*\[/.test(body)) throw new Failure('validation_error', 'A request has one message.');
+  // It is answered with JSON whatever it accepts.
+  const accept = 'application/json, text/event-stream';
+  const init = { method, headers: { ...(headers as Record<string, string>), accept }, body };
+  const request = new Request('http://mcp.invalid', init);
+  if (!(await isLegacyRequest(request)))
+    return createMcpHandler(() => server, MODERN).fetch(request);
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: true,
     maxRequestBodySize: MAX_BYTES,
   });
   await server.connect(transport);
-  // It is answered with JSON whatever it accepts.
-  const accept = 'application/json, text/event-stream';
-  const init = { method, headers: { ...(headers as Record<string, string>), accept }, body };
-  return await transport.handleRequest(new Request('http://mcp.invalid', init));
+  return await transport.handleRequest(request);
 }
 
 /** Not much more than is allowed. What follows is read all the same: an answer before it could be lost. */

@@ -65,6 +65,57 @@ const PATHS = [
   '/docs/errors.md',
 ];
 
+describe('what an address is', () => {
+  test.each(['/sandbox', '/sandbox/', '/sandbox/v1'])('%s is the sandbox', async (path) => {
+    const { status, body } = await ask(path);
+    const base_url = 'http://plumbline.example/sandbox';
+    expect([status, JSON.parse(body)]).toMatchObject([
+      200,
+      { base_url, api: `${base_url}/v1/external`, mcp: `${base_url}/mcp`, key: SANDBOX_KEY },
+    ]);
+  });
+
+  test.each(['/v1', '/v1/'])('%s is the API', async (path) => {
+    const { status, body } = await ask(path);
+    const api = 'http://plumbline.example/v1/external';
+    expect([status, JSON.parse(body)]).toMatchObject([200, { api }]);
+  });
+
+  test('a server without a sandbox has none there', async () => {
+    const bare = await serveApi({ site, hasSandbox: false });
+    for (const path of ['/sandbox', '/sandbox/mcp/server-card'])
+      expect((await ask(path, {}, bare)).status).toBe(404);
+    const { entries } = JSON.parse((await ask('/.well-known/ai-catalog.json', {}, bare)).body);
+    expect(entries).toHaveLength(1);
+  });
+
+  test('each entry of the AI Catalog leads to a card, which leads to its tools', async () => {
+    const own = await serveApi({ site, baseUrl: 'https://dmarc.example.com' });
+    const { status, headers, body } = await ask('/.well-known/ai-catalog.json', {}, own);
+    expect([status, headers['content-type']]).toEqual([200, 'application/ai-catalog+json']);
+    const { specVersion, entries } = JSON.parse(body);
+    expect(specVersion).toBe('1.0');
+    const remotes = [];
+    for (const { identifier, type, url } of entries) {
+      expect(identifier).toMatch(/^urn:air:dmarc\.example\.com:mcp:[a-z-]+$/);
+      const path = url.replace('https://dmarc.example.com', '');
+      const card = await ask(path, {}, own);
+      expect([card.status, card.headers['content-type']]).toEqual([200, type]);
+      expect(card.headers['access-control-allow-origin']).toBe('*');
+      const { name, description, remotes: own_remotes } = JSON.parse(card.body);
+      expect(name).toMatch(/^com\.example\.dmarc\/[a-z-]+$/);
+      expect(description.length).toBeLessThanOrEqual(100);
+      remotes.push(...own_remotes);
+      const again = await ask(path, { 'If-None-Match': card.headers['etag'] ?? '' }, own);
+      expect(again.status).toBe(304);
+    }
+    const urls = remotes.map(({ type, url }: { type: string; url: string }) => [type, url]);
+    expect(urls).toEqual(
+      ['', '/sandbox'].map((base) => ['streamable-http', `https://dmarc.example.com${base}/mcp`]),
+    );
+  });
+});
+
 describe('/', () => {
   test.each([
     [BROWSER, 'text/html; charset=utf-8'],

@@ -70,6 +70,38 @@ describe('before anything of the protocol', () => {
   });
 });
 
+describe('the protocol’s own client', () => {
+  test.each([
+    ['by the newest revision', 'auto', '2026-07-28'],
+    ['by those with a handshake', 'legacy', '2025-11-25'],
+  ] as const)('%s lists tools and calls them', async (_what, mode, version) => {
+    const { port, account, get } = await serveAgents();
+    const agent = await anAgent({ port }, account.key, '', mode);
+    expect(agent.client.getNegotiatedProtocolVersion()).toBe(version);
+    expect(agent.client.getServerVersion()).toMatchObject({ name: 'plumbline' });
+    expect(agent.tools.length).toBeGreaterThan(10);
+    const { body, isError } = await agent.call('get_key');
+    expect([isError, body]).toEqual([undefined, (await get('/v1/external/key', account)).body]);
+    expect((await agent.call('get_key', { x: 1 })).isError).toBe(true);
+    await expect(agent.call('delete_domain')).rejects.toThrow('No such tool.');
+  });
+});
+
+test('with an address of its own, the Origin is compared with it, whatever Host is', async () => {
+  const { port, db } = await serveApi({ baseUrl: 'https://plumbline.example' });
+  const { key } = await anAccount(db);
+  const ask = (Origin: string) =>
+    postMessage({ port }, LIST, { headers: { Authorization: `Bearer ${key}`, Origin } });
+  const origins = [
+    'https://plumbline.example',
+    'http://plumbline.example',
+    `http://127.0.0.1:${port}`,
+  ];
+  const statuses = [];
+  for (const origin of origins) statuses.push((await ask(origin)).status);
+  expect(statuses).toEqual([200, 403, 403]);
+});
+
 describe('hostile requests', () => {
   let api: Awaited<ReturnType<typeof serveAgents>>;
   beforeEach(async () => {
@@ -86,7 +118,7 @@ describe('hostile requests', () => {
     ['no JSON', '{', 400, -32_700],
     ['nothing', '', 400, -32_700],
     ['bytes', new Uint8Array([0xff, 0xfe, 0]), 400, -32_700],
-    ['no message', '{"a":1}', 400, -32_700],
+    ['no message', '{"a":1}', 400, -32_600],
     ['too much', JSON.stringify({ a: 'x'.repeat(64 * 1024) }), 413, -32_000],
     ['far too much', 'x'.repeat(3_000_000), 413, -32_000],
     ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"x"}', 200, -32_601],
@@ -112,6 +144,31 @@ describe('hostile requests', () => {
   test('a type that is not JSON', async () => {
     const { status } = await api.post(LIST, { 'Content-Type': 'text/plain' });
     expect(status).toBe(415);
+  });
+
+  test('a name that objects have from the language is refused as every unknown one', async () => {
+    const text = toCall('list_domains').replace(
+      '"arguments":{}',
+      '"arguments":{"__proto__":{"limit":1}}',
+    );
+    const { result } = (await api.post(text)).body;
+    expect([result.isError, result.content[0].text]).toEqual([
+      true,
+      expect.stringContaining('\\"__proto__\\" is no parameter of this operation.'),
+    ]);
+  });
+
+  test('a subscription is refused, and not kept open', async () => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const params = { _meta: meta, notifications: { toolsListChanged: true } };
+    const message = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params };
+    const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' };
+    const { body } = await api.post(JSON.stringify(message), headers);
+    expect(body.error.code).toBe(-32_603);
   });
 
   test('an unknown version of the protocol', async () => {

@@ -60,6 +60,78 @@ export function renderSecurity({ base_url, contact }: About, now: Date): string 
   return `Contact: ${contact}\nExpires: ${day}T00:00:00Z\n${base_url.startsWith('https:') ? canonical : ''}`;
 }
 
+/** What `/sandbox` is; undefined without one. */
+export const describeSandbox = ({ sandbox, contract, docs, ...about }: About) =>
+  sandbox && {
+    service: `${about.service}: sandbox`,
+    description: 'The API over made-up data, with a key that is published.',
+    ...sandbox,
+    api: `${sandbox.base_url}/v1/external`,
+    ...{ contract, docs },
+  };
+
+/** What `/v1` is. */
+export const describeApi = ({ service, description, api, contract, docs }: About) => ({
+  ...{ service, description, api, contract, docs },
+});
+
+const CARD_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json';
+export const CARD_TYPE = 'application/mcp-server-card+json';
+
+/** The servers of the Model Context Protocol here, by the names of their cards. */
+function listAgents({ mcp, sandbox }: About): ReadonlyMap<string, string> {
+  return new Map([
+    ['plumbline', mcp],
+    ...(sandbox ? [['plumbline-sandbox', sandbox.mcp] as const] : []),
+  ]);
+}
+
+/** A card of the extension ext-server-card: how to connect, without what the server itself tells. */
+export function renderCard(about: About, name: string): string | undefined {
+  const url = listAgents(about).get(name);
+  if (url === undefined) return undefined;
+  const { hostname } = new URL(url);
+  const publisher = hostname
+    .replaceAll(/[^\w.-]/g, '')
+    .split('.')
+    .reverse()
+    .join('.');
+  return JSON.stringify({
+    $schema: CARD_SCHEMA,
+    name: `${publisher}/${name}`,
+    title: name === 'plumbline' ? 'Plumbline' : 'Plumbline: sandbox',
+    description: about.description,
+    version: about.version,
+    websiteUrl: about.docs ?? about.base_url,
+    remotes: [
+      { type: 'streamable-http', url, headers: [KEY_HEADER], supportedProtocolVersions: REVISIONS },
+    ],
+  });
+}
+
+const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'];
+const KEY_HEADER = {
+  name: 'Authorization',
+  description: 'An API key of the account.',
+  isRequired: true,
+  isSecret: true,
+  value: 'Bearer {key}',
+  variables: { key: { description: 'The API key', isRequired: true, isSecret: true } },
+};
+
+/** The AI Catalog: where the cards are. */
+export function renderAgents(about: About): string {
+  const { hostname } = new URL(about.base_url);
+  const entries = [...listAgents(about)].map(([name, url]) => {
+    return {
+      identifier: `urn:air:${hostname}:mcp:${name}`,
+      type: CARD_TYPE,
+      url: `${url}/server-card`,
+    };
+  });
+  return JSON.stringify({ specVersion: '1.0', entries });
+}
+
 /** RFC 9727: the APIs here, each with its contract, its docs and its state. */
 export function renderCatalog({ base_url, api, sandbox, contract, docs }: About): string {
   const apis = [...new Set([api, `${(sandbox ?? { base_url }).base_url}/v1/external`])];
