@@ -6,20 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-/** As `npm start` has it, and no limits. */
+const CLI = fileURLToPath(new URL('../../bin/plumbline.js', import.meta.url));
+/** No limits. */
 const ENVIRONMENT = {
   PLUMBLINE_PORT: '0',
   PLUMBLINE_REQUESTS_PER_KEY: '1000000000',
   PLUMBLINE_REQUESTS_PER_IP: '1000000000',
   PLUMBLINE_LOG_LEVEL: 'warn',
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '262144',
 };
 
 /** The demo, whose service has the same kind of data. */
 async function serveDemo() {
-  const args = ['--max-semi-space-size=8', CLI, 'demo', '--json'];
+  const args = [CLI, 'demo', '--json'];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...ENVIRONMENT },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -86,7 +86,10 @@ export async function readDatabaseFile<T>(
 
 /** Opens a reader of a thread, which ends with its connection. */
 export function openSqliteReader(path: string): Reader {
-  return createSqliteReader(connectReading(path));
+  const reading = connectReading(path);
+  // Long ranges are read from one end to the other: what is kept of them is seldom read again.
+  reading.connection.pragma('cache_size = -4000');
+  return createSqliteReader(reading);
 }
 
 function connectReading(path: string): Connected {
