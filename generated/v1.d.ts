@@ -898,7 +898,8 @@ export interface components {
             readonly limits: components["schemas"]["KeyLimits"];
             /**
              * Format: int32
-             * @description How many days reports are kept; null when they are kept for ever.
+             * @description How many days reports are kept; null when they are kept for ever. A report goes by the day on which its window begins,
+             *     whatever else its domain has.
              * @example null
              */
             readonly retention_days: number | null;

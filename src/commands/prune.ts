@@ -6,8 +6,8 @@ import { withStore } from './with-store.ts';
 
 const HELP = `
 PLUMBLINE_KEEP_REPORTS_DAYS, …_ORIGINALS_DAYS and …_AUDIT_DAYS say how long reports, the bytes in which they came, and
-what the audit says are kept; without them, for ever. serve and work prune each hour. Of each domain the newest days
-stay, because alerts compare with them.`;
+what the audit says are kept; without them, for ever. serve and work prune each hour. Reports and originals go by the
+day on which the report's window begins.`;
 
 /** Where reports are small, the rows are most of it, and take less than that. */
 const toEstimate = (bytes: number) =>
@@ -18,13 +18,13 @@ export function define(command: Command): void {
     .option('--dry-run', 'only say what would go')
     .addHelpText('after', HELP)
     .action(async ({ dryRun = false, ...output }: Flags<'dryRun'>) => {
-      const { kept, alertThresholds: thresholds, backups } = readConfig(process.env);
+      const { kept, backups } = readConfig(process.env);
       if (Object.values(kept).every((days) => days === undefined))
         hint('Everything is kept for ever: none of the variables is set.', output);
       await withStore(async ({ db }) => {
         const now = () => new Date();
         const mayGoOn = async () => true;
-        const deps = { db, kept, thresholds, now, mayGoOn, backupFolder: backups?.folder };
+        const deps = { db, kept, now, mayGoOn, backupFolder: backups?.folder };
         if (dryRun) {
           const measured = await measurePrune(deps);
           const { reports, bytes, originals, originalBytes, auditEntries } = measured;

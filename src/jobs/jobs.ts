@@ -111,7 +111,7 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
   );
   const tidied = 'what was older than it is kept was deleted';
   const pruneOld: Run = async (mayGoOn) => {
-    const pruning = { db: store.db, kept, thresholds, now, mayGoOn };
+    const pruning = { db: store.db, kept, now, mayGoOn };
     const gone = await prune({ ...pruning, backupFolder: backups?.folder });
     if (gone.reports + gone.originals + gone.auditEntries > 0)
       log.info({ job: 'retention', gone, kept }, tidied);

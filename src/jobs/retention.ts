@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { daysNeeded, type Thresholds } from '../domain/alerts/thresholds.ts';
 import { Failure } from '../domain/failure.ts';
 import { toFirstKept } from '../domain/retention.ts';
 import { findClockFault } from '../store/backup/newest.ts';
@@ -17,7 +16,6 @@ import {
 interface RetentionDeps {
   readonly db: Db;
   readonly kept: Config['kept'];
-  readonly thresholds: Thresholds;
   readonly now: () => Date;
   readonly mayGoOn: () => Promise<boolean>;
   readonly backupFolder?: string | undefined;
@@ -42,16 +40,12 @@ export function measurePrune(deps: RetentionDeps) {
 type Way = (db: Db, retention: Retention) => Promise<Amount>;
 
 async function addUp(
-  { db, kept, thresholds, now, mayGoOn }: RetentionDeps,
+  { db, kept, now, mayGoOn }: RetentionDeps,
   ways: Readonly<Record<'reports' | 'originals' | 'audit', Way>>,
 ) {
-  // Alerts compare with these days, whatever their age.
-  const daysKept = daysNeeded(thresholds);
   const run = async (way: Way, days: number | undefined): Promise<Amount> => {
     const before = toFirstKept(now(), days);
-    return before === undefined
-      ? { count: 0, bytes: 0 }
-      : await way(db, { before, daysKept, mayGoOn });
+    return before === undefined ? { count: 0, bytes: 0 } : await way(db, { before, mayGoOn });
   };
   // The order matters: what goes with its report is not there any more for the others, which measure it too.
   const { count: reports, bytes } = await run(ways.reports, kept.reportsDays);

@@ -243,7 +243,7 @@ class World {
   async #prune(db: Store['db'], before: string): Promise<void> {
     // Also of one that is killed, some may have gone.
     if (before > this.prunedBefore) this.prunedBefore = before;
-    await pruneReports(db, { before, daysKept: 1, mayGoOn: async () => true });
+    await pruneReports(db, { before, mayGoOn: async () => true });
   }
 
   async #setStatus(db: Store['db'], id: string, status: 'active' | 'paused'): Promise<void> {

@@ -407,7 +407,7 @@ describe('GET /v1/external/changes', () => {
       const copy = new FeedCopy();
       await copy.finish(get);
       await receive(api.db, [aReport({ domain: domain.name, begin: LATER })]);
-      await pruneReports(api.db, { before: '2026-04-01', daysKept: 1, mayGoOn: always });
+      await pruneReports(api.db, { before: '2026-04-01', mayGoOn: always });
       await copy.finish(get);
       expect([copy.reports.size, copy.begunAgain]).toEqual([5, 0]);
       await copy.hold(get, (report) => (report as { begin_date?: string }).begin_date === LATER);
@@ -421,7 +421,7 @@ describe('GET /v1/external/changes', () => {
       const changes = [
         () => receive(api.db, [aReport({ domain })]),
         () => anAlert(api.db, { accountId: account.id, domainId: id }),
-        () => pruneReports(api.db, { before: '2026-04-01', daysKept: 1, mayGoOn: always }),
+        () => pruneReports(api.db, { before: '2026-04-01', mayGoOn: always }),
         () => updateDomainStatus(api.db, id, 'paused'),
       ];
       for (const change of changes) {

@@ -92,12 +92,12 @@ test('a clock that is days ahead of all that came in deletes nothing, unless a b
   const days = Array.from({ length: 100 }, (_, i) => addDays('2025-01-01', i));
   const reports = days.map((day) => aReport({ domain, begin: `${day}T00:00:00Z` }));
   await receive(store.db, reports, received);
-  const { kept, alertThresholds: thresholds } = readConfig({ PLUMBLINE_KEEP_REPORTS_DAYS: '350' });
+  const { kept } = readConfig({ PLUMBLINE_KEEP_REPORTS_DAYS: '350' });
   const folder = await aFolder();
   const pruneOn = (day: string, backupFolder?: string) => {
     const now = () => new Date(`${day}T12:00:00Z`);
     const mayGoOn = async () => true;
-    return prune({ db: store.db, kept, thresholds, now, mayGoOn, backupFolder });
+    return prune({ db: store.db, kept, now, mayGoOn, backupFolder });
   };
   for (const of of [undefined, folder])
     await expect(pruneOn('2026-03-19', of)).rejects.toThrow(

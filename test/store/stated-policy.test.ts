@@ -85,7 +85,7 @@ describe('a day does not state what only a report said', () => {
     expect(await policies()).toEqual(['p=reject', 'p=reject']);
     let times = 1;
     const mayGoOn = async () => times-- > 0;
-    const pruned = await pruneReports(db, { before: '2026-03-20', daysKept: 1, mayGoOn });
+    const pruned = await pruneReports(db, { before: '2026-03-20', mayGoOn });
     expect(pruned.count).toBe(100);
     expect(await policies()).toEqual(['p=none', 'p=reject']);
     expect(await Array.fromAsync(repair(store))).toEqual([]);

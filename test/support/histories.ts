@@ -69,7 +69,7 @@ export async function take({ db }: Store, taken: Step): Promise<void> {
     return void (await receive(db, taken.contents, taken.at, taken.sender));
   if (taken.kind === 'prune') {
     const before = taken.before.slice(0, 10);
-    return void (await pruneReports(db, { before, daysKept: 1, mayGoOn: async () => true }));
+    return void (await pruneReports(db, { before, mayGoOn: async () => true }));
   }
   if (isOfDomain(taken)) return await changeDomain(db, taken);
   const reports = await db.selectFrom('report').select('id').orderBy('seq').execute();

@@ -11,6 +11,7 @@ import {
   bytes,
   count,
   createTables,
+  day,
   flag,
   id,
   instant,
@@ -126,7 +127,8 @@ export const TABLES = {
       days_version: orNull(text()),
       /** The number of the account's change with which one was last removed: older cursors of the list are no longer good. */
       reports_removed: orZero(count()),
-      /** The originals of its reports up to this number went by age (reports/aging/old-originals.ts). */
+      /** The originals of the days before went by age, of reports up to this number (reports/aging/old-originals.ts). */
+      originals_day: orNull(day()),
       originals_seq: orZero(count()),
       alerts_total: orZero(count()),
       alerts_version: text(),

@@ -41,6 +41,12 @@ const RESOLUTIONS: readonly (readonly [AlertType, Resolution, string, Partial<Al
   ],
   [
     'alert.alignment_regression',
+    'new_normal',
+    'the days that it was compared with have gone by age',
+    { days: days(times(4, [1000, 400]), addDays(D, 3)) },
+  ],
+  [
+    'alert.alignment_regression',
     'reports_corrected',
     'the day is good after late reports',
     { days: days([...times(8, [1000, 990]), [9000, 8900]]) },

@@ -1,25 +1,23 @@
 import { ignoreNotFound } from '../../../domain/failure.ts';
-import { BEGIN_OF_TIME, type Day } from '../../../domain/instant.ts';
+import { BEGIN_OF_TIME, type Day, toDay } from '../../../domain/instant.ts';
 import { deleteOriginals } from '../../documents/originals.ts';
-import { measureDocuments, takeSome } from '../../documents/stored-bytes.ts';
+import { measureDocuments, ORIGINAL_BYTES, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
 import { lockDomain } from '../../lists/heads.ts';
 import { lockConflict } from '../locking.ts';
 import { type Amount, addUp, listDomainsWithReports, type Retention } from './old-reports.ts';
 
 /*
- * The bytes in which reports of accounts' domains came go by age, in the order in which the reports came: up to
- * `originals_seq` they have gone. Reports stay, with their records.
+ * The bytes in which reports of accounts' domains came go by the day on which the report's window begins. Those of the days
+ * before `originals_day` have gone, but for reports that came since, whose numbers are above `originals_seq`. Reports stay,
+ * with their records.
  */
 
 /** In one transaction. */
 const ORIGINALS_AT_ONCE = 200;
 
-/** Originals that came in on the days before go. */
-type Bounds = Omit<Retention, 'daysKept'>;
-
 /** With their bytes as they were stored. Doing it twice does no harm. */
-export async function pruneOriginals(db: Db, { before, mayGoOn }: Bounds): Promise<Amount> {
+export async function pruneOriginals(db: Db, { before, mayGoOn }: Retention): Promise<Amount> {
   const ofReports = await addUp(listDomainsWithReports(db), mayGoOn, (domainId) =>
     db.write((tx) => deleteSome(tx, domainId, before)),
   );
@@ -34,71 +32,77 @@ export async function pruneOriginals(db: Db, { before, mayGoOn }: Bounds): Promi
 }
 
 /** What would go, without those of conflicts. */
-export function measureOldOriginals(db: Db, { before, mayGoOn }: Bounds): Promise<Amount> {
-  return addUp(listPlaces(db), mayGoOn, async (place) => {
-    const old = await listOld(db, { ...place, before });
-    place.after = old.at(-1)?.seq ?? place.after;
-    return toAmount(old);
-  });
+export async function measureOldOriginals(db: Db, { before }: Retention): Promise<Amount> {
+  let [count, bytes] = [0, 0];
+  for await (const domainId of listDomainsWithReports(db)) {
+    const old = selectOriginals(db, domainId).where('begin_date', '<', before).as('old');
+    const sums = db
+      .selectFrom(old)
+      .select(({ fn }) => [fn.countAll().as('count'), fn.sum('bytes').as('bytes')]);
+    const found = await sums.executeTakeFirst();
+    count += Number(found?.count ?? 0);
+    bytes += Number(found?.bytes ?? 0);
+  }
+  return { count, bytes };
 }
 
-/** Where those begin that have their original. */
-async function* listPlaces(db: Db) {
-  for await (const domainId of listDomainsWithReports(db))
-    yield { domainId, after: await findLastSeq(db, domainId) };
-}
-
-/** The document of a report or a conflict. */
-interface OldOriginal {
-  readonly documentSeq: number;
-  /** 0 when it has no original. */
-  readonly bytes: number;
-}
-
-function toAmount(some: readonly OldOriginal[]): Amount | undefined {
-  if (some.length === 0) return undefined;
-  return {
-    count: some.filter(({ bytes }) => bytes > 0).length,
-    bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
+/** Reports of a domain that have their original. */
+function selectOriginals(db: Queries, domainId: string) {
+  return db
+    .selectFrom('report')
+    .innerJoin('document', 'document.seq', 'report.document_seq')
+    .select(['report.seq', 'begin_date', 'document_seq as documentSeq', ORIGINAL_BYTES.as('bytes')])
+    .where('domain_id', '=', domainId)
+    .where('document.content', 'is not', null);
 }
 
 async function deleteSome(tx: Tx, domainId: string, before: Day): Promise<Amount | undefined> {
   await lockDomain(tx, domainId);
-  const after = await findLastSeq(tx, domainId);
-  const some = takeSome(await listOld(tx, { domainId, after, before }));
-  const last = some.at(-1);
-  if (last === undefined) return undefined;
-  const seqs = some.map(({ documentSeq }) => documentSeq);
-  await deleteOriginals(tx, seqs);
-  const domain = tx.updateTable('domain').set({ originals_seq: last.seq });
-  await domain.where('id', '=', domainId).execute();
-  return toAmount(some);
+  const reached = await findReached(tx, domainId);
+  const some = takeSome(await listOld(tx, { domainId, before, ...reached }));
+  const [first] = some;
+  if (first === undefined) {
+    if (reached.day < before) await updateReached(tx, domainId, before);
+    return undefined;
+  }
+  await deleteOriginals(
+    tx,
+    some.map(({ documentSeq }) => documentSeq),
+  );
+  const day = toDay(first.begin_date);
+  // Else each transaction would look again for originals in all days that have none any more.
+  if (day > reached.day)
+    await tx.updateTable('domain').set({ originals_day: day }).where('id', '=', domainId).execute();
+  return { count: some.length, bytes: some.reduce((sum, { bytes }) => sum + Number(bytes), 0) };
 }
 
-async function findLastSeq(db: Queries, domainId: string): Promise<number> {
-  const domain = db.selectFrom('domain').select('originals_seq').where('id', '=', domainId);
-  return Number((await domain.executeTakeFirst())?.originals_seq ?? 0);
+async function findReached(tx: Tx, domainId: string): Promise<{ day: Day; seq: number }> {
+  const { originals_day, originals_seq } = await tx
+    .selectFrom('domain')
+    .select(['originals_day', 'originals_seq'])
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow();
+  return { day: originals_day ?? toDay(BEGIN_OF_TIME), seq: Number(originals_seq) };
 }
 
-/** A correction gives a report another number: its original goes when those that came before it are old. */
+async function updateReached(tx: Tx, domainId: string, before: Day): Promise<void> {
+  const newest = tx.selectFrom('report').where('domain_id', '=', domainId).orderBy('seq', 'desc');
+  const last = await newest.select('seq').limit(1).executeTakeFirst();
+  const reached = { originals_day: before, originals_seq: last?.seq ?? 0 };
+  await tx.updateTable('domain').set(reached).where('id', '=', domainId).execute();
+}
+
+/** The oldest first; then those of reports that came later than others of their day. */
 async function listOld(
-  db: Queries,
-  { domainId, after, before }: { domainId: string; after: number; before: Day },
+  tx: Tx,
+  { domainId, before, day, seq }: { domainId: string; before: Day; day: Day; seq: number },
 ) {
-  const rows = await db
-    .selectFrom('report')
-    .select(['seq', 'document_seq as documentSeq', 'received_at as receivedAt'])
-    .where('domain_id', '=', domainId)
-    .where('seq', '>', after)
-    .orderBy('seq')
-    .limit(ORIGINALS_AT_ONCE)
-    .execute();
-  const end = rows.findIndex(({ receivedAt }) => receivedAt >= before);
-  const old = end === -1 ? rows : rows.slice(0, end);
-  const seqs = old.map(({ documentSeq }) => documentSeq);
-  const sizes = await measureDocuments(db, seqs);
-  return old.map((row) => ({ ...row, bytes: sizes.get(row.documentSeq) ?? 0 }));
+  const some = selectOriginals(tx, domainId).limit(ORIGINALS_AT_ONCE);
+  const aged = some.where('begin_date', '>=', day).where('begin_date', '<', before);
+  const old = await aged.orderBy('begin_date').orderBy('report.seq').execute();
+  if (old.length > 0) return old;
+  const late = some.where('report.seq', '>', seq).where('begin_date', '<', day);
+  return await late.orderBy('report.seq').execute();
 }
 
 /** The numbers of conflicts with originals. They are few, and may come long after their reports: all are looked at. */
@@ -108,7 +112,7 @@ async function* listOldConflicts(db: Db, before: Day): AsyncGenerator<number[]> 
     const rows = await db
       .selectFrom('conflict')
       .select(['seq', 'received_at', 'document_seq as documentSeq'])
-      .where('received_at', '<', before)
+      .where('begin_date', '<', before)
       .where(({ eb, refTuple, tuple }) =>
         eb(refTuple('received_at', 'seq'), '>', tuple(last.received_at, last.seq)),
       )

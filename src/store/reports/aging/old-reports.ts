@@ -24,8 +24,6 @@ const DOMAINS_AT_ONCE = 500;
 export interface Retention {
   /** What is of earlier days goes. */
   readonly before: Day;
-  /** So many of a domain's newest days with reports stay, whatever their age: alerts compare with them. */
-  readonly daysKept: number;
   readonly mayGoOn: () => Promise<boolean>;
 }
 
@@ -106,10 +104,12 @@ async function measureAverage(db: Db, domainId: string): Promise<number> {
 }
 
 /** The domains of accounts that have a day that may go, with the last such day. */
-async function* listPrunable(db: Db, { before, daysKept }: Retention) {
+async function* listPrunable(db: Db, { before }: Retention) {
+  const until = addDays(before, -1);
   for await (const domainId of listDomainsWithReports(db)) {
-    const until = await findLastOldDay(db, { domainId, before, daysKept });
-    if (until !== undefined) yield { domainId, until };
+    const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
+    const old = days.where('day', '<=', until).limit(1);
+    if ((await old.executeTakeFirst()) !== undefined) yield { domainId, until };
   }
 }
 
@@ -133,24 +133,6 @@ export async function* readByName<Row extends { readonly name: string }>(
     yield* rows;
     rows = await part.where('name', '>', rows.at(-1)?.name ?? '').execute();
   }
-}
-
-async function findLastOldDay(
-  db: Db,
-  { domainId, before, daysKept }: Pick<Retention, 'before' | 'daysKept'> & { domainId: string },
-): Promise<Day | undefined> {
-  const rows = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
-  const days = rows.groupBy('day');
-  const first = await days.orderBy('day').limit(1).executeTakeFirst();
-  if (first === undefined || first.day >= before) return undefined;
-  const oldestKept = await days
-    .orderBy('day', 'desc')
-    .offset(daysKept - 1)
-    .limit(1)
-    .executeTakeFirst();
-  if (oldestKept === undefined) return undefined;
-  const until = addDays(oldestKept.day < before ? oldestKept.day : before, -1);
-  return first.day <= until ? until : undefined;
 }
 
 /** Some reports of a domain's oldest day, in the transaction of the caller; undefined when there are none. */

@@ -25,19 +25,19 @@ const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}`;
 const at = (number: number) => `${day(number)}T12:00:00Z`;
 const until = (number: number) => ({ before: day(number), mayGoOn });
 
-/** A domain whose reports came on the given days, each covering the first of the month. */
+/** A domain with a report of each of the given days, which came at noon of the day after. */
 async function aHistory(days: readonly number[]) {
   const store = await aStore();
   const { db } = store;
   const { name: domain } = await aDomain(db, await aBareAccount(db));
-  const toReport = (i: number, payload?: string, of = 1) =>
+  const toReport = (i: number, payload?: string, of = days[i] ?? 1) =>
     aReport({
       domain,
       reportId: `r${i}`,
       begin: `${day(of)}T00:00:00Z`,
       ...(payload && { payload }),
     });
-  for (const [i, number] of days.entries()) await receive(db, [toReport(i)], at(number));
+  for (const [i, number] of days.entries()) await receive(db, [toReport(i)], at(number + 1));
   return { store, db, toReport };
 }
 
@@ -53,7 +53,7 @@ async function hold({ db, reader }: Pick<Store, 'db' | 'reader'>): Promise<void>
   expect(await Array.fromAsync(verify({ db, reader }))).toEqual([]);
 }
 
-test('originals that came before a day go, their reports stay, and every count stays right', async () => {
+test('originals of the days before go, their reports stay, and every count stays right', async () => {
   const { store, db } = await aHistory([2, 2, 3, 9]);
   const wanted = { count: 3, bytes: expect.any(Number) };
   const measured = await measureOldOriginals(db, until(4));
@@ -81,22 +81,34 @@ test('what is removed, corrected or pruned later is subtracted without its origi
   await pruneOriginals(db, until(20));
   await hold(store);
   expect(await listKept(db)).toEqual(Array(5).fill(false));
-  // The newest day stays.
   await receive(db, [toReport(9, undefined, 8)], at(21));
-  await pruneReports(db, { before: day(2), daysKept: 1, mayGoOn });
+  await pruneReports(db, { before: day(8), mayGoOn });
   expect(await db.selectFrom('report').select('id').execute()).toHaveLength(1);
   await hold(store);
 });
 
-test('the original of a conflict that comes when that of its report has gone goes as well', async () => {
+test('the original of a conflict goes by the day of its report, whenever it comes', async () => {
   const { store, db, toReport } = await aHistory([2, 3]);
-  await pruneOriginals(db, until(10));
-  await receive(db, [toReport(0, 'other'), toReport(1, 'other')], at(11));
-  expect(await listKept(db)).toEqual([false, false, true, true]);
-  await pruneOriginals(db, until(11));
-  expect(await listKept(db)).toEqual([false, false, true, true]);
-  expect(await pruneOriginals(db, until(12))).toMatchObject({ count: 2 });
+  await pruneOriginals(db, until(3));
+  for (const i of [0, 1]) await receive(db, [toReport(i, 'other')], at(11));
+  expect(await listKept(db)).toEqual([false, true, true, true]);
+  expect(await pruneOriginals(db, until(3))).toMatchObject({ count: 1 });
+  expect(await listKept(db)).toEqual([false, true, false, true]);
+  expect(await pruneOriginals(db, until(4))).toMatchObject({ count: 2 });
   expect(await listKept(db)).toEqual([false, false, false, false]);
+  await hold(store);
+});
+
+test('the original of a late report of a day whose originals have gone goes at the next time', async () => {
+  const { store, db, toReport } = await aHistory([2, 9]);
+  await pruneOriginals(db, until(5));
+  for (const late of [toReport(7, undefined, 1), toReport(8, undefined, 9)])
+    await receive(db, [late], at(11));
+  expect(await listKept(db)).toEqual([false, true, true, true]);
+  expect(await measureOldOriginals(db, until(5))).toMatchObject({ count: 1 });
+  expect(await pruneOriginals(db, until(5))).toMatchObject({ count: 1 });
+  expect(await listKept(db)).toEqual([false, true, false, true]);
+  expect(await pruneOriginals(db, until(5))).toEqual({ count: 0, bytes: 0 });
   await hold(store);
 });
 

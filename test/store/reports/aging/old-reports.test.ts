@@ -67,7 +67,7 @@ describe('pruning', () => {
     const { db, reader, domain, list } = await aHistory([1, 2, 2, 3, 9]);
     const begin = `${day(1)}T00:00:00Z`;
     await receive(db, [aReport({ domain, reportId: 'r0', begin, payload: 'other' })]);
-    const before = { before: day(3), daysKept: 1, mayGoOn };
+    const before = { before: day(3), mayGoOn };
     expect(await measurePrunable(db, before)).toMatchObject({ count: 3 });
     const pruned = await pruneReports(db, before);
     expect(pruned).toEqual({ count: 3, bytes: expect.any(Number) });
@@ -79,12 +79,13 @@ describe('pruning', () => {
     expect(await pruneReports(db, before)).toEqual({ count: 0, bytes: 0 });
   });
 
-  test('leaves the newest days whatever their age, because alerts compare with them', async () => {
+  test('a domain whose last report was old kept it for ever, with the days before', async () => {
     const { db, reader, list } = await aHistory([1, 2, 3, 4]);
-    await pruneReports(db, { before: '2030-01-01', daysKept: 3, mayGoOn });
-    expect((await readPage(reader, list, WHOLE)).total).toBe(3);
-    await pruneReports(db, { before: '2030-01-01', daysKept: 9, mayGoOn });
-    expect((await readPage(reader, list, WHOLE)).total).toBe(3);
+    await pruneReports(db, { before: day(3), mayGoOn });
+    expect((await readPage(reader, list, WHOLE)).total).toBe(2);
+    await pruneReports(db, { before: '2030-01-01', mayGoOn });
+    expect((await readPage(reader, list, WHOLE)).total).toBe(0);
+    expect(await db.selectFrom('domain_day').select('day').execute()).toEqual([]);
     await hold(db);
   });
 
@@ -92,7 +93,7 @@ describe('pruning', () => {
     const { db, reader, domain, list } = await aHistory([1, 5, 2, 6, 3]);
     const cursors: Start[] = ['start'];
     for (const reports of [1, 2, 3, 4, 5]) cursors.push(await aCursor(reader, list, reports));
-    await pruneReports(db, { before: day(3), daysKept: 1, mayGoOn });
+    await pruneReports(db, { before: day(3), mayGoOn });
     await hold(db);
     const rest = async () =>
       Promise.all(
@@ -102,7 +103,7 @@ describe('pruning', () => {
         }),
       );
     expect(await rest()).toEqual([[5, 6, 3], [5, 6, 3], [6, 3], [6, 3], [3], []]);
-    await pruneReports(db, { before: day(6), daysKept: 1, mayGoOn });
+    await pruneReports(db, { before: day(6), mayGoOn });
     await hold(db);
     expect(await rest()).toEqual([[6], [6], [6], [6], [], []]);
     await receive(db, [aReport({ domain, reportId: 'new', begin: `${day(9)}T00:00:00Z` })]);
@@ -112,7 +113,7 @@ describe('pruning', () => {
   test('a removal after it is still a 410 for who had a cursor before', async () => {
     const { db, reader, list } = await aHistory([1, 5, 6]);
     const cursor = await aCursor(reader, list, 3);
-    await pruneReports(db, { before: day(3), daysKept: 1, mayGoOn });
+    await pruneReports(db, { before: day(3), mayGoOn });
     expect(await follow(reader, list, cursor)).toMatchObject({ days: [] });
     const { id } = await db.selectFrom('report').select('id').limit(1).executeTakeFirstOrThrow();
     await removeReport(db, id, `${day(21)}T00:00:00Z`);
@@ -124,7 +125,7 @@ describe('pruning', () => {
     const { db, reader, accountId, domain } = await aHistory([1, 2, 9]);
     const read = async (start: Start) => await readFeed(reader, { accountId, start, limit: 9 });
     const before = await read('start');
-    await pruneReports(db, { before: day(3), daysKept: 1, mayGoOn });
+    await pruneReports(db, { before: day(3), mayGoOn });
     expect((await read(before?.cursor ?? 'start'))?.items).toEqual([]);
     await receive(db, [aReport({ domain, begin: `${day(9)}T00:00:00Z` })]);
     const types = (await read(before?.cursor ?? 'start'))?.items.map(
@@ -136,7 +137,7 @@ describe('pruning', () => {
   test('reports of a domain that no account has stay: they have bounds of their own', async () => {
     const { db } = await aStore();
     await receive(db, [aReport({ domain: 'none.example', begin: `${day(1)}T00:00:00Z` })]);
-    expect(await pruneReports(db, { before: day(9), daysKept: 1, mayGoOn })).toEqual({
+    expect(await pruneReports(db, { before: day(9), mayGoOn })).toEqual({
       count: 0,
       bytes: 0,
     });
@@ -146,7 +147,7 @@ describe('pruning', () => {
     const { db } = await aHistory([1, 2, 3, 9]);
     let times = 2;
     const stopping = async () => times-- > 0;
-    const pruned = await pruneReports(db, { before: day(5), daysKept: 1, mayGoOn: stopping });
+    const pruned = await pruneReports(db, { before: day(5), mayGoOn: stopping });
     expect(pruned.count).toBe(2);
     await hold(db);
   });
