@@ -22,7 +22,11 @@ export async function listWays(folder = ROOT): Promise<readonly Way[]> {
   const image = readFileSync(join(ROOT, 'docs/operate/container/Containerfile'), 'utf8');
   return [
     { name: 'plumbline serve', command, env: {} },
-    { name: 'npm start', command: ['npm', '--prefix', ROOT, '--silent', 'start'], env: {} },
+    {
+      name: 'npm start',
+      command: ['npm', '--prefix', ROOT, '--silent', 'start'],
+      env: {},
+    },
     { name: 'the unit', command, env: readAssignments(unit, /^Environment=(.*)$/gm) },
     { name: 'the container', command, env: readAssignments(image, /^ENV (.*)$/gm) },
   ];

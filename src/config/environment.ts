@@ -29,7 +29,8 @@ export class Environment {
       const text = this.#env[name] || undefined;
       const value = text === undefined ? fallback : parse(text);
       this.refuse(text !== undefined && value === undefined, `${name}: ${rule}`);
-      return [key, value];
+      // So that rules about several variables can go on.
+      return [key, value ?? fallback];
     });
     return Object.fromEntries(values) as ValuesOf<V>;
   }

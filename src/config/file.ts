@@ -63,6 +63,9 @@ function readSettings(file: string, namedBy: string | undefined): Record<string,
 const STATEMENT =
   /[ \t]*(?:(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^\n]*)?[ \t]*)?(?:#[^\n]*)?(?:\n|$)/y;
 
+/** A value that begins with a quote which has no end. */
+const UNCLOSED = /^[ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(["'`])(?!.*\1)/s;
+
 /** `parseEnv` ignores a line that it does not understand, so that the default would be used, and the first of two equal names. */
 function parseSettings(content: string, file: string): Record<string, string> {
   const text = content.replace(/^\ufeff/, '').replaceAll('\r', '');
@@ -71,8 +74,11 @@ function parseSettings(content: string, file: string): Record<string, string> {
     STATEMENT.lastIndex = at;
     const statement = STATEMENT.exec(text);
     const where = () => `${file}, line ${text.slice(0, at).split('\n').length}`;
-    if (statement === null)
-      throw new ConfigError(`${where()}: this is not a setting. Write NAME=value.`);
+    if (statement === null) {
+      const isOpen = UNCLOSED.test(text.slice(at));
+      const why = isOpen ? 'the quote has no end' : 'this is not a setting. Write NAME=value';
+      throw new ConfigError(`${where()}: ${why}.`);
+    }
     const [, name] = statement;
     if (name !== undefined && names.has(name))
       throw new ConfigError(`${where()}: ${name} was set before. Keep one of the two.`);

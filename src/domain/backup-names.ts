@@ -13,6 +13,8 @@ export function toBackupName(day: Day): string {
   return `plumbline-${day}.db`;
 }
 
+export const isBackupName = (name: string): boolean => NAME.test(name);
+
 /** The names of backups that are kept no longer. Any other file of the folder is not one of them. */
 export function listExpiredBackups(names: readonly string[], kept: BackupsKept): string[] {
   const days = listDays(names);

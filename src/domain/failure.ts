@@ -23,6 +23,12 @@ export class Failure extends Error {
   }
 }
 
+/** Whether a request ended before its body: nobody reads the answer. */
+export function isCutShort(error: unknown): boolean {
+  const { code, message } = Object(error);
+  return code === 'ECONNRESET' && message === 'aborted';
+}
+
 /** Is given to a promise's `catch`: what is not there is undefined; any other error is thrown. */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof Failure && error.code === 'not_found') return undefined;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { components } from '../../generated/v1.d.ts';
-import { Failure, type FailureCode } from '../domain/failure.ts';
+import { Failure, type FailureCode, isCutShort } from '../domain/failure.ts';
 import { isOfConnection } from '../store/engine/open.ts';
 import type { ApiRequest } from './request.ts';
 import { send, toBody } from './send.ts';
@@ -59,5 +59,6 @@ export function answerErrors(logError: Parameters<typeof describeErrors>[0]) {
 
 function toCode(error: unknown): Code {
   if (error instanceof Failure) return error.code;
+  if (isCutShort(error)) return 'validation_error';
   return isOfConnection(error) ? 'unavailable' : 'internal_error';
 }

@@ -10,8 +10,8 @@ import type { Running } from '../store/work/running.ts';
 import { logGone } from './deleting.ts';
 import { type LeasedDeps, startSingleJob } from './leased-job.ts';
 
-/** How often a process looks whether the backup of the day is there. */
-const CHECK_MS = 3_600_000;
+/** How often a process looks whether the backup of the day is there, after a failure too: a copy may be dear. */
+const CHECK_MS = 300_000;
 
 interface BackupsOptions {
   /** The path of a SQLite database. */

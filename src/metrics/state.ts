@@ -23,7 +23,8 @@ export async function readState({ database, backups }: WatchedConfig, db: Db): P
   const failingJobs = await listFailingJobs(db);
   const jobs = JOBS.split(' ').map((job) => [job, Number(failingJobs.has(job))] as const);
   const size = await measureDatabase(database, db);
-  const backupMs = backups && (await findBackupMs(backups.folder));
+  // 0 for none: no alarm can be about what is absent.
+  const backupMs = backups && ((await findBackupMs(backups.folder)) ?? 0);
   return await toText([
     ['alerts_open', 'Open alerts.', byLabel('type', openAlerts)],
     ['unread_mails', 'Mails and files to be read.', byLabel('state', Object.entries(mails))],

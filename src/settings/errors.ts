@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { html } from 'hono/html';
-import { Failure, type FailureCode } from '../domain/failure.ts';
+import { Failure, type FailureCode, isCutShort } from '../domain/failure.ts';
 import { isOfConnection } from '../store/engine/open.ts';
 import type { SettingsDeps } from './deps.ts';
 import { sendPage } from './frame/page.ts';
@@ -57,6 +57,6 @@ function toFailure(error: unknown): Failure | undefined {
   const busy = 'The database does not respond. Please try again in a moment.';
   if (isOfConnection(error)) return new Failure('unavailable', busy, { cause: error });
   // The body parser's error for a form that is too large or invalid has a status.
-  const { status = 500 } = error as { readonly status?: number };
+  const { status = isCutShort(error) ? 400 : 500 } = error as { readonly status?: number };
   return status < 500 ? new Failure('validation_error', 'This form could not be read.') : undefined;
 }

@@ -302,12 +302,16 @@ describe('the configuration file', () => {
     expect(() => loadConfigFile({}, file)).toThrow(`${file} is too large for a configuration.`);
   });
 
+  test('with a quote that is not closed is refused, with what is wrong and the number of the line', async () => {
+    const { file } = await aFile("# ours\nPLUMBLINE_HOST='192.0.2.1\nPLUMBLINE_PORT=81\n");
+    expect(() => loadConfigFile({}, file)).toThrow(`${file}, line 2: the quote has no end.`);
+  });
+
   test.each([
     ['a colon in place of the equals sign', 'PLUMBLINE_DATABASE: other.db', 1],
     ['a space in place of the equals sign', '# port\n\nPLUMBLINE_PORT 9000\n', 3],
     ['words', 'PLUMBLINE_PORT=81\r\nthis is nothing\r\n', 2],
     ['a line after a value of several lines', 'NOTE="a\nb"\nnothing\n', 3],
-    ['a quote that is not closed', "PLUMBLINE_HOST='192.0.2.1\nPLUMBLINE_PORT=81\n", 1],
     ['a quote that the next value closes', 'A="1\nPLUMBLINE_HOST="192.0.2.1"\n', 1],
   ])('with %s is refused with the number of the line', async (_what, text, line) => {
     const { file } = await aFile(text);

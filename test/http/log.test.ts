@@ -1,7 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pino from 'pino';
@@ -41,6 +43,21 @@ test('a line said neither who asked nor for which account', async () => {
     { ...common, key: KEY.slice(0, 13), status: 401 },
   ]);
   expect(logged[1]).not.toHaveProperty('account_id');
+});
+
+test('a request that ended before its body wrote a stack, and counted as a fault of the server', async () => {
+  const { port, logged } = await serveApi();
+  const paths = ['/mcp', '/settings/sign-in'];
+  for (const path of paths) {
+    const socket = connect(port, '127.0.0.1');
+    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 99\r\n`;
+    const type = 'Content-Type: application/x-www-form-urlencoded\r\n\r\n';
+    await new Promise<void>((resolve) => socket.write(`${head}${type}a=1`, () => resolve()));
+    await sleep(100);
+    socket.destroy();
+  }
+  await expect.poll(() => logged.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+  expect(logged.filter((line) => line['err'] !== undefined || line['level'] === 50)).toEqual([]);
 });
 
 test('the journal took every line for informational', async () => {

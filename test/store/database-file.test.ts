@@ -2,6 +2,7 @@ import {
   chmodSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -11,7 +12,8 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { openStore, toDatabaseError } from '../../src/store/engine/open.ts';
-import { anAccount } from '../support/builders.ts';
+import { removeReport } from '../../src/store/reports/corrections.ts';
+import { anAccount, aReport, receive } from '../support/builders.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabasePath } from '../support/store.ts';
 
@@ -77,6 +79,58 @@ test('an empty database is not made where a database was that has backups', asyn
   expect(readdirSync(dirname(path))).toEqual(['backups']);
   rmSync(backup);
   await (await openStore(path, { backupFolder })).close();
+});
+
+test('a backup that was made by hand, as today.db, did not count; one of an empty database was recommended', async () => {
+  const path = aDatabasePath();
+  const backupFolder = join(dirname(path), 'backups');
+  mkdirSync(backupFolder);
+  const today = join(backupFolder, 'today.db');
+  const store = await openStore(today);
+  await receive(store.db, [aReport({ domain: 'example.com' })]);
+  await store.close();
+  writeFileSync(join(backupFolder, 'notes.txt'), 'no database');
+  const empty = join(backupFolder, 'plumbline-2099-03-15.db');
+  await openAndClose(empty);
+  await expect(openStore(path, { backupFolder })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining(`plumbline restore ${today}`),
+  });
+  rmSync(today);
+  await expect(openStore(path, { backupFolder })).rejects.toThrow(`plumbline restore ${empty}`);
+  rmSync(empty);
+  await openAndClose(path);
+});
+
+test('what was deleted stayed readable in free pages of the file', async () => {
+  const path = aDatabasePath();
+  const store = await openStore(path);
+  const orgName = 'A reporter with a name that nothing else has';
+  for (let i = 0; i < 40; i += 1)
+    await receive(store.db, [aReport({ orgName, reportId: `r${i}` })]);
+  const reports = await store.db.selectFrom('report').select('id').execute();
+  const count = () => readFileSync(path, 'latin1').split(orgName).length - 1;
+  const checkpoint = () => {
+    const database = new Database(path);
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    database.close();
+  };
+  checkpoint();
+  expect(count()).toBeGreaterThan(0);
+  for (const { id } of reports) await removeReport(store.db, id, '2026-03-15T00:00:00Z');
+  await store.db.write((tx) => tx.deleteFrom('reporter').execute());
+  await store.close();
+  checkpoint();
+  expect(count()).toBe(0);
+});
+
+test('a database of 1.1 was refused with advice that no longer works', async () => {
+  const path = aDatabasePath();
+  const old = new Database(path);
+  old.exec('create table kysely_migration (name text primary key, timestamp text)');
+  old.exec("insert into kysely_migration values ('001-first', '2026-01-01')");
+  old.close();
+  await expect(openStore(path)).rejects.toThrow(/version 1\.1 or older.*ingest the reports again/s);
 });
 
 describe('a database that cannot be opened is named, with what to do', () => {

@@ -44,6 +44,7 @@ export async function checkResolver({ dnsServers }: Config): Promise<Finding> {
 
 export async function checkCertificate({ smtp }: Config): Promise<Finding> {
   const files = smtp?.certificate;
+  if (smtp === undefined) return ok('There is no SMTP door.');
   if (files === undefined) return ok('The SMTP door has no certificate.');
   const certificate = await readCertificate(files);
   const expired = findExpiry(certificate, files.certFile, new Date());

@@ -9,15 +9,18 @@ import type { Store, StoreOptions } from '../../store/engine/store.ts';
 import { MIGRATIONS } from '../../store/migrations/all.ts';
 import { warnOfLooseFiles } from '../loose-files.ts';
 import { tellInLog } from '../output/output.ts';
+import { requireUsable } from './usable.ts';
 
 /** Throws a ConfigError when a file of the configuration cannot be used that would be needed later. */
 export async function openLogged(
-  { database, databaseOptions }: Config,
+  config: Config,
   log: Logger,
   { hasJobs, ...options }: Pick<StoreOptions, 'mustExist'> & { readonly hasJobs: boolean },
 ): Promise<Store> {
   tellInLog(log);
   requireFiles(process.env, { hasJobs });
+  if (hasJobs) await requireUsable(config);
+  const { database, databaseOptions } = config;
   const warn = (error: Error) => log.warn({ err: error }, 'a connection to the database was lost');
   return await openStore(database, { ...databaseOptions, ...options, warn, hasThread: true });
 }

@@ -37,7 +37,9 @@ export const alignmentRegression: AlertRule<typeof TYPE, Facts> = {
     replay(facts, thresholds).map((found) => toOccurrence(found, facts)),
   // The days that it was compared with have gone by age, or the rules do not look back on them any more.
   findEnding: ({ context }, { days }, { baselineDays }) =>
-    String(context['day']) < (days[baselineDays]?.day ?? toDay(END_OF_TIME)) ? 'new_normal' : undefined,
+    String(context['day']) < (days[baselineDays]?.day ?? toDay(END_OF_TIME))
+      ? 'new_normal'
+      : undefined,
   explain: (facts, thresholds) => {
     const last = findLasting(facts, thresholds);
     return last === undefined

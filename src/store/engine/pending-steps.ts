@@ -88,6 +88,13 @@ export async function runStep({ db, steps, name, isRepeatable }: StepToRun): Pro
 export function requireKnown(shown: string, applied: readonly string[], steps: Steps): void {
   const unknown = applied.find((name) => !Object.hasOwn(steps, name));
   if (unknown === undefined) return;
+  const [first = ''] = Object.keys(steps);
+  if (!applied.includes(first))
+    throw new Failure(
+      'conflict',
+      `The database ${shown} is of version 1.1 or older, which no later version migrates. Name a new one in PLUMBLINE_DATABASE, ` +
+        'make accounts, people, domains and keys again, and ingest the reports again. Alerts, marks and the audit are lost.',
+    );
   throw new Failure(
     'conflict',
     `The database ${shown} was written by another version of Plumbline (migration ${unknown}). ` +

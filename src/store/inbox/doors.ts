@@ -104,16 +104,14 @@ export async function readFailing(db: Db): Promise<ReadonlyMap<string, boolean>>
 
 const toKind = ({ door }: DoorState) => door.split(':', 1)[0] as DoorKind;
 
-/** Writes without a change, and when it does so often, no row. Returns why the database cannot be written. */
+/** Writes a row and deletes it, or when it does so often, no row. Returns why the database cannot be written. */
 export async function findWriteFault(db: Db, isOften = false): Promise<string | undefined> {
+  const door = 'job:';
   try {
-    await db.write((tx) =>
-      tx
-        .updateTable('door_state')
-        .set((eb) => ({ door: eb.ref('door') }))
-        .$if(isOften, (query) => query.where('door', '=', 'job:'))
-        .execute(),
-    );
+    await db.write(async (tx) => {
+      if (!isOften) await tx.insertInto('door_state').values({ door }).execute();
+      await tx.deleteFrom('door_state').where('door', '=', door).execute();
+    });
     return undefined;
   } catch (error) {
     return toWriteFault(error);

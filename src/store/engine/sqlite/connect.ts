@@ -51,6 +51,8 @@ export function openConnection(path: string | Buffer, options: Database.Options 
       connection.exec('commit');
     }
     connection.pragma('journal_mode = WAL');
+    // What is deleted, such as the name of a person, is overwritten: else it stays in free pages.
+    connection.pragma('secure_delete = ON');
   }
   // FULL: in WAL mode a commit that has returned survives a power cut.
   connection.pragma('synchronous = FULL');

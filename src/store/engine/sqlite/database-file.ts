@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { findNewestBackup } from '../../../domain/backup-names.ts';
+import { isBackupName } from '../../../domain/backup-names.ts';
 import { Failure } from '../../../domain/failure.ts';
 
 /** Only the user that makes the database reads it: it holds reports, addresses and hashes of passwords. */
@@ -18,7 +18,7 @@ export function createDatabaseFile(path: string): void {
 /** A lost database is missing or empty, or its disk is not mounted. Backups of a new one would take the place of those there. */
 export function requireNoBackup(path: string, folder: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.size) return;
-  const newest = findNewestBackup(isFolder(folder) ? readdirSync(folder) : []);
+  const newest = isFolder(folder) ? findBackup(folder) : undefined;
   if (newest === undefined) return;
   throw new Failure(
     'conflict',
@@ -26,6 +26,33 @@ export function requireNoBackup(path: string, folder: string): void {
       `“plumbline restore ${join(folder, newest)}” puts the backup in its place. To begin with an empty database, move the ` +
       'backups to another folder.',
   );
+}
+
+/** The newest backup that has reports, whatever its name; else the newest one, such as that of an empty database. */
+function findBackup(folder: string): string | undefined {
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const backups = files
+    .filter(({ name }) => !name.endsWith('.part'))
+    .map(({ name }) => ({ name, reports: findReports(join(folder, name), isBackupName(name)) }))
+    .filter(({ reports }) => reports !== undefined)
+    .map((backup) => ({ ...backup, madeAt: statSync(join(folder, backup.name)).mtimeMs }))
+    .sort((a, b) => Number(b.reports) - Number(a.reports) || b.madeAt - a.madeAt);
+  return backups[0]?.name;
+}
+
+/** Whether a database of ours has reports; of another file what is said of it. */
+function findReports(path: string, isNamed: boolean): boolean | undefined {
+  let connection: Database.Database | undefined;
+  try {
+    connection = new Database(path, { readonly: true, fileMustExist: true });
+    connection.prepare('select 1 from kysely_migration').get();
+    return connection.prepare('select 1 from report limit 1').get() !== undefined;
+  } catch {
+    // A damaged backup is one all the same.
+    return isNamed ? false : undefined;
+  } finally {
+    connection?.close();
+  }
 }
 
 const isFolder = (path: string) =>
