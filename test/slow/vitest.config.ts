@@ -13,6 +13,8 @@ export const SLOW = [
   'test/jobs/{exclusive-job,free-space,mail,start-inbox}.test.ts',
   'test/commands/{accounts,doctor,document,inbox,ingest,loaded,reread,width,work}.test.ts',
   'test/docs/site.test.ts',
+  'test/mcp/questions.test.ts',
+  'test/pictures.test.ts',
   'test/notify/{mail,mailer}.test.ts',
   'test/store/backup/*.test.ts',
   'test/external/{copies,following}.test.ts',
