@@ -35,7 +35,6 @@ export const SLOW_ON_POSTGRES = [
   'test/external/{authentication,copies,errors,filters,followers,links,following,polling}.test.ts',
   'test/external/list-*.test.ts',
   'test/external/second-account.test.ts',
-  'test/judging/{believed,cached-days}.test.ts',
   'test/mcp/{questions,tools}.test.ts',
   'test/notify/{mail,outbox,webhooks}.test.ts',
   'test/postgres/*.test.ts',
