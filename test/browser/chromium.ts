@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { launchChromium } from '../../scripts/chromium.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 
 const SHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -12,8 +13,6 @@ const axeScript = readFileSync(axeFile, 'utf8');
 export const WIDTHS = [360, 1440] as const;
 const HEIGHT = 900;
 const WIDE = 600;
-/** As long as a busy machine needs. */
-const WAIT_MS = 120_000;
 
 export const browser = await launchChromium();
 
@@ -34,7 +33,7 @@ export async function openWindow(url: string, { width, place = '/settings', ...o
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   onTestFinished(() => context.close());
-  context.setDefaultTimeout(WAIT_MS);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { EVERY_SUITE } from '../support/every-suite.ts';
 
 /**
  * Programs that others wrote, against a sandbox: pollers, the schemas of SIEMs, packed clients. They need python3, and install the
@@ -6,11 +7,9 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
+    ...EVERY_SUITE,
     include: ['test/integrations/*.check.ts'],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
     // What two of them install at the same time takes no less time.
     fileParallelism: false,
-    reporters: ['default', './test/support/closing-line.ts'],
   },
 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { aCertificate } from '../support/certificate.ts';
 import { aFolder } from '../support/command.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 
 const FILES = new URL('../../docs/operate/', import.meta.url);
 const HOST = 'dmarc.example.com';
@@ -107,7 +108,7 @@ async function start(
   const send = (path: string, options: Sent = {}) => sendOnce(port, path, options);
   await vi.waitFor(
     () => send('/healthz').catch((error) => Promise.reject(new Error(`${error}: ${printed}`))),
-    { timeout: 20_000, interval: 100 },
+    { timeout: PATIENCE_MS, interval: 100 },
   );
   return { port, send };
 }

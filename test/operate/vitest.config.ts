@@ -1,11 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { EVERY_SUITE } from '../support/every-suite.ts';
 
 /** Tries the files of docs/operate with the programs that read them: `npm run test:operate`. */
 export default defineConfig({
   test: {
+    ...EVERY_SUITE,
     include: ['test/operate/*.check.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
-    reporters: ['default', './test/support/closing-line.ts'],
   },
 });

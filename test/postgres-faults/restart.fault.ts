@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { startPostgres, type TestServer } from '../support/postgres.ts';
 import { runOn } from '../support/postgres-stores.ts';
 import { listMiscounts } from '../support/recount.ts';
@@ -41,7 +42,7 @@ async function holdStored(end: ReturnType<typeof load>['end']): Promise<Record<n
 }
 
 /** What is waited for, and is not promised in any time. */
-const LATER = { timeout: 30_000 };
+const LATER = { timeout: PATIENCE_MS };
 /** How soon after the server's return everything works again. */
 const RECOVERY_MS = 5_000;
 

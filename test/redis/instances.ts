@@ -2,6 +2,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 import type { RedisConfig } from '../../src/config/redis.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { openTestStore } from '../support/store.ts';
 
 export const PATH = '/v1/external/domains';
@@ -36,13 +37,13 @@ export async function limitsOf(api: Api): Promise<string> {
 }
 
 export async function untilLimits(api: Api, limits: 'shared' | 'own'): Promise<void> {
-  const options = { timeout: 30_000, interval: 50 };
+  const options = { timeout: PATIENCE_MS, interval: 50 };
   await vi.waitFor(async () => expect(await limitsOf(api)).toBe(limits), options);
 }
 
 /** Waits until an instance has said that it counts alone. */
 export async function untilLost(api: Api): Promise<void> {
-  const options = { timeout: 30_000, interval: 50 };
+  const options = { timeout: PATIENCE_MS, interval: 50 };
   await vi.waitFor(() => expect(linesOf(api)).toContain(LOST), options);
   expect(await limitsOf(api)).toBe('own');
 }
