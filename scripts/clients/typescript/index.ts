@@ -46,7 +46,8 @@ export async function follow(plumbline: Plumbline, copy: Copy, options: FollowOp
       cursor = 'start';
       continue;
     }
-    for (const change of page.data) await apply(change, copy);
+    // openapi-fetch takes the codes that are not known yet for objects.
+    for (const change of page.data) await apply(change as Schemas['Change'], copy);
     cursor = response.headers.get('Plumbline-Cursor') ?? cursor;
     await copy.save(cursor);
     if (page.has_more) continue;
