@@ -65,8 +65,7 @@ export interface paths {
         /**
          * List domains
          * @description The account's active domains, by name. Paused domains are listed only with `status`; their reports and alerts
-         *     stay readable by id. With `name` or `status`, the `ETag` changes with each change of any domain that has the
-         *     status, whatever its name is; with `paused` or `all`, of any domain.
+         *     stay readable by id.
          */
         readonly get: operations["listDomains"];
         readonly put?: never;

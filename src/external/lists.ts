@@ -10,6 +10,7 @@ import {
   type PageOf,
   readCurrentPage,
 } from '../store/lists/page.ts';
+import { hashVersion } from './computed-version.ts';
 import { type Operation, toInvalid, type ValidRequest } from './contract.ts';
 import { handlers } from './handlers.ts';
 import type { Computed, FeedRequest, Given, ListAfter, PageRequest } from './operation.ts';
@@ -17,8 +18,8 @@ import type { Computed, FeedRequest, Given, ListAfter, PageRequest } from './ope
 /** What a request asks for: a list at a page, or one thing. The version is enough to decide whether it has to be read. */
 export interface OpenAnswer {
   readonly version: string;
-  /** Whether it is a page that clients ask for again and again: the first one. */
-  readonly isFirst: boolean;
+  /** Whether memory keeps it: a page that clients ask for again and again, the first one; another one when it is repeated. */
+  readonly keeps: 'at once' | 'repeated' | 'never';
   /** The body with the version of its own snapshot, which may be newer. */
   readonly read: () => Promise<ReadBody>;
 }
@@ -62,16 +63,25 @@ async function openWhole(
   page: Page,
 ): Promise<OpenAnswer> {
   const head = required(await findHead(reader, list), 'No such domain.');
-  return {
-    version: head.version,
-    isFirst: page.offset === 0,
-    read: async () => {
-      const read = await readCurrentPage(reader, list, { page, head });
-      const next = toNext(page, read.items.length, read.total);
-      return { ...toBody(read), cursor: toNewest(list.id, read), next };
-    },
+  const read = async (): Promise<ReadBody> => {
+    const read = await readCurrentPage(reader, list, { page, head });
+    const next = toNext(page, read.items.length, read.total);
+    return { ...toBody(read), cursor: toNewest(list.id, read), next };
   };
+  if (list.count !== undefined) return toHashed(list.id, await read());
+  return { version: head.version, keeps: page.offset === 0 ? 'at once' : 'repeated', read };
 }
+
+/** No version tells of it: it is read for a 304, too. */
+function toHashed(listId: string, body: ReadBody): OpenAnswer {
+  const hashed = withHash(listId, body);
+  return { version: hashed.version, keeps: 'never', read: async () => hashed };
+}
+
+const withHash = (listId: string, body: ReadBody): ReadBody => ({
+  ...body,
+  version: hashVersion([listId, body.text]),
+});
 
 async function openComputed(
   reader: Reader,
@@ -80,7 +90,7 @@ async function openComputed(
 ): Promise<OpenAnswer> {
   return {
     version: required(await findVersion(reader), missing),
-    isFirst: !page.offset,
+    keeps: page.offset ? 'repeated' : 'at once',
     read: async () => {
       const { version, body } = required(await read(reader), missing);
       const next = isList(body) ? toNext(page, body.data.length, body.total) : undefined;
@@ -109,9 +119,11 @@ function toBody({ version, items, total }: PageOf<unknown>): ReadBody {
 }
 
 /** The newest cursor, in the snapshot of the page. Lists that cannot be followed have none. */
-function toNewest(listId: string | undefined, head: Head | FollowableHead): string | undefined {
-  return listId !== undefined && 'key' in head ? toCursor(listId, head) : undefined;
+function toNewest(listId: string, head: Head | FollowableHead): string | undefined {
+  return 'nonce' in head ? toCursor(listId, head) : undefined;
 }
+
+const NOTHING = toBody({ version: '', items: [], total: 0 });
 
 /** Throws `validation_error` for what was never a cursor of the list, `cursor_expired` for one that is no longer good. */
 async function openAfter(
@@ -123,19 +135,21 @@ async function openAfter(
   if (start === undefined) throw toInvalid(operation, parameter);
   const head = await findFollowedHead(reader, followed, start);
   if (typeof head === 'string') throw toFailure(head, parameter);
-  return {
-    version: head.version,
-    // A client asks for a cursor once: then it has the next one.
-    isFirst: false,
-    read: async () => {
-      const read = await readFollowedPage(reader, followed, { start, page, head });
-      if (typeof read === 'string') throw toFailure(read, parameter);
-      const cursor = toCursor(followed.id, read.cursor);
-      const hasMore = toNext(page, read.items.length, read.total) !== undefined;
-      const next = hasMore ? { [parameter]: cursor, offset: 0 } : undefined;
-      return { ...toBody(read), cursor, next };
-    },
+  const read = async (): Promise<ReadBody> => {
+    const read = await readFollowedPage(reader, followed, { start, page, head });
+    if (typeof read === 'string') throw toFailure(read, parameter);
+    const cursor = toCursor(followed.id, read.cursor);
+    const hasMore = toNext(page, read.items.length, read.total) !== undefined;
+    return {
+      ...toBody(read),
+      cursor,
+      next: hasMore ? { [parameter]: cursor, offset: 0 } : undefined,
+    };
   };
+  if (head.total > 0) return toHashed(followed.id, await read());
+  const { version } = withHash(followed.id, NOTHING);
+  // A page that was kept would go on giving its cursor, which a removal expires.
+  return { version, keeps: 'never', read: async () => ({ ...(await read()), version }) };
 }
 
 async function openFeed(
@@ -150,7 +164,7 @@ async function openFeed(
   const { version, read } = feed;
   return {
     version,
-    isFirst: false,
+    keeps: 'repeated',
     read: async () => {
       const { items, hasMore, tag, ...page } = await read();
       const text = `{"data":[${items.join(',')}],"has_more":${hasMore}}`;

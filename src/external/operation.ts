@@ -107,7 +107,7 @@ type PageOf<Query> = Page & {
   readonly [P in Exclude<keyof Query, keyof Page>]?: UnusedParameter;
 };
 type UnusedParameter =
-  'Take this parameter out of the query, and name a list with it: one of store/ whose head (total and version) counts only what the parameter lets through.';
+  'Take this parameter out of the query, and name a list with it: its declaration in store/ has a filter for it.';
 
 /** One handler per operationId: an operation in v1.yaml without a handler does not compile. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> };

@@ -37,14 +37,14 @@ export function createPages(maxBytes: number) {
     request: ValidRequest,
     list: OpenAnswer,
   ): Promise<SentPage> => {
-    const kept = cache.get(toKey(list.version, request));
+    const kept = list.keeps === 'never' ? undefined : cache.get(toKey(list.version, request));
     if (kept !== undefined) return await toPage(req, kept);
     const { version: own, tag: version = own, cursor, ...read } = await list.read();
     const next = read.next && toQuery({ ...request.parameters.query, ...read.next });
     // A newline for display on a terminal.
     const text = `${read.text}\n`;
     const key = toKey(own, request);
-    if (cache.isWorthKeeping(key, list.isFirst)) {
+    if (list.keeps !== 'never' && cache.isWorthKeeping(key, list.keeps === 'at once')) {
       const bytes = toOwnBytes(Buffer.from(text));
       cache.set(key, { version, cursor, next, bytes, compressed: {} });
     }

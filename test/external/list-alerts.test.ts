@@ -295,7 +295,10 @@ describe('GET /v1/external/alerts', () => {
         expect(
           await isNew(() => update(drop, { drop_pct: 1, prev_pass_rate: 9, curr_pass_rate: 8 })),
         ).toBe(false);
-        expect(await isNew(() => update(weak, WEAKENED.context)), query).toBe(true);
+        const other = { ...WEAKENED.context, previous_policy: 'quarantine' };
+        expect(
+          await isNew(() => update(weak, query.includes('domain') ? WEAKENED.context : other)),
+        ).toBe(true);
         const fired = await anAlert(db, owner, WEAKENED);
         expect(await isNew(async () => {})).toBe(true);
         expect(await isNew(() => resolveAlert(db, fired, '2026-03-16T00:00:00Z'))).toBe(true);

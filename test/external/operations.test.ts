@@ -106,11 +106,12 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
         if ('feed' in request) return request.feed.cursor;
         if ('findVersion' in request) return await recordVersion(request.findVersion);
         const { list } = request;
-        if ('head' in list) return list.head(db as never);
-        return { ...list.followed.head(db as never), after: list.cursor };
+        const { id, head, count } = 'head' in list ? list : list.followed;
+        const counted = count?.()(db as never);
+        return { id, head: head(db as never), counted, after: 'cursor' in list && list.cursor };
       };
       const [one, other] = VALUES[name] ?? ['x', 'y'];
-      const cure = `the handler has to name a list with ${name}, with a head of its own in store/`;
+      const cure = `the handler has to name a list with ${name}, whose declaration has it`;
       expect(await headWith({ [name]: one }), cure).not.toEqual(await headWith({}));
       expect(await headWith({ [name]: one }), cure).not.toEqual(await headWith({ [name]: other }));
     },

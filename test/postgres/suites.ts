@@ -32,7 +32,7 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 export const SLOW_ON_POSTGRES = [
   'test/alerts/{any-order,causes,evaluate,hostile,strangers,two-processes}.test.ts',
   'test/dns/record-watch.test.ts',
-  'test/external/{authentication,copies,errors,filters,followers,links,following,polling}.test.ts',
+  'test/external/{authentication,copies,declared-lists,errors,filters,followers,links,following,polling}.test.ts',
   'test/external/list-*.test.ts',
   'test/external/second-account.test.ts',
   'test/mcp/{questions,tools}.test.ts',

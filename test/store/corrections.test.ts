@@ -101,7 +101,7 @@ describe('a conflict that is preferred', () => {
     };
     const read = async () => [
       await sourcesOf(db),
-      (await dayOf(db)).map(({ newest: _, ...row }) => row),
+      await dayOf(db),
       await readReports(),
       (await db.selectFrom('conflict').selectAll().execute()).map(toReport),
     ];

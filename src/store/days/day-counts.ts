@@ -39,13 +39,10 @@ export function countEach<Value>(
 
 interface AddedDay extends DomainDay, Readonly<Record<DayCount, number>> {
   readonly reports: number;
-  /** null: the greatest number that a report of the domain has now. */
-  readonly newest: number | null;
   /** What its reports state (stated-policy.ts); null when none does. */
   readonly policy: string | null;
 }
 
-/** Runs after the rows of `report` were inserted. */
 export function addToDays(added: readonly AddedDay[]): BoundQuery<unknown>[] {
   return dayUpserts(added.map(({ domainId, ...counts }) => ({ domain_id: domainId, ...counts })));
 }
@@ -59,21 +56,14 @@ const sumOfBoth = (column: DayCount) => {
 };
 
 const dayUpserts = prepareRows(
-  ['domain_id', 'day', 'belief', 'reports', 'newest', 'policy', ...NAMES],
+  ['domain_id', 'day', 'belief', 'reports', 'policy', ...NAMES],
   (db, rows: readonly RowOf<DayRow>[]) =>
     db
       .insertInto('domain_day')
-      .values(({ fn, selectFrom }) =>
-        rows.map((row) => {
-          const reports = selectFrom('report').where('domain_id', '=', row.domain_id);
-          const newest = reports.select(({ fn }) => fn.max<number>('seq').as('seq'));
-          return { ...row, newest: fn.coalesce(row.newest, newest, sql.lit(0)) };
-        }),
-      )
+      .values(rows)
       .onConflict((oc) =>
         oc.columns(['domain_id', 'day', 'belief']).doUpdateSet((eb) => ({
           reports: eb('domain_day.reports', '+', eb.ref('excluded.reports')),
-          newest: eb.ref('excluded.newest'),
           ...Object.fromEntries(NAMES.map((name) => [name, sumOfBoth(name)])),
           policy: eb.fn.coalesce('excluded.policy', 'domain_day.policy'),
           sources: null,
@@ -84,8 +74,6 @@ const dayUpserts = prepareRows(
 /** After rows of `report` were deleted or replaced, or their senders became known: what they were part of is counted again. */
 export async function recountDays(tx: Tx, days: Iterable<DomainDay>): Promise<void> {
   const unique = new Map([...days].map((one) => [Object.values(one).join(' '), one]));
-  const newest = new Map<DomainDay, number | null>();
-  for (const one of unique.values()) newest.set(one, await findNewest(tx, one));
   for (const one of unique.values()) {
     const { domainId: domain_id, day, belief } = one;
     const { reports, ...counts } = await countDay(tx, one);
@@ -93,18 +81,8 @@ export async function recountDays(tx: Tx, days: Iterable<DomainDay>): Promise<vo
     await row.execute();
     if (reports === 0) continue;
     const policy = (await toReader(tx).readPlan(() => planStatedPolicy(one))) ?? null;
-    await runAllPrepared(
-      tx,
-      addToDays([{ ...one, reports, newest: newest.get(one) ?? null, ...counts, policy }]),
-    );
+    await runAllPrepared(tx, addToDays([{ ...one, reports, ...counts, policy }]));
   }
-}
-
-/** No report has come to the day, of whatever belief: lists of its reports have the same newest one. */
-async function findNewest(tx: Tx, { domainId, day }: DomainDay): Promise<number | null> {
-  const rows = tx.selectFrom('domain_day').where('domain_id', '=', domainId).where('day', '=', day);
-  const newest = rows.select(({ fn }) => fn.max<number | null>('newest').as('newest'));
-  return (await newest.executeTakeFirstOrThrow()).newest;
 }
 
 async function countDay(tx: Tx, { domainId, day, belief }: DomainDay) {

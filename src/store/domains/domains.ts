@@ -9,9 +9,10 @@ import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { tellOfChanges } from '../events/events.ts';
-import { toFilteredId } from '../lists/filtered.ts';
-import { isVersion, touchDays, touchDomainList } from '../lists/heads.ts';
-import type { ItemsQuery, PagedList } from '../lists/page.ts';
+import type { Filters, Wanted } from '../lists/declaration.ts';
+import { declareList } from '../lists/declared.ts';
+import { touchDays, touchDomainList } from '../lists/heads.ts';
+import type { PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
 import { findOrInsertDomain } from '../reports/reported-domains.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
@@ -211,27 +212,58 @@ export function fieldsOfDomain(db: Kysely<Tables>) {
   };
 }
 
-/** Which domains a list has: the active ones where nothing is given. */
-export interface DomainFilter {
+/** @internal Tests have a model of each. */
+export const DOMAIN_FILTERS = {
   /** A whole name, or `*.` and a name: every name below it. */
-  readonly name?: string | undefined;
+  name: (name: string) => {
+    if (!name.startsWith('*.')) return [[['name', '=', name]]];
+    const above = reverse(name.slice(1));
+    return [
+      [
+        ['reversed', '>', above],
+        ['reversed', '<', `${above}~`],
+      ],
+    ];
+  },
+  status: (status: DomainStatus) => [[['status', '=', status]]],
+} as const satisfies Filters;
+
+/** Which domains a list has: the active ones where nothing is given. */
+export interface DomainFilter extends Omit<Wanted<typeof DOMAIN_FILTERS>, 'status'> {
   readonly status?: DomainStatus | 'all' | undefined;
 }
 
-/** An account's domains by name. The version of a filtered list is another one after each change of any of its domains. */
-export function domainsOf(accountId: string, filter: DomainFilter = {}): PagedList<ListedDomain> {
-  const { name, status = 'active' } = filter;
-  const by = name === undefined ? 'all' : name.startsWith('*.') ? 'below' : 'name';
-  const { head, from } = queriesOf(status, by);
-  const list = toFilteredId('domains', { name, status: status === 'active' ? undefined : status });
-  const above = name && reverse(name.slice(1));
-  const query = { accountId, list: `${list}.`, name: name ?? '', above: above ?? '' };
-  return {
-    head: by === 'all' && status === 'active' ? activeHead({ accountId }) : head(query),
-    keyOf: ({ domain }) => domain,
-    items: (wanted) => from({ ...query, ...wanted }),
-  };
+/** An account's domains by name. */
+export function domainsOf(
+  accountId: string,
+  { name, status = 'active' }: DomainFilter = {},
+): PagedList<ListedDomain> {
+  if (status === 'active') return open('active', { accountId }, { name });
+  return open('all', { accountId }, { name, status: status === 'all' ? undefined : status });
 }
+
+const open = declareList({
+  table: 'domain',
+  order: ['name'],
+  keyOf: (item) => (item as ListedDomain).domain,
+  filters: DOMAIN_FILTERS,
+  scopes: {
+    active: {
+      toId: ({ accountId }) => `domains ${accountId}`,
+      isOwn: (owner) => sql`account_id = ${owner} and status = 'active'`,
+      fields: fieldsOfDomain,
+      version: 'account.domains_version',
+      head: ({ accountId }) => activeHead({ accountId }),
+    },
+    all: {
+      toId: ({ accountId }) => `all domains ${accountId}`,
+      isOwn: (owner) => sql`account_id = ${owner}`,
+      fields: fieldsOfDomain,
+      version: 'account.all_domains_version',
+      head: ({ accountId }) => allHead({ accountId }),
+    },
+  },
+});
 
 const activeHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
@@ -240,63 +272,16 @@ const activeHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
     .where('id', '=', param('accountId')),
 );
 
-type Kind = readonly [status: DomainStatus | 'all', by: 'all' | 'name' | 'below'];
-type DomainsQuery = { accountId: string; list: string; name: string; above: string };
-
-const prepared = new Map<string, ReturnType<typeof prepareList>>();
-
-function queriesOf(...kind: Kind) {
-  const key = kind.join(' ');
-  const queries = prepared.get(key) ?? prepareList(kind);
-  prepared.set(key, queries);
-  return queries;
-}
-
-function prepareList(kind: Kind) {
-  const [status, by] = kind;
-  const version = status === 'active' ? 'domains_version' : 'all_domains_version';
-  return {
-    head: prepareQuery((db, param: Param<DomainsQuery>) => {
-      // There are few paused ones among all; active ones are counted.
-      const isAll = by === 'all' && status === 'all';
-      const counted = selectDomains(db, param, isAll ? ['paused', by] : kind)
-        .select(({ fn }) => fn.countAll<number>().as('counted'))
-        .as('counted');
-      const list = dialectOf(db).typed(param('list'), 'text');
-      return db
-        .selectFrom(['account', counted])
-        .select(sql<number>`counted${isAll ? sql` + domains_total` : sql``}`.as('total'))
-        .select([sql<string>`${list} || ${sql.ref(version)}`.as('version'), `${version} as whole`])
-        .where('id', '=', param('accountId'));
-    }),
-    from: prepareQuery((db, param: Param<DomainsQuery & ItemsQuery>) =>
-      dialectOf(db).jsonRows(
-        db,
-        selectDomains(db, param, kind)
-          .where('name', '>=', param('from'))
-          .where(isVersion(`account.${version}`, [param('accountId'), param('version')]))
-          .orderBy('name')
-          .limit(param('limit'))
-          .offset(param('skip')),
-        fieldsOfDomain(db),
-      ),
-    ),
-  };
-}
-
-function selectDomains<P extends DomainsQuery>(
-  db: Kysely<Tables>,
-  param: Param<P>,
-  [status, by]: Kind,
-) {
-  return db
-    .selectFrom('domain')
-    .where('account_id', '=', param('accountId'))
-    .$if(status !== 'all', (domains) => domains.where('status', '=', status as DomainStatus))
-    .$if(by === 'name', (domains) => domains.where('name', '=', param('name')))
-    .$if(by === 'below', (domains) =>
-      domains
-        .where('reversed', '>', param('above'))
-        .where('reversed', '<', sql<string>`${param('above')} || '~'`),
-    );
-}
+/** There are few paused ones among all; active ones are counted. */
+const allHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
+  db
+    .selectFrom('account')
+    .select(({ selectFrom }) =>
+      sql<number>`domains_total + ${selectFrom('domain')
+        .select(({ fn }) => fn.countAll().as('paused'))
+        .where('account_id', '=', param('accountId'))
+        .where('status', '=', 'paused')}`.as('total'),
+    )
+    .select('all_domains_version as version')
+    .where('id', '=', param('accountId')),
+);

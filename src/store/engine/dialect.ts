@@ -1,5 +1,4 @@
 import type {
-  Compilable,
   CompiledQuery,
   DatabaseConnection,
   DialectAdapter,
@@ -7,7 +6,6 @@ import type {
   Kysely,
   QueryResult,
   RawBuilder,
-  SelectQueryBuilder,
   SqlBool,
 } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
@@ -42,12 +40,11 @@ export interface Dialect {
    * over one text costs a quarter less than handing over eight columns and making the same text of them.
    */
   readonly jsonRow: <F extends JsonFields>(fields: F) => RawBuilder<JsonText<JsonRow<F>>>;
-  /** The rows of a query without columns, each as `jsonRow` makes it. No JSON is made of skipped rows. */
-  readonly jsonRows: <T extends keyof Tables, F extends JsonFields>(
-    db: Kysely<Tables>,
-    query: SelectQueryBuilder<Tables, T, object>,
+  /** Selects each row as `jsonRow` makes it, of a query from `from` on. No JSON is made of skipped rows. */
+  readonly jsonRows: <F extends JsonFields>(
     fields: F,
-  ) => Compilable<JsonItem<JsonRow<F>>>;
+    from: RawBuilder<unknown>,
+  ) => RawBuilder<JsonItem<JsonRow<F>>>;
   /** A column that has JSON text, as a part of a `jsonRow`. */
   readonly asJson: <T>(column: Expression<string>) => RawBuilder<T>;
   /** A column that has an instant, as a part of a `jsonRow`. */

@@ -4,7 +4,7 @@ import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import { findChange } from './changes.ts';
 import type { FollowableHead, Head } from './heads.ts';
-import { type Page, type PagedList, type PageOf, toItems, toWhole } from './page.ts';
+import { type Page, type PagedList, type PageOf, toItems } from './page.ts';
 
 /* What came to a list after a cursor, oldest change first. It is counted: 10,000 items take 0.2 ms. */
 
@@ -21,27 +21,19 @@ export interface FollowedItem<Item> extends JsonItem<Item> {
   readonly key: number;
 }
 
-/** How many items have a greater key, and what no other state of these items has. */
-export interface CountedItems {
-  readonly total: number;
-  readonly state: string | number | null;
-}
-
 /** A list that clients can follow. Its head is that of all its items. */
 export interface FollowedList<Item> extends PagedList<Item> {
-  readonly id: string;
   readonly accountId: string;
   readonly head: BoundQuery<FollowableHead>;
   readonly after: (query: ItemsAfterQuery) => BoundQuery<FollowedItem<Item>>;
-  readonly countAfter: (key: number) => BoundQuery<CountedItems>;
+  /** How many items have a greater key. */
+  readonly countAfter: (key: number) => BoundQuery<{ readonly total: number }>;
 }
 
-/** The head of what came after a cursor. Its version changes when, and only when, that changes. */
+/** The head of what came after a cursor, with the version of the whole. */
 export interface FollowedHead extends Head {
   /** The key that items come after, and the newest change. */
   readonly cursor: Cursor;
-  /** The version by which the items are read. */
-  readonly listVersion: string;
 }
 
 /** `no_list`: not for this caller. `expired`: the database lost the cursor's change, or an item was removed since. */
@@ -108,8 +100,8 @@ function* planItems<Item>(
   list: FollowedList<Item>,
   { page: { limit, offset }, head }: Wanted,
 ): Plan<FollowedPage<Item> | undefined> {
-  const { total, version, cursor, listVersion } = head;
-  const wanted = { after: cursor.key, skip: offset, limit, version: listVersion };
+  const { total, version, cursor } = head;
+  const wanted = { after: cursor.key, skip: offset, limit, version };
   const rows = yield* ask(list.after(wanted));
   const last = rows.at(-1);
   if (last === undefined) return undefined;
@@ -130,17 +122,13 @@ function* planAfter<Item>(
   if (start !== 'start' && !(yield* isGood(list, start, head))) return 'expired';
   const { number, nonce } = head;
   const key = start === 'start' ? 0 : start.key;
-  const { total, state } = key >= head.key ? NONE : yield* count(list, key);
-  // Other lists may be in the same state.
-  const version = [list.id, total, state].join('.');
-  return { total, version, cursor: { key, number, nonce }, listVersion: toWhole(head) };
+  const total = key >= head.key ? 0 : yield* count(list, key);
+  return { total, version: head.version, cursor: { key, number, nonce } };
 }
 
-const NONE: CountedItems = { total: 0, state: null };
-
-function* count<Item>({ countAfter }: FollowedList<Item>, key: number): Plan<CountedItems> {
+function* count<Item>({ countAfter }: FollowedList<Item>, key: number): Plan<number> {
   const [counted] = yield* ask(countAfter(key));
-  return counted ?? NONE;
+  return counted?.total ?? 0;
 }
 
 /** Nothing says that the database lost a change that is forgotten. */

@@ -7,8 +7,6 @@ import { dialectOf } from '../engine/dialect.ts';
 export interface Head {
   readonly total: number;
   readonly version: string;
-  /** The version of the list of which this one is a part: it changes more often. */
-  readonly whole?: string;
 }
 
 /** The head of a list that clients can follow. */

@@ -5,7 +5,7 @@ import type { JsonItem, JsonText } from '../engine/dialect.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Head } from './heads.ts';
-import { type DaysQuery, findPageStart, type PageStart } from './timeline.ts';
+import { type DaysQuery, findPageStart, type PageStart, sumDays } from './timeline.ts';
 
 /** The requested part of a list: `limit` items after the first `offset`. */
 export type Page = {
@@ -27,15 +27,16 @@ export function takeFitting<Item>(items: readonly Item[], toBytes: (item: Item) 
 }
 
 export interface PagedList<Item> {
-  /** The id of its cursors, where clients can follow it. */
-  readonly id?: string;
+  readonly id: string;
   /** Its items by day, latest first (timeline.ts). Of a list without them, all items before a page are skipped. */
-  readonly days?: DaysQuery;
+  readonly days: DaysQuery | undefined;
   /** The unique value by which it is ordered, where an item has one. */
-  keyOf?(item: Item): string;
-  /** The list's total and version. No row when the list does not exist for the caller. */
+  readonly keyOf: ((item: object) => string) | undefined;
+  /** The total and version of the whole. No row when the list does not exist for the caller. */
   readonly head: BoundQuery<Head>;
-  /** The items from a start on while the list, or the whole that it is a part of, has this version; none when it has another. */
+  /** How many items of the whole it has; undefined when it is the whole. Counts of days say it where they are kept. */
+  readonly count: (() => BoundQuery<{ readonly total: number }>) | undefined;
+  /** The items from a start on while the whole has this version; none when it has another. */
   readonly items: (query: ItemsQuery) => BoundQuery<JsonItem<Item>>;
 }
 
@@ -44,7 +45,7 @@ export type ItemsQuery = Start & {
   readonly version: string;
 };
 
-/** A page of a list, with the list's total and version from the same snapshot. */
+/** A page of a list, with its total, and the version of the whole, from the same snapshot. */
 export interface PageOf<Item> extends Head {
   readonly items: readonly JsonText<Item>[];
 }
@@ -68,7 +69,7 @@ export function readPage<Item>(
 }
 
 /**
- * The same for a caller that has read the head; from a replica, when its list is no older. While the list has not
+ * The same for a caller that has read the head; from a replica, when its list is no older. While the whole has not
  * changed since, one query is enough: it finds items only in the snapshot of that head.
  */
 export async function readCurrentPage<Item>(
@@ -77,10 +78,10 @@ export async function readCurrentPage<Item>(
   { page, head }: { readonly page: Page; readonly head: Head },
 ): Promise<PageOf<Item>> {
   // The generator is done at once when it needs no counts.
-  const step = findStartOf(list, page, head).next([]);
-  const start = step.done ? step.value : undefined;
+  const step = list.count ? undefined : findStartOf(list, page, head).next([]);
+  const start = step?.done ? step.value : undefined;
   if (start !== undefined) {
-    const query = list.items({ limit: page.limit, version: toWhole(head), ...start });
+    const query = list.items({ limit: page.limit, version: head.version, ...start });
     const rows = await reader.readNoOlder(
       (from) => from.readAll(query),
       (found) => found.length > 0,
@@ -95,60 +96,76 @@ export async function readCurrentPage<Item>(
 }
 
 function* planPage<Item>(list: PagedList<Item>, page: Page): Plan<PageOf<Item>> {
-  const [head] = yield* ask(list.head);
+  const [whole] = yield* ask(list.head);
   // It was there a moment ago.
-  if (head === undefined) throw new Failure('not_found', 'No such domain.');
+  if (whole === undefined) throw new Failure('not_found', 'No such domain.');
+  const head = { ...whole, total: yield* count(list, whole) };
   const start = yield* findStartOf(list, page, head);
   // The head says that nothing is left, so no query has to find it out.
   if (start === undefined) return { ...head, items: [] };
-  const rows = yield* ask(list.items({ limit: page.limit, version: toWhole(head), ...start }));
+  const rows = yield* ask(list.items({ limit: page.limit, version: head.version, ...start }));
   return toPage(list, page, head, rows);
 }
+
+function* count(list: PagedList<unknown>, { total, version }: Head): Plan<number> {
+  if (list.count === undefined || total === 0) return total;
+  if (list.days !== undefined)
+    return yield* sumDays({ query: list.days, version: toState(list, version) });
+  const key = toState(list, version);
+  const known = totals.get(key) ?? (yield* ask(list.count()))[0]?.total ?? 0;
+  totals.set(key, known);
+  return known;
+}
+
+/** How many items lists have of which no days are counted: to count 12,500 reports of a reporter takes 0.6 ms. */
+const totals = new LRUCache<string, number>({ max: 10_000 });
+
+/** A version is random, and stands for one state of the whole. */
+const toState = ({ id }: PagedList<unknown>, version: string) => `${id} ${version}`;
 
 /** `from`: the smallest key that can be on the page. */
 type Start = PageStart & { readonly from: string };
 
 function* findStartOf(
-  { days, keyOf }: PagedList<unknown>,
+  list: PagedList<unknown>,
   { offset }: Page,
   { total, version }: Head,
 ): Plan<Start | undefined> {
   if (offset >= total) return undefined;
+  const { days, keyOf } = list;
+  const state = toState(list, version);
   if (days !== undefined)
-    return { from: '', ...(yield* findPageStart({ query: days, version }, offset)) };
+    return { from: '', ...(yield* findPageStart({ query: days, version: state }, offset)) };
   const place = Math.floor(offset / PLACES_APART);
   const isBefore = (found: Place | undefined) => found !== undefined && found.offset <= offset;
   const known =
-    keyOf && [place, place - 1].map((at) => places.get(`${version} ${at}`)).find(isBefore);
+    keyOf && [place, place - 1].map((at) => places.get(`${state} ${at}`)).find(isBefore);
   return { from: known?.key ?? '', until: END_OF_TIME, skip: offset - (known?.offset ?? 0) };
 }
 
 type Place = { readonly offset: number; readonly key: string };
 
 /**
- * The first items of pages, by the list's version, which stands for one state of one list: a page begins by the key of one
+ * The first items of pages, by the state of their list: a page begins by the key of one
  * nearby, because to skip 50,000 items costs 35 times as much as a page.
  */
 const places = new LRUCache<string, Place>({ max: 20_000 });
 const PLACES_APART = 200;
 
 function toPage<Item>(
-  { keyOf }: PagedList<Item>,
+  list: PagedList<Item>,
   { offset }: Page,
   head: Head,
   rows: readonly JsonItem<Item>[],
 ): PageOf<Item> {
   const [first] = rows;
-  if (keyOf && first)
-    places.set(`${head.version} ${Math.floor(offset / PLACES_APART)}`, {
+  if (list.keyOf && first)
+    places.set(`${toState(list, head.version)} ${Math.floor(offset / PLACES_APART)}`, {
       offset,
-      key: keyOf(JSON.parse(first.item)),
+      key: list.keyOf(JSON.parse(first.item)),
     });
   return { ...head, items: toItems(rows) };
 }
-
-/** The version of the list that has all items of this one. */
-export const toWhole = ({ whole, version }: Head): string => whole ?? version;
 
 export function toItems<Item>(rows: readonly JsonItem<Item>[]): JsonText<Item>[] {
   return rows.map(({ item }) => item);

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import {
   BEGIN_OF_TIME,
@@ -49,14 +48,14 @@ const WHOLE = { part: 0, from: toDay(BEGIN_OF_TIME), to: toDay(END_OF_TIME) };
 export function toItemsOfDays(
   list_id: string,
   items: readonly CountedItem[],
-  { by = 1, newest = 0 } = {},
+  { by = 1 } = {},
 ): ItemsOfDay[] {
   const days = new Map<string, ItemsOfDay>();
   for (const { at, parts = [] } of items)
     for (const part of [WHOLE.part, ...parts]) {
       const day = toDay(at);
       const { items = 0 } = days.get(`${part} ${day}`) ?? {};
-      days.set(`${part} ${day}`, { list_id, part, day, items: items + by, newest });
+      days.set(`${part} ${day}`, { list_id, part, day, items: items + by });
     }
   return [...days.values()];
 }
@@ -66,13 +65,11 @@ type ItemsOfDay = {
   readonly part: number;
   readonly day: Day;
   readonly items: number;
-  /** The number of the change with which they came; 0 where none is kept. */
-  readonly newest: number;
 };
 
 /** The rows must have each list, part and day only once. */
 export const itemUpserts = prepareRows(
-  ['list_id', 'part', 'day', 'items', 'newest'],
+  ['list_id', 'part', 'day', 'items'],
   (db, rows: readonly RowOf<ItemsOfDay>[]) =>
     db
       .insertInto('list_day')
@@ -80,7 +77,6 @@ export const itemUpserts = prepareRows(
       .onConflict((oc) =>
         oc.columns(['list_id', 'part', 'day']).doUpdateSet((eb) => ({
           items: eb('list_day.items', '+', eb.ref('excluded.items')),
-          newest: sql<number>`case when excluded.newest > list_day.newest then excluded.newest else list_day.newest end`,
         })),
       ),
 );
@@ -102,16 +98,30 @@ export type PageStart = {
 };
 
 /** Where the page at an offset below the list's total begins. The version is that of the snapshot that is read. */
-export function* findPageStart(
-  { query, version }: { readonly query: DaysQuery; readonly version: string },
-  offset: number,
-): Plan<PageStart> {
+export function* findPageStart({ query, version }: DaysOfVersion, offset: number): Plan<PageStart> {
   if (offset === 0) return { until: END_OF_TIME, skip: 0 };
-  const days = counted.get(version) ?? countBefore(yield* ask(query));
-  counted.set(version, days);
+  const days = yield* readDays({ query, version });
   const found = days.find(({ before, items }) => before + items > offset);
   if (found === undefined) throw new Error('The counts of a list are less than its total.');
   return { until: `${found.day}T23:59:59Z`, skip: offset - found.before };
+}
+
+/** How many items a list has on its days. */
+export function* sumDays(of: DaysOfVersion): Plan<number> {
+  const last = (yield* readDays(of)).at(-1);
+  return last === undefined ? 0 : last.before + last.items;
+}
+
+/** Days, and what no other state of their list has: its id and its version. */
+interface DaysOfVersion {
+  readonly query: DaysQuery;
+  readonly version: string;
+}
+
+function* readDays({ query, version }: DaysOfVersion): Plan<readonly CountedDay[]> {
+  const days = counted.get(version) ?? countBefore(yield* ask(query));
+  counted.set(version, days);
+  return days;
 }
 
 interface CountedDay {
@@ -125,7 +135,7 @@ interface CountedDay {
 const MAX_DAYS = 100_000;
 
 /**
- * The days of lists, by the list's version: reading three years of them takes 0.5 ms. A version is random and never
+ * The days of lists, by the list and its version: reading three years of them takes 0.5 ms. A version is random and never
  * used again, so it stands for one state of one list, whichever database it is in.
  */
 const counted = new LRUCache<string, readonly CountedDay[]>({

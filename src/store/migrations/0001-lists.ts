@@ -25,8 +25,6 @@ export const LISTS = {
       part: orZero(count()),
       day: day(),
       items: count(),
-      /** Of reports: the number of the account's change with which one came last. */
-      newest: orZero(count()),
     },
     clusteredBy: 'list_id, part, day',
     storage: UPDATED_IN_PLACE,

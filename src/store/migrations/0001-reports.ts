@@ -188,8 +188,6 @@ export const REPORTS = {
       day: day(),
       // It is as long as the day: PostgreSQL leaves no space between the two.
       reports: number(),
-      /** The greatest number that a report of the domain had when one came to the day last. */
-      newest: orZero(count()),
       messages: count(),
       aligned: count(),
       dkim_aligned: orZero(count()),

@@ -47,10 +47,9 @@ export async function addToLists(
     return headUpdate({ accountId, reports: reports.length, ...list, domainsVersion, allVersion });
   });
   const taken = (await runAllPrepared(tx, updates)).flat();
-  const items = ordered.flatMap(({ accountId, reports }, i) => {
-    const newest = taken[i]?.number ?? 0;
-    return toItemsOfDays(accountReportList(accountId), toItems(reports), { newest });
-  });
+  const items = ordered.flatMap(({ accountId, reports }) =>
+    toItemsOfDays(accountReportList(accountId), toItems(reports)),
+  );
   const changes = taken
     .filter((_, i) => ordered[i]?.reports.length)
     .map(({ seq, number }) => toRow({ at }, { accountSeq: seq, number, nonce }));

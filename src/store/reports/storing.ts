@@ -62,7 +62,6 @@ function toDays(reports: readonly NewReport[]) {
       return {
         ...placeOf(row),
         reports: some.length,
-        newest: null,
         ...countEach((column) => some.reduce((all, { row }) => addSafely(all, row[column]), 0)),
         policy: some.map((one) => toPolicyTags(one.policyPublished)).findLast(Boolean) ?? null,
       };

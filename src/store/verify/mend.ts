@@ -52,12 +52,11 @@ async function mendListDay(tx: Tx, { id }: Owner, { table, at, right }: Differen
   const [day = '', text = '0'] = (at ?? '').split(' ');
   const place = { list_id, part: Number(text), day };
   const row = tx.deleteFrom('list_day').where(({ and }) => and(place));
-  const [deleted] = await row.returning('newest').execute();
+  await row.execute();
   if (right === null) return;
-  const newest = deleted?.newest ?? 0;
   await tx
     .insertInto('list_day')
-    .values({ ...place, items: Number(right), newest })
+    .values({ ...place, items: Number(right) })
     .execute();
 }
 

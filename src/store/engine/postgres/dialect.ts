@@ -8,10 +8,8 @@ const POSTGRES_DIALECT: Dialect = {
   jsonRow: (fields) =>
     sql`(select row_to_json(item)::text from (select ${sql.join(toColumns(fields))}) as item)`,
   // PostgreSQL computes the columns of skipped rows too. The outer query does nothing that changes the order.
-  jsonRows: (db, query, fields) =>
-    db
-      .selectFrom(query.select(toColumns(fields) as never).as('page'))
-      .select(sql<string>`row_to_json(page)::text`.as('item')) as never,
+  jsonRows: (fields, from) =>
+    sql`select row_to_json(page)::text as item from (select ${sql.join(toColumns(fields))} ${from}) as page`,
   asJson: (column) => sql`${column}::json`,
   // 0.25 µs an instant; to_char takes 0.45 µs. row_to_json would write `+00:00` instead of `Z`.
   asInstant: (column) => sql`replace((${column} at time zone 'UTC')::text, ' ', 'T') || 'Z'`,

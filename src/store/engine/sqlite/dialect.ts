@@ -7,7 +7,7 @@ const jsonRow: Dialect['jsonRow'] = (fields) => jsonBuildObject(fields as never)
 
 const SQLITE_DIALECT: Dialect = {
   jsonRow,
-  jsonRows: (_db, query, fields) => query.select(jsonRow(fields).as('item')) as never,
+  jsonRows: (fields, from) => sql`select ${jsonRow(fields)} as item ${from}`,
   asJson: (column) => sql`json(${column})`,
   asInstant: (column) => sql`${column}`,
   isIn: (column, list) => sql`${column} in (select value from json_each(${list}))`,
