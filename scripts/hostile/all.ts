@@ -1,4 +1,5 @@
 import { HOSTILE_CONTAINERS } from './containers.ts';
+import { HOSTILE_COSTS } from './costly.ts';
 import { HOSTILE_MAILS } from './mail.ts';
 import { HOSTILE_ARCHIVES } from './many.ts';
 import { HOSTILE_VALUES } from './values.ts';
@@ -11,4 +12,5 @@ export const HOSTILE = {
   XML: HOSTILE_XML,
   values: HOSTILE_VALUES,
   archives: HOSTILE_ARCHIVES,
+  costs: HOSTILE_COSTS,
 } as const;

@@ -30,10 +30,12 @@ const COSTS = {
   fieldChar: 900,
   /** A byte that is hashed to check a signature, a line of it whose blanks do not count, two names of fields that are compared. */
   hashedByte: 10,
-  unevenLine: 1_200,
+  unevenLine: 600,
   compared: 5,
   /** What looks like the beginning of a message, like a boundary, or like a value of S/MIME. */
   match: 300,
+  /** An entry of the directory of a zip, read or not. */
+  entry: 5_000,
   member: 30_000,
   xmlByte: 7,
   /** A tag, a text, an entity, a comment, the name or the value of an attribute, a character that is repaired. */
@@ -50,9 +52,18 @@ const COSTS = {
  */
 const COST = { base: 100e6, firstBytes: MIB / 2, perByte: 6_000, perFurtherByte: 2_500 };
 
-/** CPU time after which reading is given up for now: an input within its budget needs it only on a very slow machine. */
-export function maxCpuMs(inputBytes: number): number {
-  return 10_000 + (10 * findMax(COST, inputBytes)) / 1e6;
+/** What a new process needs before it reads: libraries are loaded and compiled. */
+const START_MS = 1_000;
+
+/** CPU time after which reading is given up for now: what an input may cost, of which honest ones need less than half. */
+export function maxCpuMs(inputBytes: number, options: Spending): number {
+  return START_MS + maxCost(inputBytes, options) / 1e6;
+}
+
+/** What anybody can send costs no more than the largest honest report, whatever its size. */
+function maxCost(inputBytes: number, { isMailed = false, isBrief = false }: Spending): number {
+  const cost = findMax(isMailed ? { ...COST, perFurtherByte: 0 } : COST, inputBytes);
+  return cost * (isBrief ? BRIEF_SHARE : 1);
 }
 
 /** The share of it for an input that others may wait behind. Nearly all honest ones need less. */
@@ -88,6 +99,8 @@ export function estimateBytes(report?: Pick<AggregateReport, 'content'>): number
 }
 
 export interface Spending {
+  /** Whether it came as a mail, which anybody can send. */
+  readonly isMailed?: boolean | undefined;
   /** Whether others wait behind the input. */
   readonly isBrief?: boolean | undefined;
   /** What finding out who sent it has cost. */
@@ -113,19 +126,15 @@ export class Budget {
   /** Whether a limit was exceeded; the rest of the input is then not read. */
   isSpent = false;
 
-  constructor(
-    inputBytes: number,
-    limits: Partial<Limits> = {},
-    { isBrief = false, spent = 0 }: Spending = {},
-  ) {
+  constructor(inputBytes: number, limits: Partial<Limits> = {}, options: Spending = {}) {
     this.inputBytes = inputBytes;
     this.#limits = {
       unpackedBytes: 256 * MIB + UNPACKED_PER_INPUT_BYTE * inputBytes,
       members: 10_000 + inputBytes / 100,
       ...limits,
     };
-    this.#maxCost = findMax(COST, inputBytes) * (isBrief ? BRIEF_SHARE : 1);
-    this.cost = spent;
+    this.#maxCost = maxCost(inputBytes, options);
+    this.cost = options.spent ?? 0;
   }
 
   /** Every loop over the input's content calls this. */

@@ -103,8 +103,10 @@ async function* readInput(
   input: Input,
 ): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
-  const { isBrief, from, spent } = input;
-  const options = { nowMs: now().getTime(), isBrief, isVerified: Boolean(from), spent };
+  const { isBrief, from, spent, isMail = false, sender } = input;
+  const isMailed = isMail && sender === undefined;
+  const spending = { isBrief, isMailed, spent };
+  const options = { ...spending, nowMs: now().getTime(), isVerified: Boolean(from) };
   let reports = 0;
   for await (const parsed of parser.parse(input.bytes, options)) {
     if (from !== undefined && reports >= MAX_MAILED)

@@ -5,10 +5,12 @@ import type { Budget } from '../budget.ts';
 import type { Content } from '../content.ts';
 
 /**
- * Up to this size, data is inflated in one synchronous call: 17 µs for a usual report, where a stream costs ten times
- * that for the thread pool. An attempt with larger data wastes about 2 ms.
+ * Up to these sizes, data is inflated in one synchronous call: 17 µs for a usual report, where a stream costs ten times
+ * that for the thread pool. An attempt with other data gives nothing, and costs as much as all that it may have read.
  */
-const SMALL_BYTES = 1024 * 1024;
+const SMALL = { packed: 128 * 1024, unpacked: 1024 * 1024 };
+/** What a stream costs, in members. */
+const STREAM_MEMBERS = 10;
 /** Truncated data gives what there is, without an error: the XML parser finds the error. */
 const OPTIONS = { chunkSize: 64 * 1024, finishFlush: constants.Z_SYNC_FLUSH };
 
@@ -26,35 +28,39 @@ interface InflateOptions {
  * node's own gunzip rejects a gzip with CR LF after its trailer, which Mimecast sends.
  */
 export async function* inflate(bytes: Uint8Array, { budget, onEnd }: InflateOptions): Content {
-  const small = inflateSmall(bytes);
+  const small = inflateSmall(bytes, budget);
   if (small === undefined) return yield* inflateLarge(bytes, { budget, onEnd });
   budget.scan(small.consumed);
-  budget.spend('packedByte', small.consumed);
-  budget.unpack(small.output.length);
   if (small.output.length > 0) yield small.output;
   onEnd?.(small.consumed);
 }
 
-/** undefined when the data, packed or unpacked, is larger than SMALL_BYTES. */
-function inflateSmall(bytes: Uint8Array) {
-  const start = bytes.subarray(0, SMALL_BYTES);
+/** undefined when the data, packed or unpacked, is larger than SMALL. */
+function inflateSmall(bytes: Uint8Array, budget: Budget) {
+  const start = bytes.subarray(0, SMALL.packed);
+  let [consumed, unpacked] = [start.length, SMALL.unpacked];
   try {
     // The types do not declare that `info` returns the engine, which counts the consumed bytes.
     const { buffer, engine } = inflateRawSync(start, {
       ...OPTIONS,
       chunkSize: Math.min(OPTIONS.chunkSize, MIN_CHUNK_BYTES + 16 * start.length),
-      maxOutputLength: SMALL_BYTES,
+      maxOutputLength: SMALL.unpacked,
       info: true,
     }) as unknown as { buffer: Buffer; engine: InflateRaw };
-    const isCut = start.length < bytes.length && engine.bytesWritten === start.length;
-    return isCut ? undefined : { output: buffer, consumed: engine.bytesWritten };
+    [consumed, unpacked] = [engine.bytesWritten, buffer.length];
+    const isCut = start.length < bytes.length && consumed === start.length;
+    return isCut ? undefined : { output: buffer, consumed };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined;
     throw damaged(error);
+  } finally {
+    budget.spend('packedByte', consumed);
+    budget.unpack(unpacked);
   }
 }
 
 async function* inflateLarge(bytes: Uint8Array, { budget, onEnd }: InflateOptions): Content {
+  budget.spend('member', STREAM_MEMBERS);
   const input = Readable.from(toSlices(bytes, budget), { highWaterMark: 1 });
   const stream = createInflateRaw(OPTIONS);
   input.once('error', (error) => stream.destroy(error)).pipe(stream);

@@ -27,6 +27,8 @@ const DECODERS: ReadonlyMap<string, (budget: Budget) => Decode> = new Map([
 export const UUENCODED = /^begin [0-7]{3,4} \S/m;
 /** A line of 63 bytes, the most that its first character can say. */
 const MAX_UU_CHARS = 85;
+/** What such a line costs, in lines. */
+const LINES_PER_UU = 6;
 /** Blanks before what decides whether a text is in base64. */
 const START_BYTES = 100;
 
@@ -89,6 +91,7 @@ function uuencode(budget: Budget): Decode {
     if (state === 'before' && UUENCODED.test(line)) state = 'within';
     else if (state === 'within') {
       const bytes = decodeUuLine(line);
+      budget.spend('decodedByte', bytes.length);
       if (bytes.length === 0) state = 'behind';
       return bytes;
     }
@@ -97,7 +100,7 @@ function uuencode(budget: Budget): Decode {
   return (slice) => {
     const lines = (held + Buffer.from(slice).toString('latin1')).split('\n');
     held = slice.length === 0 ? '' : (lines.pop() ?? '').slice(0, MAX_UU_CHARS);
-    budget.spend('line', lines.length);
+    budget.spend('line', LINES_PER_UU * lines.length);
     return Buffer.concat(lines.map(decodeLine));
   };
 }
@@ -106,8 +109,10 @@ function decodeUuLine(line: string): Uint8Array {
   const text = line.trimEnd();
   const toSix = (at: number) => ((text.charCodeAt(at) || BLANK) - BLANK) & 63;
   const out = Buffer.alloc(toSix(0));
+  // Blanks that are missing are zeros, which are there already; those of an unfinished unit are not.
+  const end = text.length + 3;
   let [bits, count, length] = [0, 0, 0];
-  for (let at = 1; length < out.length; at += 1) {
+  for (let at = 1; length < out.length && at < end; at += 1) {
     bits = ((bits << 6) | toSix(at)) & 0xffff;
     count += 6;
     if (count < 8) continue;
@@ -119,18 +124,52 @@ function decodeUuLine(line: string): Uint8Array {
 
 /** RFC 2045, 6.7: soft line ends, blanks before line ends, and bytes in hexadecimal. */
 function quotedPrintable(): Decode {
-  let held = '';
+  let held: Buffer = Buffer.alloc(0);
   return (slice) => {
-    const text = held + Buffer.from(slice).toString('latin1');
-    held = slice.length === 0 ? '' : (UNFINISHED.exec(text.slice(-80))?.[0] ?? '');
-    return decodeQuoted(text.slice(0, text.length - held.length));
+    const bytes = Buffer.concat([held, slice]);
+    const unfinished = UNFINISHED.exec(bytes.toString('latin1', Math.max(0, bytes.length - 80)));
+    const end = bytes.length - (slice.length === 0 ? 0 : (unfinished?.[0].length ?? 0));
+    held = bytes.subarray(end);
+    return decodeHex(joinLines(bytes.subarray(0, end)));
   };
 }
 
-function decodeQuoted(text: string): Uint8Array {
-  const joined = text.replace(/=[ \t]*\r?\n/g, '');
-  const decoded = joined.replace(/=([\da-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(decoded, 'latin1');
+const [EQUALS, TAB, CR, LF] = [0x3d, 9, 13, 10];
+
+/** Without soft line ends. In place: there are never more bytes than before. */
+function joinLines(bytes: Buffer): Buffer {
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    const end = byte === EQUALS ? findLineEnd(bytes, at + 1) : -1;
+    if (end < 0) bytes[length++] = byte;
+    else at = end;
+  }
+  return bytes.subarray(0, length);
+}
+
+/** Where the line ends that has nothing but blanks from here on; -1 when it has more. */
+function findLineEnd(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === BLANK || bytes[at] === TAB) at += 1;
+  if (bytes[at] === CR) at += 1;
+  return bytes[at] === LF ? at : -1;
+}
+
+/** -1 for a byte that is no digit. */
+const HEX = Int8Array.from({ length: 256 }, (_, byte) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()),
+);
+
+function decodeHex(bytes: Buffer): Buffer {
+  const toDigit = (at: number) => HEX[bytes[at] ?? 0] ?? -1;
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    const [high, low] = byte === EQUALS ? [toDigit(at + 1), toDigit(at + 2)] : [-1, -1];
+    const isHex = high >= 0 && low >= 0;
+    bytes[length++] = isHex ? high * 16 + low : byte;
+    if (isHex) at += 2;
+  }
+  return bytes.subarray(0, length);
 }

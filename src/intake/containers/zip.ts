@@ -32,6 +32,7 @@ export async function* readZip(
   for (let index = 1; ; index += 1) {
     const { done, value: entry } = await entries.next().catch(rethrowAsRefusal);
     if (done) return;
+    budget.spend('entry');
     // Another name of a member that was read.
     const key = [entry.relativeOffsetOfLocalHeader, entry.compressedSize, entry.crc32].join();
     if (read.has(key)) continue;

@@ -25,7 +25,7 @@ for (;;) await answer(deserialize(receive(receive(4).readUInt32LE())));
 
 async function answer({ size, asked }: ParserRequest): Promise<void> {
   const bytes = receive(size);
-  watchdog.start(maxCpuMs(size), size);
+  watchdog.start(maxCpuMs(size, 'claim' in asked ? asked.claim : asked), size);
   if ('claim' in asked) {
     const verdict = await localParser.check(bytes, asked.claim);
     await send({ documents: [], isEnd: true, verdict });

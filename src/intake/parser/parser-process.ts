@@ -107,7 +107,7 @@ async function* parseSurviving(
     const { end } = exchange;
     if (end === undefined) return;
     if (exchange.isBlamed({ isNew }))
-      return yield toRejected(toEnd(toRefusal(end, bytes), reports));
+      return yield toRejected(toEnd(toRefusal(end, maxCpuMs(bytes.length, options)), reports));
   }
 }
 
@@ -152,10 +152,10 @@ function toNotStarted({ signal, error }: End): Failure {
   return new Failure('unavailable', `The process that reads reports does not start: ${reason}.`);
 }
 
-function toRefusal({ signal }: End, { length }: Uint8Array): Refusal {
+function toRefusal({ signal }: End, cpuMs: number): Refusal {
   const failed = 'The process that reads ended: it ran out of memory or failed.';
   if (signal !== TOOK_TOO_LONG) return new Refusal('reader_failed', failed);
-  const seconds = Math.round(maxCpuMs(length) / 1000);
+  const seconds = Math.round(cpuMs / 1000);
   return new Refusal('unreadable', `Reading it was given up after ${seconds} s of CPU time.`);
 }
 

@@ -1,18 +1,14 @@
-import { Budget } from '../budget.ts';
+import { Budget, type Spending } from '../budget.ts';
 import { readDocuments } from '../containers/documents.ts';
 import type { IntakeDocument } from '../intake-document.ts';
 import { checkMail } from '../verification/check.ts';
 import type { Claim, Verification } from '../verification/claim.ts';
 
-export interface ParseOptions {
+export interface ParseOptions extends Spending {
   /** The time of receipt, in milliseconds. */
   readonly nowMs: number;
-  /** Reading is given up with `too_costly` at a share of the budget. */
-  readonly isBrief?: boolean | undefined;
   /** Whether it is a mail of which `check` said who sent it: nothing is read that this did not see. */
   readonly isVerified?: boolean | undefined;
-  /** What that has cost. */
-  readonly spent?: number | undefined;
 }
 
 /** Implementations differ in the process that parses. */

@@ -15,8 +15,7 @@ import { listTrustedResults } from './trusted-results.ts';
 
 /** Says who sent a mail, by the same header and body that the reader then reads. Throws nothing that a mail causes. */
 export async function checkMail(bytes: Uint8Array, claim: Claim): Promise<Verification> {
-  const { isBrief, spent } = claim;
-  const budget = new Budget(bytes.length, {}, { isBrief, spent });
+  const budget = new Budget(bytes.length, {}, claim);
   const dns = createResolver(claim.answers);
   try {
     const from = await findFrom(toBuffer(bytes), { ...claim, budget, dns });

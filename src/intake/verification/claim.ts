@@ -1,8 +1,9 @@
 import type { Instant } from '../../domain/instant.ts';
+import type { Spending } from '../budget.ts';
 import type { Answers, Question } from './answers.ts';
 
 /** What is known of how a mail came, and what DNS has answered about it. */
-export interface Claim {
+export interface Claim extends Spending {
   /** The address of an SMTP client that is not the operator's. */
   readonly client: string | undefined;
   readonly sender: string;
@@ -10,9 +11,6 @@ export interface Claim {
   readonly receivedAt: Instant;
   readonly trustedServers: readonly string[];
   readonly answers: Answers;
-  readonly isBrief?: boolean | undefined;
-  /** What checking it has cost so far. */
-  readonly spent: number;
 }
 
 export interface Verification {

@@ -16,7 +16,6 @@ export interface MailToCheck {
   readonly fields: readonly Field[];
   /** The header as it is in the mail. */
   readonly header: Buffer;
-  /** With CR LF at the ends of lines, as it was signed. */
   readonly body: Buffer;
 }
 
@@ -36,16 +35,18 @@ export function splitMail(mail: Buffer, budget: Budget): MailToCheck | undefined
   const author = fields.find(({ name }) => name === 'from')?.text ?? '';
   const isBounded = fields.length <= MAX_FIELDS && parsed.length <= MAX_PARSED;
   if (!isPlain || !isBounded || author.length > MAX_AUTHOR_CHARS) return undefined;
-  return { fields, header, body: toCrLf(mail.subarray(start), budget) };
+  return { fields, header, body: mail.subarray(start) };
 }
 
 const LONE_CR = /\r(?!\n)/;
 
-/** A folder's mails often have LF alone. */
-function toCrLf(body: Buffer, budget: Budget): Buffer {
-  budget.spend('decodedByte', body.length);
-  let at = body.indexOf(LF);
-  while (at > 0 && body[at - 1] === CR) at = body.indexOf(LF, at + 1);
-  if (at === -1) return body;
+/** With CR LF at the ends of lines, as it was signed: a folder's mails often have LF alone. */
+export function toCrLf(body: Buffer, budget: Budget): Buffer {
+  let hasBareLf = false;
+  for (let at = body.indexOf(LF); at >= 0; at = body.indexOf(LF, at + 1)) {
+    budget.spend('line');
+    hasBareLf ||= body[at - 1] !== CR;
+  }
+  if (!hasBareLf) return body;
   return Buffer.from(body.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1');
 }

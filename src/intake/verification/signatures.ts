@@ -2,7 +2,7 @@ import type { Signature } from 'mailauth/lib/dkim/dkim-verifier.js';
 import type { ToOrganizationalDomain } from '../../domain/dns/organizational-domain.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import type { Budget } from '../budget.ts';
-import type { MailToCheck } from './header.ts';
+import { type MailToCheck, toCrLf } from './header.ts';
 
 /** DKIM keys of fewer bits prove nothing (RFC 8301, 3.2). */
 const MIN_KEY_BITS = 1024;
@@ -99,17 +99,20 @@ export function listKeyNames({ signatureHeaders, arc, isSealTrusted }: Signature
 /** Hashes the body once for each way in which a signature that can count does it. */
 export async function hashBody(
   signatures: Signatures,
-  { body, fields }: MailToCheck,
+  mail: MailToCheck,
   budget: Budget,
 ): Promise<void> {
   const counting = signatures.signatureHeaders.filter(({ skip }) => skip === undefined);
   const names = counting.map(({ parsed }) => `${parsed.h?.value}`.split(':').length);
-  for (const count of names) budget.spend('compared', count * fields.length);
+  for (const count of names) budget.spend('compared', count * mail.fields.length);
   const hashes = signatures.bodyHashes.size;
-  budget.spend('hashedByte', hashes * body.length);
-  if (hashes > 0) budget.spend('unevenLine', hashes * countUneven(body));
-  // As one piece: the library would put pieces of a line together again and again.
-  if (hashes > 0) await signatures.nextChunk(body);
+  budget.spend('hashedByte', hashes * mail.body.length);
+  if (hashes > 0) {
+    const body = toCrLf(mail.body, budget);
+    budget.spend('unevenLine', hashes * countUneven(body));
+    // As one piece: the library would put pieces of a line together again and again.
+    await signatures.nextChunk(body);
+  }
   await signatures.finalChunk();
 }
 

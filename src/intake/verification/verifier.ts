@@ -53,7 +53,8 @@ export function createVerifier(deps: VerifierDeps): VerifyMails {
     const trustedServers = client === undefined ? deps.trustedServers : [];
     const { sender = '', helo = '' } = envelope;
     const answers = new Map<string, DnsAnswer>();
-    return { client, sender, helo, receivedAt, trustedServers, isBrief, answers, spent: 0 };
+    const spending = { isBrief, isMailed: true, spent: 0 };
+    return { client, sender, helo, receivedAt, trustedServers, answers, ...spending };
   };
   return async (mails) => {
     const all = mails.map((mail) => ({ ...mail, claim: toClaim(mail), verdict: NO_VERDICT }));
