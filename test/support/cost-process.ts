@@ -14,7 +14,7 @@ export interface Cost {
 
 const NOW = '2026-08-01T00:00:00Z';
 /** How much more than what was counted a reading may cost, and what small ones do. */
-export const MOST = { times: 1.5, moreMs: 40 };
+const MOST = { times: 1.5, moreMs: 40 };
 const TRIES = 3;
 const ASKED = toKey({ name: 's1._domainkey.reporter.example', type: 'TXT' });
 const CLAIM = {
