@@ -175,7 +175,12 @@ describe('a recipient', () => {
     ['an address elsewhere', 'victim@elsewhere.example', /^550 5\.1\.1/],
     ['a route through this server', '@mx.plumbline.example:victim@elsewhere.example', /^550 /],
     ['the percent hack', 'victim%elsewhere.example@mx.plumbline.example', /^550 /],
-    ['the postmaster', 'postmaster', /^550 /],
+    ['a name without a host', 'somebody', /^5/],
+    ['the postmaster (RFC 5321, 4.5.1)', 'Postmaster', /^250 /],
+    ['the postmaster of this host', 'postmaster@mx.plumbline.example', /^250 /],
+    ['the postmaster of another host', 'postmaster@other.example', /^550 /],
+    ['an account’s own address with a tag', `${TOKEN}+dmarc@mx.plumbline.example`, /^250 /],
+    ['an account’s own address in quotes', `"${TOKEN}"@mx.plumbline.example`, /^250 /],
   ])('that is %s: %s', async (_what, address, reply) => {
     const { port } = await anSmtpDoor();
     const client = await aTransaction(port);
