@@ -541,14 +541,16 @@ export interface components {
         /** @description Why a domain is not ready, or what to look at before. */
         readonly ReadinessReason: {
             /**
-             * @description `silent`: no report covers the last days. `own`: mail of the owner's fails. `undecided`: mail fails, and nobody
+             * @description `silent`: no report covers the last days. `own`: senders of the owner's fail in their latest days, or for `reject` when
+             *     they last sent in 120 days; with `yes`, a few of their messages do. `unsigned`: senders of the owner's pass by SPF
+             *     alone, on which `reject` must not rest. `unproven`: no report is of a file or of an established reporter. `undecided`: mail fails, and nobody
              *     has said whose it is. `forwarded`: mail that others pass on would be stopped. `stranger`: mail of scattered
              *     addresses, probably not the owner's, would be stopped. `no_passing_mail`: nothing passed in thirty days.
              *     `sends_after_all`: the domain is said to send no mail, and some passed. `few_data`: there are too few reports or
              *     messages. More codes may be added.
              * @example undecided
              */
-            readonly code: "silent" | "own" | "undecided" | "forwarded" | "stranger" | "no_passing_mail" | "sends_after_all" | "few_data";
+            readonly code: "silent" | "own" | "undecided" | "unsigned" | "forwarded" | "stranger" | "no_passing_mail" | "sends_after_all" | "unproven" | "few_data";
             /**
              * Format: int64
              * @description The messages that fail, or of `sends_after_all` those that passed, or of `few_data` all; null for others.
@@ -573,6 +575,8 @@ export interface components {
              * @example null
              */
             readonly days_to_go: number | null;
+            /** @description Who sent the messages, at most ten senders, most failures first; empty where a reason is of none. */
+            readonly senders: readonly components["schemas"]["StepSender"][];
         };
         /** @description What to do next for a domain, in words and as values. null stands for what the step does not name. */
         readonly NextStep: {
@@ -580,14 +584,14 @@ export interface components {
              * @description `resume`: the domain is paused. `first_reports`: none has come; publish `record`. `one_record`: DNS has several
              *     DMARC records. `publish_record`: DNS has none; publish `record`. `alert`: look into an alert of `alert_type`.
              *     `silent`: no report covers a day after `day`. `failing`: mail that may be the owner's fails; `senders` has the
-             *     first to look at. `forwarded`: much mail is passed on, by `senders`. `no_passing_mail`: say whether the domain
+             *     first to look at. `sign`: mail of the owner's passes by SPF alone; have `senders` sign as the domain. `forwarded`: much mail is passed on, by `senders`. `no_passing_mail`: say whether the domain
              *     sends mail. `lock`: it sends none; publish `record`. `sends_after_all`: it is said to send none, and `messages`
              *     passed. `wait`: for more reports. `enforce`: remove the tags that keep `policy` from some mail. `stronger`:
              *     publish `policy` in `tag`. `policy_unknown`: look the policy up in DNS. `nothing`: mail that fails is rejected.
              *     More codes may be added.
              * @example failing
              */
-            readonly code: "resume" | "first_reports" | "one_record" | "publish_record" | "alert" | "silent" | "failing" | "forwarded" | "no_passing_mail" | "lock" | "sends_after_all" | "wait" | "enforce" | "stronger" | "policy_unknown" | "nothing";
+            readonly code: "resume" | "first_reports" | "one_record" | "publish_record" | "alert" | "silent" | "failing" | "sign" | "forwarded" | "no_passing_mail" | "lock" | "sends_after_all" | "wait" | "enforce" | "stronger" | "policy_unknown" | "nothing";
             /**
              * @description A sentence for people. It may change; do not parse it.
              * @example Do you know mail.example.net? 125,100 of its 125,100 messages fail. Say whose they are.
@@ -1102,10 +1106,13 @@ export interface components {
              *     `pass_not_counted`: it passes for the domain, and receivers did not count it. `passes`: it passes for the domain.
              *     `name_is_own`: its name in DNS is the owner's. `service_as_itself`: a service authenticates it as itself, not as
              *     the domain. `private_address`: its address is private. `own_network`: it is beside a server of the owner's.
-             *     `unlisted_domain`: it is authenticated as another domain. `spf_refuses`: SPF forbids it, and no signature passes.
+             *     `unlisted_domain`: it is authenticated as another domain. `signed_as_sister`: as another domain of the owner's.
+             *     `other_customer`: a service sends it for a customer who is not the owner. `free_mail`: a person writes it from an
+             *     address at a mailbox provider. `signature_claimed`: it is signed as the domain, and no signature verifies, as
+             *     anybody can write it. `spf_refuses`: SPF forbids it, and no signature passes.
              *     `nothing_authenticates`: nothing does. More codes may be added.
              */
-            readonly reasons: readonly ("marked" | "scattered" | "signature_broken" | "listed_forwarder" | "receiver_says_forwarded" | "signature_carried" | "alignment_strict" | "partly_fails" | "pass_not_counted" | "passes" | "name_is_own" | "service_as_itself" | "private_address" | "own_network" | "unlisted_domain" | "spf_refuses" | "nothing_authenticates")[];
+            readonly reasons: readonly ("marked" | "scattered" | "signature_broken" | "listed_forwarder" | "receiver_says_forwarded" | "signature_carried" | "alignment_strict" | "partly_fails" | "pass_not_counted" | "passes" | "name_is_own" | "service_as_itself" | "signed_as_sister" | "other_customer" | "free_mail" | "signature_claimed" | "private_address" | "own_network" | "unlisted_domain" | "spf_refuses" | "nothing_authenticates")[];
             /**
              * @description What a stronger policy would do to its messages: `passing`, `own`, `undecided`, `forwarded`, `stranger` or
              *     `foreign`, as the schema `Standing` says. More values may be added.

@@ -8,6 +8,7 @@ import {
   toRecordName,
 } from '../domain/dns/dns-record.ts';
 import { addCheck } from '../domain/dns/dns-watch.ts';
+import { findInherited, type Inherited, toParents } from '../domain/dns/held-policy.ts';
 import { toInstant } from '../domain/instant.ts';
 import {
   type DomainToCheck,
@@ -48,23 +49,40 @@ interface RecordWatchDeps {
 /** @internal Tests and the benchmark call it too. */
 export async function checkDomain(deps: RecordWatchDeps, { id, name }: DomainToCheck) {
   const { store, thresholds, now, lookUp, evaluate } = deps;
-  const look = async (type: RecordType) => ({ type, value: await lookUp(type, name) });
+  const look = async (type: RecordType) => ({ type, ...(await lookUpHeld(lookUp, type, name)) });
   const answers = await Promise.all(RECORD_TYPES.map(look));
   const at = toInstant(now());
   const errors: unknown[] = [];
-  for (const { type, value } of answers) {
+  for (const { type, value, inherited } of answers) {
     if (value === undefined) continue;
     // One record whose state cannot be read must not keep the other from being checked.
     await updateDnsRecord(store.db, {
       domainId: id,
       type,
       at,
-      update: (known) => addCheck(known, { type, value, at }, thresholds),
+      update: (known) => addCheck(known, { type, value, inherited, at }, thresholds),
     }).catch((error) => errors.push(error));
   }
   if (answers.some(({ value }) => value !== undefined)) await evaluate(id);
   if (errors.length > 0) throw errors[0];
 }
+
+type Looked = { readonly value: RecordValue | undefined; readonly inherited?: Inherited };
+
+/** Where a name has no DMARC record, those of the domains above; one that is not answered leaves all unknown. */
+async function lookUpHeld(lookUp: LookUp, type: RecordType, name: string): Promise<Looked> {
+  const value = await lookUp(type, name);
+  if (type !== 'dmarc' || value !== null) return { value };
+  const above = await Promise.all(
+    toParents(name).map(async (from) => ({ from, value: await lookUp(type, from) })),
+  );
+  const answered = above.filter((one): one is Answered => one.value !== undefined);
+  if (answered.length < above.length) return { value: undefined };
+  const inherited = findInherited(answered);
+  return { value, ...(inherited && { inherited }) };
+}
+
+type Answered = { readonly from: string; readonly value: RecordValue };
 
 /**
  * Checks a shard's domains that were not checked lately, evenly distributed over `overMs` to spare resolvers. A slow

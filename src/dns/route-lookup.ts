@@ -1,4 +1,5 @@
-import { findRecord, toRecordName } from '../domain/dns/dns-record.ts';
+import { findMisspelt, findRecord, toRecordName } from '../domain/dns/dns-record.ts';
+import { findInherited, type Inherited, toParents } from '../domain/dns/held-policy.ts';
 import { isOfSameOwner } from '../domain/dns/organizational-domain.ts';
 import { toAuthorisationName } from '../domain/dns/records-to-publish.ts';
 import {
@@ -25,14 +26,26 @@ export async function checkReportRoute(
 
 async function findRouteFacts(dns: Dns, route: ReportRoute): Promise<RouteFacts> {
   const { domain, addresses } = route;
-  const record = await findDmarc(dns, toRecordName('dmarc', domain));
+  const texts = await dns.findTexts(toRecordName('dmarc', domain));
+  const record = texts && findRecord('dmarc', texts);
+  const misspelt = findMisspelt(texts ?? []);
+  const inherited = record === null ? await findAbove(dns, domain) : undefined;
   const host = findReportHost({ record, addresses });
   const isOtherOwner = !(await isOfSameOwner(host, domain));
   const [authorisation, exchangers] = await Promise.all([
     isOtherOwner ? findDmarc(dns, toAuthorisationName(domain, host)) : null,
     findExchangers(dns, host),
   ]);
-  return { ...route, record, host, isOtherOwner, authorisation, exchangers };
+  return { ...route, record, misspelt, inherited, host, isOtherOwner, authorisation, exchangers };
+}
+
+async function findAbove(dns: Dns, domain: string): Promise<Inherited | undefined> {
+  const above = await Promise.all(
+    toParents(domain).map(async (from) => {
+      return { from, value: (await findDmarc(dns, toRecordName('dmarc', from))) ?? null };
+    }),
+  );
+  return findInherited(above);
 }
 
 async function findDmarc(dns: Dns, name: string): Promise<Answer<string>> {

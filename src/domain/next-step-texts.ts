@@ -2,12 +2,16 @@ import { toAlertDays } from './alerts/alert-days.ts';
 import { findAlertText } from './alerts/alert-texts.ts';
 import { findRule } from './alerts/registry.ts';
 import type { PolicyTag } from './dns/dns-record.ts';
-import { toFirstRecord, toRejectRecord } from './dns/records-to-publish.ts';
+import type { KnownRecord } from './dns/held-policy.ts';
+import { toProposedRecord, toRuaTag } from './dns/records-to-publish.ts';
+import { findReportAddresses, normalizeAddress } from './dns/report-addresses.ts';
+import type { FailingSender, UnsignedSender } from './domain-facts.ts';
 import type { AlertStep, NextStep, Strangers } from './next-step.ts';
 import type { Standing } from './own-mail.ts';
 import { type Counts, failedOf } from './pass-rate.ts';
-import { type FailingSender, QUIET_DAYS, WINDOW_DAYS } from './readiness.ts';
-import { formatCount, formatDay, formatPassRate, pluralize, toSafeText } from './text.ts';
+import { QUIET_DAYS, WINDOW_DAYS } from './readiness.ts';
+import { describeApplied, describeSender, describeUnsigned, MAX_TITLE } from './sender-texts.ts';
+import { formatCount, formatDay, pluralize, toSafeText } from './text.ts';
 
 interface StepText {
   readonly text: string;
@@ -22,8 +26,8 @@ export interface StepDomain {
   readonly name: string;
   /** The address for reports that the domain's record should name. */
   readonly address: string | undefined;
-  /** The DMARC record, where it is known. */
-  readonly record?: string | null | undefined;
+  /** What DNS has, where it is known. */
+  readonly dns?: KnownRecord | undefined;
 }
 
 /** The list of sources over the days of the next step, of one sender or of one standing, and no others. */
@@ -31,7 +35,6 @@ export function toSendersQuery(chosen: { readonly within?: string; readonly stan
   return new URLSearchParams({ days: String(WINDOW_DAYS), failing: '1', ...chosen }).toString();
 }
 
-const GOOD = `More than 99% of your mail passed for ${WINDOW_DAYS} days`;
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
 const ROUTE = ['#route', 'What DNS needs'] as const;
 
@@ -55,7 +58,7 @@ export function describeStep(step: NextStep, domain: StepDomain): StepText {
     case 'resume':
       return { text: 'The domain is paused: the operator of this Plumbline can resume it.' };
     case 'first_reports':
-      return describeFirstReports(address, name);
+      return describeFirstReports(domain);
     case 'publish_record':
       return describeMissingRecord(address, name);
     case 'one_record':
@@ -86,19 +89,23 @@ export function describeStep(step: NextStep, domain: StepDomain): StepText {
       };
     case 'failing':
       return describeFailing(step);
+    case 'sign':
+      return describeSign(step.senders, name);
     case 'forwarded':
       return describeForwarded(step.senders);
     case 'enforce':
       return describeIf(
         step.strangers,
-        `${GOOD}: remove ${step.tags.join(' and ')} from the DMARC record, so that p=${step.policy} applies to all mail`,
+        `${describeOwned(step.owned)}: remove ${step.tags.join(' and ')} from the DMARC record, so that p=${step.policy} applies to all mail`,
       );
     case 'stronger':
       return describeStronger(step);
     case 'policy_unknown':
-      return { text: `${GOOD}, but no report says which policy is published: look it up in DNS.` };
+      return {
+        text: `${describeOwned(step.owned)}, but no report says which policy is published: look it up in DNS.`,
+      };
     case 'nothing':
-      return { text: 'Nothing to do: mail that fails is rejected.' };
+      return { text: 'Nothing to do: receivers are asked to reject mail that fails.' };
   }
 }
 
@@ -108,79 +115,90 @@ function describeAlert(step: AlertStep): StepText {
   return { text: cause ?? findAlertText(type).advice, link: toLink(step) };
 }
 
-function describeFirstReports(address: string | undefined, name: string): StepText {
+/** What DNS has stays, and our address is added: a policy that holds is never made weaker. */
+function describeFirstReports({ address, name, dns }: StepDomain): StepText {
   if (address === undefined)
     return { text: 'No report has come in yet: ask the operator where reports are to be sent.' };
-  const text = `No report has come in yet. Publish a TXT record at _dmarc.${name}:`;
-  return { text, code: toFirstRecord(address), link: ROUTE };
+  const first = 'No report has come in yet.';
+  const at = `_dmarc.${name}`;
+  if (dns === undefined)
+    return {
+      text: `${first} The DMARC record at ${at} needs this tag, or this address in the one that it has; where neither ${name} nor a domain above it has a record, begin it with v=DMARC1; p=none;`,
+      code: toRuaTag(address),
+      link: ROUTE,
+    };
+  const { value, inherited } = dns;
+  if (value === null && inherited !== undefined)
+    return {
+      text: `The DMARC record of ${inherited.from} holds for ${name}, too, and its reports come with those of ${inherited.from}: nothing has to be published.`,
+    };
+  if (findReportAddresses(value).includes(normalizeAddress(address)))
+    return { text: `${first} DNS asks for them: wait a day or two.`, link: ROUTE };
+  const what = value === null ? 'a TXT record' : 'what it has, with the address for reports added,';
+  return {
+    text: `${first} Publish ${what} at ${at}:`,
+    code: toProposedRecord(value, address),
+    link: ROUTE,
+  };
 }
 
 function describeMissingRecord(address: string | undefined, name: string): StepText {
   const text = `DNS has no DMARC record any more. Publish one at _dmarc.${name}:`;
-  return { text, code: address === undefined ? 'v=DMARC1; p=none' : toFirstRecord(address) };
+  return { text, code: toProposedRecord(null, address) };
 }
 
 export function describeWait({
   dataDays,
   messages,
   daysToGo,
+  isUnproven,
 }: Omit<Extract<NextStep, { kind: 'wait' }>, 'kind'>): string {
+  if (isUnproven) return UNPROVEN;
   if (daysToGo !== undefined)
     return `With so little mail (${pluralize(messages, 'message')} in ${WINDOW_DAYS} days), ${QUIET_DAYS} days without mail of yours that fails are enough: ${formatCount(daysToGo)} to go.`;
   return `Wait for more reports: ${pluralize(dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(messages, 'message')}.`;
 }
 
-function describeLock({ name, address, record }: StepDomain): StepText {
+function describeLock({ name, address, dns }: StepDomain): StepText {
   const text = `The domain sends no mail, so all mail in its name can be rejected. Publish at _dmarc.${name}:`;
-  return { text, code: toRejectRecord(record ?? null, address) };
+  return { text, code: toProposedRecord(dns?.value ?? null, address, 'reject') };
 }
-
-const SINCE = {
-  first_report: 'from the first report on',
-  before: `in the ${WINDOW_DAYS} days before, too`,
-} as const;
 
 function describeFailing({
   counts,
-  since,
   sender,
+  others,
   isRejected,
 }: Extract<NextStep, { kind: 'failing' }>): StepText {
-  const failed = formatCount(failedOf(counts));
-  const all = `${failed} of ${pluralize(counts.messages, 'message')} that may be yours failed in ${WINDOW_DAYS} days (${formatPassRate(counts)} passed)`;
-  const why = since === undefined ? '' : ` It was so ${SINCE[since]}, and alerts tell of changes.`;
-  const what = isRejected ? ' The policy has them rejected.' : '';
-  if (sender === undefined) return { text: `${all}: find out who sent them.${why}`, link: SOURCES };
+  if (sender === undefined)
+    return {
+      text: `${formatCount(failedOf(counts))} of ${pluralize(counts.messages, 'message')} that may be yours failed in ${WINDOW_DAYS} days: find out who sent them.`,
+      link: SOURCES,
+    };
+  const done = isRejected ? describeApplied(sender) : '';
+  const more =
+    others === 0 ? '' : ` ${pluralize(others, 'more sender')} ${others === 1 ? 'fails' : 'fail'}.`;
   return {
-    text: `${describeSender(sender)}${what} In all, ${all}.${why}`,
+    text: `${describeSender(sender)}${done}${more}`,
     link: [`/sources?${toSendersQuery({ within: sender.key })}`, 'See them'],
   };
 }
 
-/** The sender's name comes from reports and DNS. */
-const MAX_TITLE = 80;
-
-/** What to do about a sender, by its name. */
-function describeSender({ title, verdict, broken, ...counts }: FailingSender): string {
-  const who = toSafeText(title, MAX_TITLE);
-  const failed = describeFailed(counts);
-  if (broken !== undefined && verdict !== 'not_recognised') {
-    const selector = broken.selector ? ` (selector ${toSafeText(broken.selector, MAX_TITLE)})` : '';
-    return `${who} signs as ${toSafeText(broken.domain ?? '', MAX_TITLE)}${selector}, and the signature does not verify: compare its key. ${toSentence(failed)}`;
-  }
-  if (verdict === 'not_recognised')
-    return `Do you know ${who}? ${toSentence(failed)} Say whose they are.`;
-  if (verdict === 'needs_setup')
-    return `${who} sends for you and is not set up for the domain: ${failed}.`;
-  return `${who} is yours, and ${failed}: find out why.`;
-}
-
-const toSentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-
-function describeFailed(counts: Counts): string {
-  const failed = failedOf(counts);
-  if (failed === counts.messages) return `all of its ${pluralize(failed, 'message')} fail`;
-  return `${formatCount(failed)} of its ${pluralize(counts.messages, 'message')} fail`;
+/** The switch of the sender that sends most. */
+function describeSign(senders: readonly UnsignedSender[], name: string): StepText {
+  const [first] = senders as [UnsignedSender];
+  const messages = pluralize(first.unsigned, 'message');
+  const more =
+    senders.length === 1
+      ? ''
+      : ` ${pluralize(senders.length - 1, 'more sender')} of yours ${senders.length === 2 ? 'does' : 'do'} the same.`;
+  return {
+    text: `${describeUnsigned(first, name)} ${messages} passed by SPF alone in ${WINDOW_DAYS} days, and would be refused with p=reject wherever they are forwarded.${more}`,
+    link: [
+      `/sources?${new URLSearchParams({ days: String(WINDOW_DAYS), within: first.key })}`,
+      'See them',
+    ],
+  };
 }
 
 function describeForwarded(senders: readonly FailingSender[]): StepText {
@@ -192,10 +210,13 @@ function describeForwarded(senders: readonly FailingSender[]): StepText {
   };
 }
 
+export const UNPROVEN =
+  'Wait for reports of an established reporter: so far, anybody may have sent those that came.';
+
 const NAMES = { sp: 'Subdomains', np: 'Subdomains that do not exist' } as const;
 
 function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepText {
-  const { tag, from, to, strangers } = step;
+  const { tag, from, to, owned, strangers } = step;
   if (tag !== 'p') {
     const now = from === null ? `the value of ${tag} is not valid` : `${tag}=${from}`;
     const text = `${NAMES[tag]} are not protected (${now}): publish ${tag}=${to}, or no ${tag} at all`;
@@ -205,7 +226,15 @@ function describeStronger(step: Extract<NextStep, { kind: 'stronger' }>): StepTe
     from === null
       ? `the DMARC record has no valid p tag, which counts as p=none. Publish p=${to} in it, directly after v=DMARC1`
       : `change p=${from} in the DMARC record to p=${to}`;
-  return describeIf(strangers, `${GOOD}: ${change}`);
+  return describeIf(strangers, `${describeOwned(owned)}: ${change}`);
+}
+
+export function describeOwned(owned: Counts): string {
+  const { messages, aligned } = owned;
+  if (messages === 0) return `No mail of yours failed in ${WINDOW_DAYS} days`;
+  const all = pluralize(messages, 'message');
+  const some = failedOf(owned) === 0 ? `All ${all}` : `${formatCount(aligned)} of ${all}`;
+  return `${messages === 1 ? `The one message` : some} of your senders passed in ${WINDOW_DAYS} days`;
 }
 
 /** Where the policy of the domain itself is there, what is counted names subdomains; the lists behind links have the rest, too. */

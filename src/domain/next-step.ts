@@ -1,18 +1,18 @@
 import { findRule } from './alerts/registry.ts';
 import { findTestTags, type Policy, type PolicyTag, toPolicies } from './dns/dns-record.ts';
+import type { DomainFacts, FailingSender, OpenAlert, UnsignedSender } from './domain-facts.ts';
 import type { Day } from './instant.ts';
 import { isGood, isMuchForwarded, type MailOfStanding } from './own-mail.ts';
 import { type Counts, failedOf } from './pass-rate.ts';
 import {
-  type DomainFacts,
-  type FailingSender,
-  findBlocked,
-  findFailingCounts,
+  findBlocking,
   findSilence,
   findTooFewData,
   findWeakTag,
   hasNoPassingMail,
-  type OpenAlert,
+  isOwnVerdict,
+  listUnsigned,
+  ownedOf,
   policyOf,
   scopeOf,
 } from './readiness.ts';
@@ -35,7 +35,6 @@ export type NextStep =
         | 'publish_record'
         | 'one_record'
         | 'no_passing_mail'
-        | 'policy_unknown'
         | 'nothing';
     }
   | AlertStep
@@ -45,17 +44,21 @@ export type NextStep =
       readonly dataDays: number;
       readonly messages: number;
       readonly daysToGo: number | undefined;
+      /** Anybody may have sent the reports that came. */
+      readonly isUnproven?: boolean | undefined;
     }
-  /** `since`: why no alert is open, which tells of changes only. */
   | {
       readonly kind: 'failing';
       readonly counts: Counts;
-      readonly since: 'first_report' | 'before' | undefined;
-      /** undefined where nobody asked who sent. */
+      /** The first to look at; undefined where nobody asked who sent. */
       readonly sender: FailingSender | undefined;
-      /** The policy rejects them. */
+      /** How many more there are. */
+      readonly others: number;
+      /** The policy asks for their rejection. */
       readonly isRejected: boolean;
     }
+  /** Mail of the owner's passes by SPF alone. */
+  | { readonly kind: 'sign'; readonly senders: readonly UnsignedSender[] }
   /** Much mail is passed on by others, and would be stopped. */
   | { readonly kind: 'forwarded'; readonly senders: readonly FailingSender[] }
   /** The owner says that the domain sends no mail. Where some passes, the word may be wrong. */
@@ -66,14 +69,17 @@ export type NextStep =
       readonly kind: 'enforce';
       readonly policy: Policy;
       readonly tags: readonly string[];
+      readonly owned: Counts;
       readonly strangers: Strangers;
     }
+  | { readonly kind: 'policy_unknown'; readonly owned: Counts }
   | {
       readonly kind: 'stronger';
       readonly tag: PolicyTag;
       /** The policy that the tag has now; null when the record has no such tag, or none that receivers know. */
       readonly from: Policy | null;
       readonly to: Policy;
+      readonly owned: Counts;
       readonly strangers: Strangers;
     };
 
@@ -91,11 +97,23 @@ const RULES: readonly ((facts: DomainFacts) => NextStep | undefined)[] = [
   // Messages that fail are not delivered under `reject`, so only failures of the owner's need a step.
   (facts) => (findWeakTag(facts) === undefined ? findRejected(facts) : undefined),
   (facts) => (hasNoPassingMail(facts) ? { kind: 'no_passing_mail' } : undefined),
-  findFailing,
+  (facts) => findFailing(facts, isOwnVerdict),
+  findUnsigned,
+  (facts) => findFailing(facts, () => true),
   findForwarded,
   (facts) => {
     const few = findTooFewData(facts);
-    return few && { ...few, kind: 'wait' };
+    const { isUnproven } = facts;
+    if (few === undefined && !isUnproven) return undefined;
+    const { messages } = facts.counts;
+    return {
+      dataDays: facts.dataDays,
+      messages,
+      daysToGo: undefined,
+      ...few,
+      kind: 'wait',
+      isUnproven,
+    };
   },
   findTest,
   findStronger,
@@ -123,35 +141,41 @@ function findLock(facts: DomainFacts): NextStep {
   return findWeakTag(facts) === undefined ? { kind: 'nothing' } : { kind: 'lock' };
 }
 
-function findRejected({ counts, mail, ...facts }: DomainFacts): NextStep {
-  const own = mail?.all.standings.own ?? counts;
-  const known = { messages: counts.aligned + failedOf(own), aligned: counts.aligned };
-  if (mail === undefined || isGood(known)) return { kind: 'nothing' };
-  return toFailing({ ...facts, counts: known, mail }, true);
+function findRejected({ mail, ...facts }: DomainFacts): NextStep {
+  const own = mail?.all.failing.filter((one) => isOwnVerdict(one) && one.isBlocking) ?? [];
+  if (own.length > 0) return toFailing({ ...facts, mail }, own, true);
+  return findUnsigned({ ...facts, mail }) ?? { kind: 'nothing' };
 }
 
-function findFailing(facts: DomainFacts): NextStep | undefined {
-  const counts = findFailingCounts(facts);
-  return counts && toFailing({ ...facts, counts }, false);
+/** Strangers are asked about after what the owner mends. */
+function findFailing(
+  facts: DomainFacts,
+  isMeant: (sender: FailingSender) => boolean,
+): NextStep | undefined {
+  const blocking = findBlocking(facts).filter(isMeant);
+  const isGoodSoFar = facts.mail === undefined ? isGood(facts.counts) : blocking.length === 0;
+  return isGoodSoFar ? undefined : toFailing(facts, blocking, false);
 }
 
-/** The facts have the counts of the mail that the step is about. */
-function toFailing(facts: DomainFacts, isRejected: boolean): NextStep {
-  const { counts, before } = facts;
-  const since = before.messages === 0 ? 'first_report' : isGood(before) ? undefined : 'before';
-  const senders = scopeOf(facts).mail?.failing.filter(
-    ({ verdict }) => !isRejected || isOwn(verdict),
-  );
-  const sender = isGood(counts) ? findBlocked(facts) : senders?.[0];
-  return { kind: 'failing', counts, since, sender, isRejected };
+/** The one with most failures leads. */
+function toFailing(
+  facts: DomainFacts,
+  senders: readonly FailingSender[],
+  isRejected: boolean,
+): NextStep {
+  const [sender] = senders.toSorted((a, b) => failedOf(b) - failedOf(a));
+  const { counts } = scopeOf(facts);
+  return { kind: 'failing', counts, sender, others: Math.max(0, senders.length - 1), isRejected };
 }
 
-const isOwn = (verdict: FailingSender['verdict']) =>
-  verdict === 'yours' || verdict === 'needs_setup';
+function findUnsigned(facts: DomainFacts): NextStep | undefined {
+  const senders = listUnsigned(facts);
+  return senders.length === 0 ? undefined : { kind: 'sign', senders };
+}
 
 function findForwarded(facts: DomainFacts): NextStep | undefined {
   const { mail } = scopeOf(facts);
-  if (mail === undefined || !isMuchForwarded(mail.standings)) return undefined;
+  if (mail === undefined || !isMuchForwarded(mail.standings, ownedOf(facts))) return undefined;
   return { kind: 'forwarded', senders: mail.forwarders };
 }
 
@@ -161,17 +185,20 @@ function findTest(facts: DomainFacts): NextStep | undefined {
   const { p: policy } = toPolicies(record);
   const tags = findTestTags(record);
   const isTest = tags.length > 0 && policy !== 'none';
-  return isTest ? { kind: 'enforce', policy, tags, strangers: findStrangers(facts) } : undefined;
+  const rest = { owned: ownedOf(facts), strangers: findStrangers(facts) };
+  return isTest ? { kind: 'enforce', policy, tags, ...rest } : undefined;
 }
 
 /** One step at a time: `none`, then `quarantine`, then `reject`. Subdomains follow at once. */
 function findStronger(facts: DomainFacts): NextStep | undefined {
-  if (facts.record === undefined) return { kind: 'policy_unknown' };
+  const owned = ownedOf(facts);
+  if (facts.record === undefined) return { kind: 'policy_unknown', owned };
   const tag = findWeakTag(facts);
   if (tag === undefined) return undefined;
   const isNext = tag !== 'p' || toPolicies(facts.record).p === 'quarantine';
   const to = isNext ? 'reject' : 'quarantine';
-  return { kind: 'stronger', tag, from: policyOf(facts, tag), to, strangers: findStrangers(facts) };
+  const strangers = findStrangers(facts);
+  return { kind: 'stronger', tag, from: policyOf(facts, tag), to, owned, strangers };
 }
 
 /** Nothing where nearly all mail passes with theirs. */
@@ -186,6 +213,7 @@ function findStrangers(facts: DomainFacts): Strangers {
 const RANKS: Readonly<Record<NextStep['kind'], number>> = {
   alert: 0,
   failing: 1,
+  sign: 2,
   one_record: 1,
   publish_record: 1,
   sends_after_all: 1,

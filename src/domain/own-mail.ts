@@ -1,4 +1,5 @@
 import { addTo, addUp, type Counts, failedOf } from './pass-rate.ts';
+import { addSafely } from './safe-sum.ts';
 import type { Verdict } from './senders/sender.ts';
 import type { Mark } from './sources/source.ts';
 
@@ -80,6 +81,22 @@ export function toOwnCounts(
   return { messages: Math.max(aligned, messages - others), aligned };
 }
 
+/** What a sender that nobody recognises has to send before it is asked about: much, or some on many days. */
+const ASKED = { messages: 100, some: 20, days: 7 };
+
+/**
+ * Whether a sender keeps a domain from a stronger policy: one of the owner's that fails in its latest days, or one that is
+ * asked about. Nothing depends on its share of the mail, which strangers can make small.
+ */
+export function isBlocking(
+  standing: Standing,
+  { failed, days, isFailing }: { failed: number; days: number; isFailing: boolean },
+): boolean {
+  if (standing === 'own') return isFailing;
+  const isSteady = failed >= ASKED.some && days >= ASKED.days;
+  return standing === 'undecided' && (failed >= ASKED.messages || isSteady);
+}
+
 /** Not 100, because forwarders and mailing lists break signatures, whatever the domain's owner does. */
 const GOOD_PERCENT = 99;
 
@@ -88,11 +105,12 @@ export function isGood({ messages, aligned }: Counts): boolean {
   return messages === 0 || BigInt(aligned) * 100n > BigInt(messages) * BigInt(GOOD_PERCENT);
 }
 
-/** More forwarded mail than this, in hundredths of all but strangers' mail, is looked at before a policy stops it. */
+/** More forwarded mail than this, in hundredths of it and of the owner's, is looked at before a policy stops it. */
 const MAX_FORWARDED_PERCENT = 5;
 
-export function isMuchForwarded(mail: MailByStanding): boolean {
-  const { passing, own, undecided, forwarded } = mail;
-  const all = addUp([passing, own, undecided, forwarded]).messages;
-  return BigInt(failedOf(forwarded)) * 100n > BigInt(all) * BigInt(MAX_FORWARDED_PERCENT);
+/** What others send again passes, too, and counts for nobody. */
+export function isMuchForwarded({ forwarded }: MailByStanding, owned: Counts): boolean {
+  const failed = failedOf(forwarded);
+  const all = addSafely(owned.messages, failed);
+  return BigInt(failed) * 100n > BigInt(all) * BigInt(MAX_FORWARDED_PERCENT);
 }

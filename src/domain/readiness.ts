@@ -3,20 +3,13 @@ import {
   findTestTags,
   type Policy,
   type PolicyTag,
-  type RecordValue,
   toPolicies,
 } from './dns/dns-record.ts';
+import type { DomainFacts, FailingSender, ScopedMail, UnsignedSender } from './domain-facts.ts';
 import { addDays, type Day, daysBetween } from './instant.ts';
-import {
-  isGood,
-  isMuchForwarded,
-  type MailByStanding,
-  type MailOfStanding,
-  toOwnCounts,
-} from './own-mail.ts';
+import { isGood, isMuchForwarded, type MailOfStanding, toOwnCounts } from './own-mail.ts';
 import { addUp, type Counts, failedOf } from './pass-rate.ts';
-import type { Verdict } from './senders/sender.ts';
-import type { Signature } from './sources/evidence.ts';
+import { addSafely } from './safe-sum.ts';
 
 /* Whether a domain can have a stronger policy. The next step (next-step.ts) is about the first thing that keeps it from one. */
 
@@ -28,75 +21,29 @@ export const MIN_DATA_DAYS = 20;
 export const MANY_MESSAGES = 1_000;
 /** A domain with less mail needs so many days without mail of its own that fails. */
 export const QUIET_DAYS = 90;
+/** Before mail is refused, what failed so long ago counts: a newsletter may come once in three months. */
+export const HISTORY_DAYS = 120;
 /** Nearly all reports are received within so many days of their own. */
 export const LAG_DAYS = 7;
-
-/** What the next step and the readiness of a domain depend on. Only reports that are believed count. */
-export interface DomainFacts {
-  readonly status: 'active' | 'paused';
-  /** The owner says that nothing is sent in the domain's name. */
-  readonly sendsNoMail: boolean;
-  readonly today: Day;
-  /** The first and the newest day that a report begins on. */
-  readonly oldest: Day | null;
-  readonly newest: Day | null;
-  /** What was sent in the 30 days that end with the newest one, and in the 30 days before. */
-  readonly counts: Counts;
-  readonly before: Counts;
-  /** How many of the 30 days have messages. */
-  readonly dataDays: number;
-  /**
-   * The confirmed DMARC record; while no check of DNS has confirmed one, the tags that reports state of it; undefined when
-   * none do.
-   */
-  readonly record: RecordValue | undefined;
-  readonly openAlerts: readonly OpenAlert[];
-  /** undefined where nobody asked whose the mail is: then all of it counts as the owner's. */
-  readonly mail?: JudgedMail | undefined;
-}
-
-/** Whose the mail of the 30 days is. */
-export interface JudgedMail {
-  readonly all: ScopedMail;
-  /** The part of it that names subdomains in the header From. */
-  readonly below: ScopedMail;
-  /** Whether no mail of the owner failed in QUIET_DAYS days. */
-  readonly isQuiet: boolean;
-}
-
-/** Mail by its standing, and the senders of what fails: most failures first. */
-export interface ScopedMail {
-  readonly standings: MailByStanding;
-  /** Those that may be the owner's. */
-  readonly failing: readonly FailingSender[];
-  readonly forwarders: readonly FailingSender[];
-  readonly strangers: readonly FailingSender[];
-}
-
-/** A sender (senders/sender.ts), as a sentence names it. */
-export interface FailingSender extends Counts {
-  readonly key: string;
-  readonly title: string;
-  readonly verdict: Verdict;
-  /** The domain's own signature that does not verify. */
-  readonly broken: Signature | undefined;
-}
-
-export interface OpenAlert {
-  readonly type: string;
-  /** The day that it is about. */
-  readonly day: Day | undefined;
-  /** The sentence that names who caused it. */
-  readonly cause?: string | undefined;
-}
+/** A domain is silent after so many times its own longest gap. */
+const GAPS = 3;
 
 export type Obstacle =
   | { readonly kind: 'silent'; readonly newest: Day }
-  | { readonly kind: 'own' | 'undecided' | 'forwarded' | 'stranger'; readonly mail: MailOfStanding }
+  | MailObstacle
+  /** Anybody may have sent the reports. */
+  | { readonly kind: 'unproven' }
   | { readonly kind: 'no_passing_mail' }
   /** The owner says that the domain sends no mail, and so many messages passed. */
   | { readonly kind: 'sends_after_all'; readonly messages: number }
   | FewData;
+
+export interface MailObstacle {
+  /** `unsigned`: it passes by SPF alone. */
+  readonly kind: 'own' | 'undecided' | 'forwarded' | 'stranger' | 'unsigned';
+  readonly mail: MailOfStanding;
+  readonly senders: readonly FailingSender[];
+}
 
 interface FewData {
   readonly kind: 'few_data';
@@ -111,26 +58,45 @@ export interface Readiness {
   readonly answer: 'reached' | 'yes' | 'not_yet' | 'wait';
   /** The most important one first. */
   readonly obstacles: readonly Obstacle[];
-  readonly strangers: MailOfStanding | undefined;
-  readonly forwarded: MailOfStanding | undefined;
+  /** What `yes` would stop. */
+  readonly stopped: readonly MailObstacle[];
 }
 
-const NO_MAIL: MailOfStanding = { messages: 0, aligned: 0, sources: 0 };
+const WAITING: ReadonlySet<Obstacle['kind']> = new Set(['few_data', 'silent', 'unproven']);
 
 /** Whether mail that fails is rejected, or can be. */
 export function assess(facts: DomainFacts): Readiness {
-  // Who says that a domain sends no mail has said whose all of it is.
-  const mail = facts.sendsNoMail ? undefined : scopeOf(facts).mail?.standings;
   const obstacles = listObstacles(facts);
-  const isWaiting = obstacles.every(({ kind }) => kind === 'few_data' || kind === 'silent');
+  const isWaiting = obstacles.every(({ kind }) => WAITING.has(kind));
   const answer = isReached(facts) ? 'reached' : isWaiting ? 'wait' : 'not_yet';
   return {
     answer: answer === 'wait' && obstacles.length === 0 ? 'yes' : answer,
     obstacles,
-    strangers: isFailing(mail?.stranger) ? mail?.stranger : undefined,
-    forwarded: isFailing(mail?.forwarded) ? mail?.forwarded : undefined,
+    stopped: listStopped(facts),
   };
 }
+
+/** Who says that a domain sends no mail has said whose all of it is. */
+function listStopped(facts: DomainFacts): readonly MailObstacle[] {
+  const mail = facts.sendsNoMail ? undefined : scopeOf(facts).mail;
+  if (mail === undefined) return [];
+  const { standings, failing, strangers, forwarders } = mail;
+  const of = (kind: 'own' | 'undecided') => failing.filter((one) => kindOf(one) === kind);
+  const senders = { own: of('own'), undecided: of('undecided'), strangers, forwarders };
+  return (
+    [
+      { kind: 'own', mail: standings.own, senders: senders.own },
+      { kind: 'undecided', mail: standings.undecided, senders: senders.undecided },
+      { kind: 'stranger', mail: standings.stranger, senders: senders.strangers },
+      { kind: 'forwarded', mail: standings.forwarded, senders: senders.forwarders },
+    ] as const
+  ).filter((one) => failedOf(one.mail) > 0);
+}
+
+export const isOwnVerdict = ({ verdict }: Pick<FailingSender, 'verdict'>): boolean =>
+  verdict === 'yours' || verdict === 'needs_setup';
+
+const kindOf = (sender: FailingSender) => (isOwnVerdict(sender) ? 'own' : 'undecided');
 
 /** Mail that fails is rejected, whatever names the mail has: those that no mail has are for the next step. */
 function isReached(facts: DomainFacts): boolean {
@@ -155,30 +121,73 @@ function listObstacles(facts: DomainFacts): readonly Obstacle[] {
   const { aligned } = facts.counts;
   if (facts.sendsNoMail)
     return aligned === 0 ? [] : [{ kind: 'sends_after_all', messages: aligned }];
-  const mail = scopeOf(facts).mail?.standings;
+  const mail = scopeOf(facts).mail;
   const silence = findSilence(facts);
+  const isEmpty = hasNoPassingMail(facts);
+  const unsigned = listUnsigned(facts);
   // More reports do not tell whether a domain sends mail: its owner does.
-  const few = hasNoPassingMail(facts) ? undefined : findTooFewData(facts);
-  const whose = mail ?? { own: NO_MAIL, undecided: { ...facts.counts, sources: 0 } };
-  const failing =
-    findFailingCounts(facts) === undefined
-      ? []
-      : (['own', 'undecided'] as const)
-          .map((kind) => ({ kind, mail: whose[kind] }))
-          .filter((one) => isFailing(one.mail))
-          .sort((a, b) => b.mail.messages - b.mail.aligned - (a.mail.messages - a.mail.aligned));
+  const few = isEmpty ? undefined : findTooFewData(facts);
   return [
     ...(silence === undefined ? [] : [silence]),
-    ...(hasNoPassingMail(facts) ? [{ kind: 'no_passing_mail' as const }] : failing),
-    ...(mail && isMuchForwarded(mail)
-      ? [{ kind: 'forwarded' as const, mail: mail.forwarded }]
+    ...(isEmpty ? [{ kind: 'no_passing_mail' as const }] : listFailing(facts)),
+    ...(unsigned.length === 0
+      ? []
+      : [toObstacle('unsigned', unsigned, ({ latest }) => latest.unsigned)]),
+    ...(mail && isMuchForwarded(mail.standings, ownedOf(facts))
+      ? [{ kind: 'forwarded' as const, mail: mail.standings.forwarded, senders: mail.forwarders }]
       : []),
+    ...(facts.isUnproven ? [{ kind: 'unproven' as const }] : []),
     ...(few === undefined ? [] : [few]),
   ];
 }
 
-const isFailing = (mail: MailOfStanding | undefined): boolean =>
-  mail !== undefined && mail.messages > mail.aligned;
+/** Senders that block, the owner's and those that are asked about, most failures first. */
+function listFailing(facts: DomainFacts): readonly MailObstacle[] {
+  const { counts } = facts;
+  // Nobody asked who sent.
+  if (facts.mail === undefined)
+    return isGood(counts)
+      ? []
+      : [{ kind: 'undecided', mail: { ...counts, sources: 0 }, senders: [] }];
+  const blocking = findBlocking(facts);
+  return (['own', 'undecided'] as const)
+    .map((kind) => [kind, blocking.filter((one) => kindOf(one) === kind)] as const)
+    .filter(([, senders]) => senders.length > 0)
+    .map(([kind, senders]) => toObstacle(kind, senders, failedOf))
+    .sort((a, b) => failedOf(b.mail) - failedOf(a.mail));
+}
+
+function toObstacle<Sender extends FailingSender>(
+  kind: MailObstacle['kind'],
+  senders: readonly Sender[],
+  toMessages: (sender: Sender) => number,
+): MailObstacle {
+  const mail = { messages: 0, aligned: 0, sources: 0 };
+  for (const sender of senders) {
+    mail.messages = addSafely(mail.messages, toMessages(sender));
+    mail.sources += sender.sources;
+  }
+  return { kind, mail, senders };
+}
+
+/** Before mail is refused, those count, too, that failed when they last sent, months ago. */
+export function findBlocking(facts: DomainFacts): readonly FailingSender[] {
+  const { mail } = facts;
+  if (mail === undefined) return [];
+  const now = (scopeOf(facts).mail?.failing ?? []).filter((one) => one.isBlocking);
+  if (findTarget(facts) !== 'reject' || findWeakTag(facts) !== 'p') return now;
+  return [...now, ...mail.past.filter(({ key }) => !now.some((one) => one.key === key))];
+}
+
+/** A policy of reject must not rest on SPF alone (RFC 9989, 7.4 and 8). */
+export function listUnsigned(facts: DomainFacts): readonly UnsignedSender[] {
+  return findTarget(facts) === 'none' ? [] : (facts.mail?.unsigned ?? []);
+}
+
+/** What senders of the owner's sent. */
+export function ownedOf({ mail, counts }: DomainFacts): Counts {
+  return mail?.owned ?? counts;
+}
 
 /**
  * The mail that the next policy is for: where the policy of the domain itself is there already, that of subdomains alone.
@@ -195,25 +204,6 @@ export function scopeOf(facts: DomainFacts): { mail: ScopedMail | undefined; cou
   return { mail: mail.below, counts: toOwnCounts(all, standings) };
 }
 
-/** Fewer messages of a sender in 30 days are no reason to wait. */
-const MIN_BLOCKED = 100;
-
-/**
- * The owner's mail, when too much of it fails: more than one in a hundred, or most of what one sender of the owner sends, who
- * would lose it all.
- */
-export function findFailingCounts(facts: DomainFacts): Counts | undefined {
-  const { counts } = scopeOf(facts);
-  return isGood(counts) && findBlocked(facts) === undefined ? undefined : counts;
-}
-
-export function findBlocked(facts: DomainFacts): FailingSender | undefined {
-  return scopeOf(facts).mail?.failing.find((sender) => {
-    const isOwn = sender.verdict === 'yours' || sender.verdict === 'needs_setup';
-    return isOwn && failedOf(sender) >= MIN_BLOCKED && 2 * failedOf(sender) > sender.messages;
-  });
-}
-
 /** The tag that keeps some mail that fails from being rejected; undefined when all of it is. */
 export function findWeakTag({ record }: Pick<DomainFacts, 'record'>): PolicyTag | undefined {
   const policies = toPolicies(record ?? null);
@@ -225,15 +215,17 @@ export function policyOf({ record }: DomainFacts, tag: PolicyTag): Policy | null
   return findPolicyTag(record ?? null, tag);
 }
 
+/** Reports about a domain that sends seldom come seldom. */
 export function findSilence({
   newest,
   today,
   openAlerts,
-}: Pick<DomainFacts, 'newest' | 'today' | 'openAlerts'>) {
+  gap = 1,
+}: Pick<DomainFacts, 'newest' | 'today' | 'openAlerts' | 'gap'>) {
   if (newest === null) return undefined;
   const isMissing = openAlerts.some(({ type }) => type === 'alert.reports_missing');
-  const isSilent = isMissing || daysBetween(newest, today) > LAG_DAYS;
-  return isSilent ? { kind: 'silent' as const, newest } : undefined;
+  const usual = Math.max(isMissing ? 0 : LAG_DAYS, GAPS * gap);
+  return daysBetween(newest, today) > usual ? { kind: 'silent' as const, newest } : undefined;
 }
 
 /**
@@ -253,10 +245,11 @@ function hasMonth({ oldest, newest }: Pick<DomainFacts, 'oldest' | 'newest'>): b
 
 /** A domain with little mail is judged by a longer time instead. */
 export function findTooFewData(facts: DomainFacts): FewData | undefined {
-  const { dataDays, oldest, newest, counts, mail } = facts;
-  const { messages } = mail === undefined ? counts : toOwnCounts(counts, mail.all.standings);
+  const { oldest, newest, today, mail } = facts;
+  const { messages } = ownedOf(facts);
+  const dataDays = mail?.owned.days ?? facts.dataDays;
   if (hasMonth(facts) && dataDays >= MIN_DATA_DAYS && messages >= MANY_MESSAGES) return undefined;
-  const days = oldest === null || newest === null ? 0 : daysBetween(oldest, newest) + 1;
+  const days = oldest === null || newest === null ? 0 : daysBetween(oldest, today);
   if (mail?.isQuiet && days >= QUIET_DAYS) return undefined;
   const daysToGo = mail?.isQuiet && hasMonth(facts) ? QUIET_DAYS - days : undefined;
   return { kind: 'few_data', dataDays, messages, daysToGo };

@@ -1,9 +1,9 @@
 import type { components } from '../../generated/v1.d.ts';
 import { toRecordName } from '../domain/dns/dns-record.ts';
+import type { ScopedMail } from '../domain/domain-facts.ts';
 import { toDay, toInstant } from '../domain/instant.ts';
 import type { MailOfStanding, Standing } from '../domain/own-mail.ts';
 import { failedOf } from '../domain/pass-rate.ts';
-import type { ScopedMail } from '../domain/readiness.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
 import { type SettledItem, settleDomain } from '../judging/work.ts';
 import { stateInAccount, toLately } from '../store/days/believed.ts';
@@ -77,8 +77,8 @@ const toStandings = ({ standings }: Pick<ScopedMail, 'standings'>) =>
   );
 
 /** A record that only reports state was not seen in DNS. */
-function toData({ id, name, lastReportAt, statedOn, facts: { status, record } }: SettledItem) {
-  const value = statedOn === undefined ? record : undefined;
+function toData({ id, name, lastReportAt, facts: { status, dns } }: SettledItem) {
+  const value = dns?.value;
   const state: components['schemas']['DmarcRecord']['state'] =
     value === undefined ? 'unknown' : value === null ? 'absent' : 'found';
   return {

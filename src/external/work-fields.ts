@@ -6,18 +6,13 @@ import {
   type PolicyTag,
   toPolicies,
 } from '../domain/dns/dns-record.ts';
+import type { DomainFacts, FailingSender } from '../domain/domain-facts.ts';
 import type { DayRange } from '../domain/instant.ts';
 import type { NextStep } from '../domain/next-step.ts';
 import { describeStep } from '../domain/next-step-texts.ts';
 import type { MailOfStanding } from '../domain/own-mail.ts';
 import { type Counts, failedOf, toChange, toPassRate } from '../domain/pass-rate.ts';
-import {
-  assess,
-  type DomainFacts,
-  type FailingSender,
-  findTarget,
-  type Obstacle,
-} from '../domain/readiness.ts';
+import { assess, findTarget, type Obstacle } from '../domain/readiness.ts';
 import type { SettledItem, WorkItem } from '../judging/work.ts';
 import { toVerdict } from './verdicts.ts';
 
@@ -74,13 +69,9 @@ const toPublished = (policy: Policy | null | undefined) =>
   policy === undefined || policy === 'absent' ? null : policy;
 
 function toReadiness(facts: DomainFacts): Schemas['Readiness'] {
-  const { answer, obstacles, strangers, forwarded } = assess(facts);
-  const others = [
-    { kind: 'stranger', mail: strangers },
-    { kind: 'forwarded', mail: forwarded },
-  ] as const;
-  const stopped = others.filter(({ mail }) => answer === 'yes' && mail !== undefined) as Obstacle[];
-  return { answer, target: findTarget(facts), reasons: [...obstacles, ...stopped].map(toReason) };
+  const { answer, obstacles, stopped } = assess(facts);
+  const reasons = [...obstacles, ...(answer === 'yes' ? stopped : [])];
+  return { answer, target: findTarget(facts), reasons: reasons.map(toReason) };
 }
 
 function toReason(obstacle: Obstacle): Schemas['ReadinessReason'] {
@@ -91,16 +82,17 @@ function toReason(obstacle: Obstacle): Schemas['ReadinessReason'] {
     sources: of.mail?.sources ?? null,
     data_days: of.dataDays ?? null,
     days_to_go: of.daysToGo ?? null,
+    senders: (of.senders ?? []).slice(0, MAX_SENDERS).map(toSender),
   };
 }
 
 const MAX_SENDERS = 10;
 
 function toNextStep(
-  { id, name, facts: { record }, step }: SettledItem,
+  { id, name, facts: { dns }, step }: SettledItem,
   address: string | undefined,
 ): Schemas['NextStep'] {
-  const { text, code: publish = null } = describeStep(step, { id, name, address, record });
+  const { text, code: publish = null } = describeStep(step, { id, name, address, dns });
   const of = toNamed(step);
   return {
     code: step.kind,

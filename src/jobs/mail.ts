@@ -59,8 +59,8 @@ export async function listWork(
   const first = { accountId, range, items: items.slice(0, limit) };
   const settled = await settleWork({ reader: store.reader, days }, first);
   const open = Map.groupBy(alerts, ({ domain_id }) => domain_id);
-  const domains = settled.sort(byRank).map(({ id, name, step, facts: { record } }) => {
-    const { text, code = '' } = describeStep(step, { id, name, address, record });
+  const domains = settled.sort(byRank).map(({ id, name, step, facts: { dns } }) => {
+    const { text, code = '' } = describeStep(step, { id, name, address, dns });
     const told = open.get(id)?.filter(({ context }) => !isUnconfirmed(JSON.parse(context)));
     const titles = told?.map(({ type }) => findAlertText(type).title);
     return { id, name, openAlerts: [...new Set(titles)], step: `${text} ${code}`.trim() };

@@ -1,8 +1,15 @@
 import { addDays, type DayRange } from '../domain/instant.ts';
+import { remember } from '../domain/remember.ts';
 import { sortFirst } from '../domain/sort.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import { readSourcesState, sortFailing, toTotals } from './source-list.ts';
-import { type ScopedQuery, type SourceSum, type SummedRange, sumRange } from './summed-range.ts';
+import {
+  type ScopedQuery,
+  type SentOn,
+  type SourceSum,
+  type SummedRange,
+  sumRange,
+} from './summed-range.ts';
 
 /*
  * What addresses sent in a range, and what says who they are: the results of the 30 days up to its end. A shorter range
@@ -25,19 +32,33 @@ const MAX_PATTERNS = 100_000;
 /** Messages of an address by the places of their patterns among the texts. */
 type Patterns = readonly (readonly [place: number, messages: number])[];
 
-export interface KnownSource extends Omit<SourceSum, 'patterns'> {
+export interface KnownSource extends Omit<SourceSum, 'patterns' | 'sent'> {
   readonly patterns: Patterns;
 }
 
+/** What an address of the range sent on its days, where that is asked for. */
+export interface DailySource extends Omit<SourceSum, 'patterns' | 'sent'> {
+  readonly sent: readonly (Omit<SentOn, 'failed'> & { readonly failed: Patterns })[];
+}
+
+interface EvidenceQuery extends ScopedQuery {
+  readonly isDaily?: boolean;
+}
+
 /** Throws `not_found` when the account has no such domain. */
-export async function readEvidence(reader: Reader, { scope, range, today }: ScopedQuery) {
+export async function readEvidence(reader: Reader, query: EvidenceQuery) {
+  const { scope, range, today, isDaily } = query;
   const state = await readSourcesState(reader, scope, today);
   const month = toEvidenceRange(range);
   const read = (of: DayRange) => sumRange(reader, { ...scope, range: of, today }, state);
   const shown = await read(range);
   const proof = month.from === range.from ? shown : await read(month);
   const sources = sortFailing([...shown.summed.sources.values()], MAX_JUDGED);
-  const { texts, known } = toKnown(proof.summed, sources);
+  const { texts, placeOf } = createPlaces();
+  const known = toKnown(proof.summed, sources, placeOf);
+  const toPlaces = (sent: SentOn): DailySource['sent'][number] => {
+    return { ...sent, failed: [...sent.failed].map(([text, count]) => [placeOf(text), count]) };
+  };
   const counted = shown.counted && {
     ...shown.counted,
     days: [...shown.counted.days, ...(proof.counted?.days ?? [])],
@@ -46,7 +67,9 @@ export async function readEvidence(reader: Reader, { scope, range, today }: Scop
     ...state,
     ...toTotals(shown.summed),
     // Thousands of patterns take longer to hand over than the rest of a source.
-    sources: sources.map(({ patterns, ...source }) => source),
+    sources: sources.map(({ patterns, sent, ...source }): DailySource => {
+      return { ...source, sent: isDaily ? sent.map(toPlaces) : [] };
+    }),
     texts,
     known,
     byReporter: shown.summed.reporters,
@@ -54,24 +77,28 @@ export async function readEvidence(reader: Reader, { scope, range, today }: Scop
   };
 }
 
+/** Texts, each once, and the place of each. */
+function createPlaces() {
+  const texts: string[] = [];
+  const placeOf = remember((text: string) => texts.push(text) - 1);
+  return { texts, placeOf };
+}
+
 /** The addresses of the month, and those of the range that sent nothing in it. */
-function toKnown(proof: SummedRange, sources: readonly SourceSum[]) {
-  const places = new Map<string, number>();
-  const placeOf = (text: string) => {
-    const place = places.get(text) ?? places.size;
-    places.set(text, place);
-    return place;
-  };
+function toKnown(
+  proof: SummedRange,
+  sources: readonly SourceSum[],
+  placeOf: (text: string) => number,
+): readonly KnownSource[] {
   const month = sortFailing([...proof.sources.values()], MAX_JUDGED);
   const addresses = new Set(month.map(({ address }) => address));
   const others = sources.filter(({ address }) => !addresses.has(address));
   let left = MAX_PATTERNS;
-  const known = [...month, ...others].map((source): KnownSource => {
+  return [...month, ...others].map(({ sent, ...source }): KnownSource => {
     // A source of a range has the evidence of the month.
     const { patterns } = proof.sources.get(source.address) ?? source;
     const kept = sortFirst([...patterns], ([, a], [, b]) => b - a, left > 0 ? MAX_OF_SOURCE : 1);
     left -= kept.length;
     return { ...source, patterns: kept.map(([text, messages]) => [placeOf(text), messages]) };
   });
-  return { texts: [...places.keys()], known };
 }

@@ -1,5 +1,7 @@
 import type { Day, DayRange } from '../domain/instant.ts';
 import { addTo, type Counts } from '../domain/pass-rate.ts';
+import { remember } from '../domain/remember.ts';
+import { passesPattern } from '../domain/reports/source-pattern.ts';
 import {
   addCounts,
   addPasses,
@@ -28,6 +30,14 @@ export interface SourceSum extends SourceCounts {
   readonly lastDay: Day;
   /** What reporters said of its messages, except messages whose pattern was not kept. */
   readonly patterns: ReadonlyMap<string, number>;
+  /** Oldest first. */
+  readonly sent: readonly SentOn[];
+}
+
+/** What an address sent on a day, with the patterns of what failed. */
+export interface SentOn extends SourceCounts {
+  readonly day: Day;
+  readonly failed: DaySource['patterns'];
 }
 
 /** `messages` and `aligned` are of all messages of the range, exactly. */
@@ -69,6 +79,8 @@ const MAX_PATTERNS = 1_000_000;
 /** Of an address with its places in sorted lists, and of a pattern with its text. */
 const ADDRESS_BYTES = 550;
 const PATTERN_BYTES = 120;
+/** Of what an address sent on a day. */
+const SENT_BYTES = 120;
 
 /** Ranges that were looked at lately: a person sorts, searches and pages a list, and a partner walks its pages. */
 const keptSums = keep<SummedRange>({
@@ -77,7 +89,11 @@ const keptSums = keep<SummedRange>({
   toBytes: ({ sources }) =>
     sources
       .values()
-      .reduce((sum, { patterns }) => sum + ADDRESS_BYTES + PATTERN_BYTES * patterns.size, 1_000),
+      .reduce(
+        (sum, { patterns, sent }) =>
+          sum + ADDRESS_BYTES + PATTERN_BYTES * patterns.size + SENT_BYTES * sent.length,
+        1_000,
+      ),
 });
 
 /** Reads no days of a range that is kept and has the domain's state, which is asked for unless it is given. */
@@ -102,7 +118,8 @@ function* planSums(query: RangeQuery): Plan<Counted & { summed: SummedRange }> {
   const counted: CountedDays = { domainId, version: state.version, days: [] };
   const counting = { domainId, ...range, view: state.reporters };
   const [aside] = yield* ask(asideOf(counting));
-  const sums: Sums = { sources: new Map(), reporters: new Map(), patterns: 0 };
+  const isFailed = remember((text: string) => !passesPattern(text));
+  const sums: Sums = { sources: new Map(), reporters: new Map(), patterns: 0, isFailed };
   let days = 0;
   const all = { messages: 0, aligned: 0 };
   yield* planDays(counting, counted, (one) => {
@@ -121,10 +138,12 @@ interface Sums {
   readonly reporters: Map<string | null, Counts>;
   /** How many there are of all addresses. */
   patterns: number;
+  readonly isFailed: (pattern: string) => boolean;
 }
 
 type GrowingSum = { -readonly [Name in keyof SourceSum]: SourceSum[Name] } & {
   readonly patterns: Map<string, number>;
+  readonly sent: SentOn[];
 };
 
 /** Days come in their order. */
@@ -142,9 +161,20 @@ function addDay(sums: Sums, day: Day, added: readonly DaySource[]): void {
     addPatterns(sum.patterns, source.patterns, Math.min(MAX_OF_SOURCE, room));
     sums.patterns += sum.patterns.size - known;
     sum.lastDay = day;
+    sum.sent.push(toSent(source, day, sums.isFailed));
   }
 }
 
 function toFirst({ address }: DaySource, day: Day): GrowingSum {
-  return { address, ...NO_COUNTS, firstDay: day, lastDay: day, patterns: new Map() };
+  return { address, ...NO_COUNTS, firstDay: day, lastDay: day, patterns: new Map(), sent: [] };
+}
+
+/** Many addresses send nothing that fails. */
+function toSent(
+  { messages, aligned, dkimAligned, spfAligned, patterns }: DaySource,
+  day: Day,
+  isFailed: Sums['isFailed'],
+): SentOn {
+  const failed = messages === aligned ? [] : [...patterns].filter(([text]) => isFailed(text));
+  return { day, messages, aligned, dkimAligned, spfAligned, failed };
 }

@@ -1,8 +1,17 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { addDays, type Day, type DayRange, toDay, toInstant } from '../domain/instant.ts';
+import { type KnownRecord, toHeld } from '../domain/dns/held-policy.ts';
+import type { DomainFacts, JudgedMail } from '../domain/domain-facts.ts';
+import {
+  addDays,
+  type Day,
+  type DayRange,
+  daysBetween,
+  toDay,
+  toInstant,
+} from '../domain/instant.ts';
 import { findNextStep, type NextStep, rankOf } from '../domain/next-step.ts';
 import { addUp, type DayCounts, failedOf } from '../domain/pass-rate.ts';
-import { type DomainFacts, type JudgedMail, WINDOW_DAYS } from '../domain/readiness.ts';
+import { findTarget, WINDOW_DAYS } from '../domain/readiness.ts';
 import type { View } from '../domain/reports/authentication.ts';
 import { toMailResults } from '../domain/sources/mail-results.ts';
 import type { Aside } from '../store/days/believed.ts';
@@ -107,13 +116,15 @@ async function toWork({ range, states, sums, alerts }: Worklist, today: Day) {
     const { id, name, version, reporters, last_report_at: lastReportAt } = state;
     const { status, oldest, newest } = state;
     const sum = sumsById.get(id) ?? NO_SUM;
-    const { record, statedOn } = findRecord(state);
+    const { record, statedOn, dns } = findRecord(state);
     const facts = {
-      ...{ status, sendsNoMail: Boolean(state.sends_no_mail), today, oldest, newest, record },
+      ...{ status, sendsNoMail: Boolean(state.sends_no_mail), today, oldest, newest },
+      ...{ record, dns },
       dataDays: Number(sum.dataDays),
       counts: { messages: sum.messages, aligned: sum.aligned },
       before: { messages: sum.messagesBefore, aligned: sum.alignedBefore },
       openAlerts: toOpenAlerts(open.get(id) ?? []),
+      isUnproven: reporters === 'all' && sum.unproven > 0,
     };
     const { asideReports: reports, asideMessages: messages, unproven } = sum;
     const aside = { reports, messages, unproven };
@@ -131,9 +142,9 @@ const NO_SUM = {
 
 /** What DNS checks have confirmed, else what reports state. */
 function findRecord({ dmarc, policy, statedOn }: Worklist['states'][number]) {
-  const found = dmarc === null ? undefined : JSON.parse(dmarc).confirmed?.value;
-  if (found !== undefined) return { record: found as string | null, statedOn: undefined };
-  return { record: policy ?? undefined, statedOn: statedOn ?? undefined };
+  const dns: KnownRecord | undefined = JSON.parse(dmarc ?? '{}').confirmed ?? undefined;
+  if (dns !== undefined) return { record: toHeld(dns), statedOn: undefined, dns };
+  return { record: policy ?? undefined, statedOn: statedOn ?? undefined, dns };
 }
 
 interface WorkOfPage {
@@ -153,7 +164,7 @@ const keptMail = keep<{ readonly version: string; readonly mail: JudgedMail }>({
   toBytes: ({ mail: { all, below } }) =>
     [all, below]
       .flatMap(({ failing, forwarders, strangers }) => [failing, forwarders, strangers])
-      .reduce((sum, { length }) => sum + 300 * length, 1_500),
+      .reduce((sum, { length }) => sum + 900 * length, 1_500),
 });
 
 /** Gives each domain that is shown the next step that its own page tells. Whose mail it is, is asked where the answer depends on it. */
@@ -203,6 +214,7 @@ async function judge(deps: JudgeDeps, accountId: string, item: ShownItem) {
     range: toStepWindow(facts.newest ?? facts.today),
     oldest: facts.oldest ?? facts.today,
     all: facts.counts,
+    isForReject: findTarget(facts) === 'reject',
   };
   const judged = await readOwnMail(deps, { scope, name, ...of });
   const settled = { ...facts, mail: judged.mail };
@@ -216,8 +228,7 @@ const EARLY: ReadonlySet<NextStep['kind']> = new Set([
 ]);
 
 function dependsOnSenders(facts: DomainFacts): boolean {
-  const { kind } = findNextStep(facts);
-  return !EARLY.has(kind) && (kind === 'wait' || failedOf(facts.counts) > 0);
+  return !EARLY.has(findNextStep(facts).kind);
 }
 
 /** The days that the next step depends on: a month that ends with the newest day that has data. */
@@ -237,7 +248,15 @@ function countOwn({ facts, days }: ShownItem): DomainFacts {
     counts,
     before,
     dataDays: latest.filter(({ messages }) => messages > 0).length,
+    gap: findGap(days),
   };
+}
+
+/** The most days between two that have reports. */
+function findGap(days: readonly DayCounts[]): number {
+  const sorted = days.map(({ day }) => day).sort();
+  const gaps = sorted.slice(1).map((day, i) => daysBetween(sorted[i] as Day, day));
+  return Math.max(1, ...gaps);
 }
 
 type Ranked = Pick<WorkItem, 'name' | 'facts' | 'step'>;

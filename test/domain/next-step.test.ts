@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type {
+  DomainFacts,
+  FailingSender,
+  JudgedMail,
+  ScopedMail,
+} from '../../src/domain/domain-facts.ts';
 import { findNextStep } from '../../src/domain/next-step.ts';
 import type { MailByStanding } from '../../src/domain/own-mail.ts';
-import {
-  assess,
-  type DomainFacts,
-  type FailingSender,
-  type JudgedMail,
-  type ScopedMail,
-} from '../../src/domain/readiness.ts';
+import { addUp } from '../../src/domain/pass-rate.ts';
+import { assess } from '../../src/domain/readiness.ts';
 
 /** A domain with p=none for which all is good for long. */
 const GOOD: DomainFacts = {
@@ -27,7 +28,7 @@ const FAILING = { messages: 10_000, aligned: 6_400 };
 
 const NONE = { messages: 0, aligned: 0, sources: 0 };
 
-type Mail = Partial<ScopedMail & { readonly isQuiet: boolean; readonly below: ScopedMail }>;
+type Mail = Partial<ScopedMail & Omit<JudgedMail, 'all'>>;
 
 /** Mail by its standing, and who sent it. */
 function scoped(standings: Partial<MailByStanding>, { failing = [] }: Mail = {}): ScopedMail {
@@ -39,8 +40,10 @@ function scoped(standings: Partial<MailByStanding>, { failing = [] }: Mail = {})
 }
 
 function aMail(all: Partial<MailByStanding>, rest: Mail = {}): JudgedMail {
-  const { isQuiet = false, below = scoped({}) } = rest;
-  return { all: scoped(all, rest), below, isQuiet };
+  const { isQuiet = false, below = scoped({}), unsigned = [], past = [] } = rest;
+  const { passing = NONE, own = NONE } = all;
+  const owned = { ...addUp([passing, own]), days: 30 };
+  return { all: scoped(all, rest), below, isQuiet, owned, unsigned, past };
 }
 
 const failing = (messages: number, sources = 1) => ({ messages, aligned: 0, sources });
@@ -53,7 +56,17 @@ const SENDGRID: FailingSender = {
   broken: { domain: 'example.com', selector: 's1', result: 'fail' },
   messages: 3_600,
   aligned: 0,
+  ...{ reason: 'signature_broken', sources: 1, lastDay: '2026-03-14', isBlocking: true },
+  latest: {
+    ...{ messages: 840, aligned: 0, isFailing: true, unsigned: 0 },
+    ...{ stopped: undefined, cause: undefined },
+  },
+  service: { name: 'SendGrid', kind: 'transactional' },
+  guide: undefined,
+  applied: new Map(),
 };
+
+const UNSIGNED = { ...SENDGRID, aligned: 3_600, unsigned: 3_600, signature: undefined };
 
 const step = (facts: Partial<DomainFacts>) => findNextStep({ ...GOOD, ...facts });
 
@@ -101,17 +114,51 @@ describe('the next step of a domain', () => {
       { counts: { messages: 10_000, aligned: 9_900 } },
       { kind: 'failing', counts: { messages: 10_000, aligned: 9_900 } },
     ],
+    ['failures, before anybody asked who sent', { counts: FAILING }, { kind: 'failing' }],
     [
-      'failures from the first report on, of which no alert tells',
-      { counts: FAILING, before: { messages: 0, aligned: 0 } },
-      { kind: 'failing', since: 'first_report' },
+      'a sender that failed when it last sent, months ago, before mail is refused',
+      {
+        record: 'v=DMARC1; p=quarantine',
+        mail: aMail({ passing: passing(10_000) }, { past: [SENDGRID] }),
+      },
+      { kind: 'failing', sender: SENDGRID },
     ],
     [
-      'failures as in the days before',
-      { counts: FAILING, before: FAILING },
-      { kind: 'failing', since: 'before' },
+      'the same, before mail is held back as spam',
+      { mail: aMail({ passing: passing(10_000) }, { past: [SENDGRID] }) },
+      { kind: 'stronger', to: 'quarantine' },
     ],
-    ['failures that are new', { counts: FAILING }, { kind: 'failing', since: undefined }],
+    [
+      'a sender that passes by SPF alone',
+      { mail: aMail({ passing: passing(10_000) }, { unsigned: [UNSIGNED] }) },
+      { kind: 'sign', senders: [UNSIGNED] },
+    ],
+    [
+      'p=reject, and a sender passes by SPF alone',
+      {
+        record: 'v=DMARC1; p=reject',
+        mail: aMail({ passing: passing(10_000) }, { unsigned: [UNSIGNED] }),
+      },
+      { kind: 'sign', senders: [UNSIGNED] },
+    ],
+    [
+      'a sender of a thousandth of the mail that fails',
+      {
+        counts: { messages: 3_600_000, aligned: 3_596_400 },
+        mail: aMail({ passing: passing(3_596_400), own: failing(3_600) }, { failing: [SENDGRID] }),
+      },
+      { kind: 'failing', sender: SENDGRID },
+    ],
+    [
+      'reports that anybody may have sent',
+      { isUnproven: true, mail: aMail({ passing: passing(10_000) }) },
+      { kind: 'wait', isUnproven: true },
+    ],
+    [
+      'three weeks without a report about a domain that sends each ten days',
+      { newest: '2026-02-22', gap: 10 },
+      { kind: 'stronger' },
+    ],
     [
       'over 99 %, with p=none',
       { counts: { messages: 10_000, aligned: 9_901 } },
@@ -221,12 +268,11 @@ describe('the next step of a domain', () => {
         counts: FAILING,
         mail: aMail(
           { passing: passing(6_400), own: failing(3_600) },
-          { below: scoped({ own: failing(3_600) }, { failing: [SENDGRID] }) },
+          { below: scoped({ own: failing(3_600) }, { failing: [SENDGRID] }), failing: [SENDGRID] },
         ),
       },
       {
         kind: 'failing',
-        counts: { messages: 3_600, aligned: 0 },
         isRejected: false,
         sender: SENDGRID,
       },

@@ -64,17 +64,18 @@ const STEPS = {
     failing: 1,
   },
   ...{ forwarded: 1, no_passing_mail: 1, lock: 1, sends_after_all: 1, wait: 1, enforce: 1 },
-  ...{ stronger: 1, policy_unknown: 1, nothing: 1 },
+  ...{ stronger: 1, policy_unknown: 1, nothing: 1, sign: 1 },
 } satisfies Record<NextStep['kind'], 1>;
 const OBSTACLES = {
   ...{ silent: 1, own: 1, undecided: 1, forwarded: 1, no_passing_mail: 1, sends_after_all: 1 },
-  ...{ few_data: 1, stranger: 1 },
+  ...{ few_data: 1, stranger: 1, unsigned: 1, unproven: 1 },
 } satisfies Record<Obstacle['kind'] | 'stranger', 1>;
 const REASONS = {
   ...{ marked: 1, scattered: 1, signature_broken: 1, listed_forwarder: 1, signature_carried: 1 },
   ...{ receiver_says_forwarded: 1, alignment_strict: 1, partly_fails: 1, pass_not_counted: 1 },
   ...{ passes: 1, name_is_own: 1, service_as_itself: 1, private_address: 1, own_network: 1 },
-  ...{ unlisted_domain: 1, spf_refuses: 1, nothing_authenticates: 1 },
+  ...{ unlisted_domain: 1, spf_refuses: 1, nothing_authenticates: 1, signed_as_sister: 1 },
+  ...{ other_customer: 1, free_mail: 1, signature_claimed: 1 },
 } satisfies Record<ReasonCode, 1>;
 const STANDINGS = {
   ...{ passing: 1, own: 1, undecided: 1, forwarded: 1, stranger: 1, foreign: 1 },

@@ -112,7 +112,7 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
 
   test('says which service sends, by what passed, and what receivers did with the messages', async () => {
     const { send, read } = await serveDomain();
-    const signed = { signatures: [aSignature({ domain: 'em.sendgrid.net' })] };
+    const signed = { spfResult: 'none', signatures: [aSignature({ domain: 'em.sendgrid.net' })] };
     await send('2026-03-01', [
       aRecord({ sourceIp: OWN, count: 5, disposition: 'quarantine', ...signed }),
       aRecord({ sourceIp: OWN, count: 3, disposition: 'reject', ...signed }),
@@ -289,7 +289,7 @@ describe('filters', () => {
   async function serveMany() {
     const served = await serveDomain();
     const [one, two, three, ...others] = ADDRESSES as [string, string, string, ...string[]];
-    const signed = { signatures: [aSignature({ domain: 'em.sendgrid.net' })] };
+    const signed = { spfResult: 'none', signatures: [aSignature({ domain: 'em.sendgrid.net' })] };
     await served.send('2026-03-10', [
       aRecord({ sourceIp: one, count: 40, ...PASSED }),
       aRecord({ sourceIp: two, count: 30, ...PASSED }),

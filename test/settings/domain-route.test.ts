@@ -55,8 +55,7 @@ describe('the page of a domain', () => {
     expect(text).toContain(`TXT record _dmarc.example.com with rua=mailto:${ADDRESS}`);
     expect(text).toContain(`TXT record ${AUTHORISATION} with v=DMARC1;`);
     expect(text).toContain('MX record reports.example.net with 10 mx.example.net');
-    expect(text).toContain(`needs a whole one: v=DMARC1; p=none; rua=mailto:${ADDRESS}`);
-    expect(text).toContain('Nobody has checked yet what DNS says.');
+    expect(text).toContain('Nobody has asked yet whether reports can come.');
     expect(text).toContain('No report has come in for this domain yet.');
     expect(asked).toEqual([]);
   });

@@ -187,11 +187,15 @@ const KINDS: readonly (readonly [kind: NextStep['kind'], pattern: RegExp])[] = [
   ['publish_record', /^DNS has no DMARC record/],
   ['one_record', /^DNS has several DMARC records/],
   ['silent', /^No report covers a day after/],
-  ['wait', /^(Wait for more reports|With so little mail)/],
+  ['wait', /^(Wait for |With so little mail)/],
   ['no_passing_mail', /^No mail of the domain passed/],
   ['lock', /^The domain sends no mail, so/],
   ['sends_after_all', /^The domain is said to send no mail/],
-  ['failing', / that may be yours failed in 30 days/],
+  ['sign', / passed by SPF alone in 30 days/],
+  [
+    'failing',
+    /^Do you know | is not set up for the domain| stopped passing on | is yours(, and| by its name)|and the signature does not verify\. /,
+  ],
   ['forwarded', /^Much of your mail is passed on/],
   ['enforce', /: remove .* from the DMARC record/],
   ['stronger', /: (change p=|the DMARC record has no valid p)| are not protected /],
@@ -202,7 +206,7 @@ const KINDS: readonly (readonly [kind: NextStep['kind'], pattern: RegExp])[] = [
 const ANSWERS: readonly (readonly [answer: Answer, pattern: RegExp])[] = [
   ['reached', /^It is there/],
   ['yes', /^Yes/],
-  ['wait', /^Not yet\. (Wait for more reports|With so little mail|No report covers)/],
+  ['wait', /^Not yet\. (Wait for |With so little mail|No report covers)/],
   ['not_yet', /^Not yet\./],
 ];
 

@@ -76,6 +76,18 @@ function google(daily: number, details: Details = {}): Traffic {
   };
 }
 
+/** A server of the owner's for another purpose, which is not signed. */
+function payroll(
+  daily: number,
+  days: readonly [first: number, last: number],
+  spf?: string,
+): Traffic {
+  const own = { from: at('192.0.2.77'), ptr: 'payroll.own', label: 'payroll', dkim: [] };
+  return spf === undefined
+    ? server(daily, { ...own, dkim: ['pass own p1'], days })
+    : server(daily, { ...own, spf, days });
+}
+
 const SERVICES = {
   'Amazon SES': ['198.51.100.20', 'eu-west-1.amazonses.com'],
   SendGrid: ['198.51.100.24', 'sendgrid.net'],
@@ -311,7 +323,7 @@ export const DOMAINS: readonly TableDomain[] = [
       server(500),
       google(300),
       service('Mailchimp', 200, { key: 'pass' }),
-      forwarder('alumni-mail.example', 9),
+      forwarder('alumni-mail.example', 9, { reason: 'forwarded' }),
     ],
     wanted: { ...STRONGER, why: 'All own mail passes; under 1 % is passed on.' },
   },
@@ -334,7 +346,10 @@ export const DOMAINS: readonly TableDomain[] = [
     name: 'spf-only.example',
     ...{ policy: 'p=none', days: [60, 1] },
     traffic: [server(400), service('Brevo', 200, { spf: 'pass bounce.own', dkim: [] })],
-    wanted: { ...STRONGER, why: 'A bounce domain of the owner passes without a signature.' },
+    wanted: {
+      ...{ answer: 'not_yet', step: 'sign', sender: '198.51.100.44' },
+      why: 'A third rests on SPF alone, which a stronger policy must not: forwarded mail would be lost.',
+    },
   },
   {
     name: 'mail-of-subdomains.example',
@@ -592,7 +607,7 @@ export const DOMAINS: readonly TableDomain[] = [
   {
     name: 'much-forwarded.example',
     ...{ policy: 'p=none', days: [60, 1] },
-    traffic: [server(900), forwarder('alumni-mail.example', 90)],
+    traffic: [server(900), forwarder('alumni-mail.example', 90, { reason: 'forwarded' })],
     wanted: {
       answer: 'not_yet',
       step: 'forwarded',
@@ -621,7 +636,7 @@ export const DOMAINS: readonly TableDomain[] = [
   {
     name: 'little-forwarded.example',
     ...{ policy: 'p=quarantine', days: [60, 1] },
-    traffic: [server(900), forwarder('alumni-mail.example', 27)],
+    traffic: [server(900), forwarder('alumni-mail.example', 27, { reason: 'forwarded' })],
     wanted: { ...STRONGER, why: '3 % is passed on, which is usual.' },
   },
   {
@@ -895,6 +910,184 @@ export const DOMAINS: readonly TableDomain[] = [
       sender: /scattered/i,
       why: 'SPF with ~all accuses nobody: one row of scattered addresses to look at.',
     },
+  },
+
+  // Senders that are judged by themselves, whatever their share.
+  {
+    name: 'payroll.example',
+    ...{ policy: 'p=quarantine', days: [60, 1] },
+    traffic: [server(50_000), payroll(400, [60, 4]), payroll(400, [3, 1], 'permerror own')],
+    wanted: {
+      ...FAILING,
+      sender: 'payroll.payroll.example',
+      why: 'Of 0.8 % of the mail all has failed for three days.',
+    },
+  },
+  {
+    name: 'payroll-week.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [server(900), payroll(20, [60, 8]), payroll(20, [7, 1], 'fail own')],
+    wanted: {
+      ...FAILING,
+      sender: 'payroll.payroll-week.example',
+      why: 'Two in a hundred, all failing for a week.',
+    },
+  },
+  {
+    name: 'payroll-yesterday.example',
+    ...{ policy: 'p=quarantine', days: [60, 1] },
+    traffic: [server(900), payroll(40, [60, 2]), payroll(40, [1, 1], 'fail own')],
+    wanted: {
+      ...FAILING,
+      sender: 'payroll.payroll-yesterday.example',
+      why: 'It stopped yesterday.',
+    },
+  },
+  {
+    name: 'payroll-mended.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [
+      server(900),
+      server(40, { from: at('192.0.2.77'), spf: 'fail own', dkim: [], days: [25, 20] }),
+      server(40, { from: at('192.0.2.77'), days: [19, 1] }),
+    ],
+    wanted: { ...STRONGER, why: 'It was mended nineteen days ago.' },
+  },
+  {
+    name: 'invoices-monthly.example',
+    ...{ policy: 'p=quarantine', days: [60, 1] },
+    traffic: [server(2_000), service('Xero', 7, { every: 3 })],
+    wanted: { ...FAILING, sender: 'Xero', why: 'Seventy invoices a month were never set up.' },
+  },
+  {
+    name: 'quarterly.example',
+    ...{ policy: 'p=quarantine', days: [100, 1] },
+    traffic: [server(900), service('Mailchimp', 5_000, { days: [60, 60] })],
+    wanted: { ...FAILING, sender: 'Mailchimp', why: 'The next mailing would be refused.' },
+  },
+  {
+    name: 'quarterly-80.example',
+    ...{ policy: 'p=quarantine', days: [119, 1] },
+    traffic: [server(900), service('Brevo', 3_000, { days: [80, 80] })],
+    wanted: { ...FAILING, sender: 'Brevo', why: 'Eighty days ago is not over.' },
+  },
+  {
+    name: 'quarterly-mended.example',
+    ...{ policy: 'p=quarantine', days: [100, 1] },
+    traffic: [
+      server(900),
+      service('Mailchimp', 5_000, { days: [60, 60] }),
+      service('Mailchimp', 5_000, { key: 'pass', days: [9, 9] }),
+    ],
+    wanted: { ...STRONGER, why: 'The mailing after it passed.' },
+  },
+
+  // Mail that rests on SPF alone.
+  {
+    name: 'unsigned.example',
+    ...{ policy: 'p=quarantine', days: [60, 1] },
+    traffic: [server(300, { dkim: [] }), botnet(20, 3, { every: 7, spf: 'softfail own' })],
+    wanted: {
+      answer: 'not_yet',
+      step: 'sign',
+      sender: /mail\.unsigned\.example/,
+      why: 'Nothing is signed.',
+    },
+  },
+  {
+    name: 'half-signed.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [server(300), server(300, { dkim: [] })],
+    wanted: {
+      answer: 'not_yet',
+      step: 'sign',
+      sender: /mail\.half-signed/,
+      why: 'Half of it is not signed.',
+    },
+  },
+  {
+    name: 'default-key.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [google(300, { dkim: ['pass x.20230601.gappssmtp.com 20230601'] })],
+    wanted: {
+      answer: 'not_yet',
+      step: 'sign',
+      sender: 'Google',
+      why: 'Google signs as itself: one switch mends it.',
+    },
+  },
+  {
+    name: 'gateway-breaks.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [
+      server(400, { dkim: ['fail own s1'], from: at('198.51.100.70'), ptr: 'us-1.mimecast.com' }),
+    ],
+    wanted: {
+      answer: 'not_yet',
+      step: 'sign',
+      sender: /gateway has to sign/,
+      why: 'The gateway changes what was signed.',
+    },
+  },
+  {
+    name: 'unsigned-reject.example',
+    ...{ policy: 'p=reject', days: [60, 1] },
+    traffic: [server(300, { dkim: [] })],
+    wanted: {
+      answer: 'reached',
+      step: 'sign',
+      sender: /mail\.unsigned-reject/,
+      why: 'It is there, and forwarded mail is lost.',
+    },
+  },
+
+  // Strangers.
+  {
+    name: 'copied.example',
+    ...{ policy: 'p=quarantine', days: [60, 1] },
+    traffic: [server(900), botnet(240, 300, { spf: 'softfail own', dkim: ['fail own mail'] })],
+    wanted: { ...STRONGER, sender: /scattered/, why: 'A copied signature is no forwarding.' },
+  },
+  {
+    name: 'replayed.example',
+    ...{ policy: 'p=quarantine', days: [60, 1] },
+    traffic: [
+      server(500),
+      payroll(60, [60, 1], 'permerror own'),
+      botnet(200, 3_000, { spf: 'none elsewhere.example', dkim: ['pass own mail'] }),
+    ],
+    wanted: { ...FAILING, sender: 'payroll.replayed.example', why: 'Replayed mail mends nothing.' },
+  },
+  {
+    name: 'slow-key.example',
+    ...{ policy: 'p=quarantine', days: [60, 1] },
+    traffic: [server(985, { spf: null }), server(15, { spf: null, dkim: ['temperror own mail'] })],
+    wanted: {
+      ...STRONGER,
+      why: 'One receiver’s DNS does not answer, and 98 % verify with that key.',
+    },
+  },
+  {
+    name: 'broken-list.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [server(800), forwarder('club-list.example', 20)],
+    wanted: {
+      ...FAILING,
+      sender: 'club-list.example',
+      why: 'Nothing of it arrives intact, and no receiver says that it is a list: ask.',
+    },
+  },
+  {
+    name: 'six-mails.example',
+    ...{ policy: 'p=none', days: [119, 1] },
+    traffic: [server(1, { every: 9, days: [119, 20] })],
+    wanted: { ...STRONGER, why: 'Six mails a month: three weeks without one are no silence.' },
+  },
+  {
+    name: 'one-mail.example',
+    ...{ policy: 'p=none', days: [30, 1], toldBy: 'nobody' },
+    traffic: [server(5_000)],
+    wanted: { answer: 'wait', step: 'wait', sender: null, why: 'Anybody may have sent that.' },
   },
 
   // What people said.

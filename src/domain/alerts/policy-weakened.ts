@@ -35,13 +35,16 @@ export const policyWeakened: AlertRule<typeof TYPE, DnsFacts> = {
   isLasting: false,
 };
 
-function toOccurrence({ former, current }: DnsChange, { domain }: DnsFacts): Occurrence {
-  const tag = findWeakerTag(former, current) ?? 'p';
+function toOccurrence(
+  { former, current, held = { former, current } }: DnsChange,
+  { domain }: DnsFacts,
+): Occurrence {
+  const tag = findWeakerTag(held.former, held.current) ?? 'p';
   const context = {
     record_name: toRecordName('dmarc', domain),
     tag,
-    previous_policy: toPolicies(former)[tag],
-    current_policy: toPolicies(current)[tag],
+    previous_policy: toPolicies(held.former)[tag],
+    current_policy: toPolicies(held.current)[tag],
     previous_value: former,
     current_value: current,
   };

@@ -7,9 +7,10 @@ export type RecordValue = string | null;
 
 export const RECORD_TYPES = ['dmarc', 'spf'] as const satisfies readonly RecordType[];
 
-const VERSIONS = { dmarc: /^v\s*=\s*dmarc1\s*(;|$)/i, spf: /^v=spf1(\s|$)/i } as const;
+/** The case of a DMARC record's version matters (RFC 9989, 4.8). */
+const VERSIONS = { dmarc: /^[vV]\s*=\s*DMARC1\s*(;|$)/, spf: /^v=spf1(\s|$)/i } as const;
 /** Tags whose value is a keyword, so its case does not matter; addresses keep theirs. */
-const KEYWORD_TAGS = new Set('v p sp np adkim aspf fo pct t psd rf ri'.split(' '));
+const KEYWORD_TAGS = new Set('p sp np adkim aspf fo pct t psd rf ri'.split(' '));
 const STRENGTHS = ['absent', 'none', 'quarantine', 'reject'] as const;
 export type Policy = (typeof STRENGTHS)[number];
 
@@ -34,6 +35,11 @@ export function findRecord(type: RecordType, texts: readonly string[]): RecordVa
   return records.length === 0 ? null : records.sort().join('\n').slice(0, MAX_CHARS);
 }
 
+/** A text that would be a record if its version were written as receivers want it. */
+export function findMisspelt(texts: readonly string[]): string | undefined {
+  return texts.find((text) => /^v\s*=\s*dmarc1\s*(;|$)/i.test(text) && !VERSIONS.dmarc.test(text));
+}
+
 /** Whether two records mean the same. The order of tags, blanks and the case of words do not matter. */
 export function isSameRecord(type: RecordType, a: RecordValue, b: RecordValue): boolean {
   return toCanonical(type, a) === toCanonical(type, b);
@@ -52,6 +58,11 @@ function toCanonicalDmarc(line: string): string {
     .map(([name, text]) => `${name}=${KEYWORD_TAGS.has(name) ? text.toLowerCase() : text}`)
     .sort()
     .join(';');
+}
+
+/** The tags of a record in their order, the first of each name: receivers go by that. */
+export function listTags(line: string): readonly (readonly [name: string, text: string])[] {
+  return parseTags(line).filter(([name], i, all) => all.findIndex(([one]) => one === name) === i);
 }
 
 function parseTags(line: string): [name: string, text: string][] {

@@ -1,5 +1,5 @@
-import { findTag, type RecordValue } from './dns-record.ts';
-import { toHost } from './report-addresses.ts';
+import { listTags, type RecordValue } from './dns-record.ts';
+import { findReportAddresses, normalizeAddress, toHost } from './report-addresses.ts';
 
 /** What has to be in DNS for reports about a domain to come, as a person publishes it. */
 export interface RecordToPublish {
@@ -40,13 +40,32 @@ export function listRecordsToPublish({
   return records;
 }
 
-/** The whole record of a domain that has none: it asks for reports and changes nothing else. */
-export const toFirstRecord = (address: string): string => `v=DMARC1; p=none; ${toRuaTag(address)}`;
+/**
+ * The record that a name has, with our address among those that reports go to, and with other policies where they are wanted:
+ * nothing else changes, so that it is never weaker than what holds. Of several records, which count as none, none is kept.
+ */
+export function toProposedRecord(
+  record: RecordValue,
+  address: string | undefined,
+  policy?: 'reject',
+): string {
+  const known = record === null || record.includes('\n') ? [] : listTags(record);
+  const kept = known.filter(
+    ([name]) => name !== 'v' && !(policy && ['p', 'sp', 'np', 'pct', 't'].includes(name)),
+  );
+  const hasPolicy = kept.some(([name]) => name === 'p');
+  const own = policy ? `p=${policy}; sp=${policy}` : hasPolicy ? '' : 'p=none';
+  const tags = kept.map(([name, text]) =>
+    name === 'rua' ? `rua=${addAddress(text, address)}` : `${name}=${text}`,
+  );
+  const rua = kept.some(([name]) => name === 'rua') || !address ? [] : [toRuaTag(address)];
+  return ['v=DMARC1', own, ...tags, ...rua].filter(Boolean).join('; ');
+}
 
-/** The record of a domain that sends no mail. Reports go where the former record has them go. */
-export function toRejectRecord(former: RecordValue, address: string | undefined): string {
-  const rua = findTag(former, 'rua') ?? (address && `mailto:${address}`);
-  return `v=DMARC1; p=reject; sp=reject${rua ? `; rua=${rua}` : ''}`;
+function addAddress(uris: string, address: string | undefined): string {
+  const isNamed =
+    !address || findReportAddresses(`v=DMARC1; rua=${uris}`).includes(normalizeAddress(address));
+  return isNamed ? uris : [uris, `mailto:${address}`].filter(Boolean).join(',');
 }
 
 export const toRuaTag = (address: string): string => `rua=mailto:${address}`;

@@ -1,9 +1,10 @@
 import { findTag } from './dns-record.ts';
+import type { Inherited } from './held-policy.ts';
 import {
   AUTHORISATION,
   type RecordToPublish,
   toAuthorisationName,
-  toFirstRecord,
+  toProposedRecord,
   toRuaTag,
 } from './records-to-publish.ts';
 import { findReportAddresses, normalizeAddress, toHost } from './report-addresses.ts';
@@ -19,6 +20,10 @@ export interface RouteFacts {
   readonly addresses: readonly string[];
   /** The TXT records at `_dmarc.<domain>` that are DMARC records. */
   readonly record: Answer<string>;
+  /** A text there that receivers take for none, because its version is not written as they want it. */
+  readonly misspelt?: string | undefined;
+  /** Where it has none: the record of a domain above that holds for it. */
+  readonly inherited?: Inherited | undefined;
   /** The host that reports are or shall be sent to: `findReportHost`. */
   readonly host: string;
   /** Whether the host belongs to another owner than the domain. */
@@ -63,13 +68,24 @@ function findUsed({ record, addresses }: Asked): string | undefined {
   return addresses.find((address) => named.includes(normalizeAddress(address)));
 }
 
-function checkRua({ domain, record, addresses }: RouteFacts) {
+function checkRua({ domain, record, addresses, misspelt, inherited }: RouteFacts) {
   const [ownAddress = ''] = addresses;
   const at = `_dmarc.${domain}`;
   if (record === undefined) return wrong(`No DNS server answered for the TXT record of ${at}.`);
+  if (record === null && misspelt !== undefined)
+    return wrong(
+      `There is no DMARC record that receivers accept at ${at}: the version is written DMARC1, in capitals, and DNS has ${misspelt}`,
+    );
+  if (record === null && inherited !== undefined) {
+    const named = findUsed({ record: inherited.value, addresses });
+    const holds = `The record of ${inherited.from} holds for ${domain}`;
+    return named === undefined
+      ? wrong(`${holds}. It ${toRuaAdvice(inherited.value, ownAddress)}`)
+      : right(`${holds}, and asks for reports to ${named}.`);
+  }
   if (record === null)
     return wrong(
-      `There is no DMARC record. Publish a TXT record at ${at}: ${toFirstRecord(ownAddress)}`,
+      `There is no DMARC record. Publish a TXT record at ${at}: ${toProposedRecord(null, ownAddress)}`,
     );
   if (record.includes('\n'))
     return wrong(

@@ -72,6 +72,12 @@ function cut(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : text.slice(0, maxChars).toWellFormed();
 }
 
+/** Whether messages of the pattern passed DMARC. */
+export function passesPattern(text: string): boolean {
+  const { spf, isDkimAligned } = parsePattern(text);
+  return isDkimAligned || spf.isAligned;
+}
+
 /** The values of a pattern's text. */
 export function parsePattern(text: string): Omit<Results, 'messages' | 'aligned'> {
   const [headerFrom, bits, isDkim, disposition, domain, result, ...rest] = JSON.parse(text);

@@ -29,9 +29,10 @@ export interface Crowd {
  */
 export function findCrowd(all: readonly Place[], { isKnown, isMarked }: CrowdMarks): Crowd {
   const places = all.filter(({ party }) => !isMarked(party.key));
-  const [atHosts, strangers] = [true, false].map((isAtHost) =>
+  const [atHosts, unknown] = [true, false].map((isAtHost) =>
     places.filter((place) => isStranger(place) && isAtHost === (place.party.service !== undefined)),
   ) as [Place[], Place[]];
+  const strangers = [...unknown, ...listThemselves(places)];
   const counts = strangers.map(({ mail }) => mail.messages).sort((a, b) => a - b);
   const usual = counts[counts.length >> 1] ?? 0;
   const most = Math.max(FEW.least, Math.min(10 * usual, counts.length, FEW.most));
@@ -43,15 +44,31 @@ export function findCrowd(all: readonly Place[], { isKnown, isMarked }: CrowdMar
   return { members: new Set(isLarge ? [...members, ...atHosts.filter(isFew)] : members), isLarge };
 }
 
+/**
+ * Hosts that are authenticated as themselves, each as another domain: that says nothing of the owner. Some are senders that
+ * can be asked one by one; so many are not.
+ */
+function listThemselves(places: readonly Place[]): readonly Place[] {
+  const isAlone = ({ length }: readonly Place[]) => length === 1;
+  const ofDomains = places.filter(({ party }) => party.kind === 'domain' && !party.isSister);
+  const alone = [...Map.groupBy(ofDomains, ({ party }) => party.key).values()].filter(isAlone);
+  const found = alone.flat().filter((place) => !isKnown(place));
+  const isMany = found.length >= MANY.addresses;
+  return isMany && new Set(found.map(toNetwork)).size >= MANY.networks ? found : [];
+}
+
 /** The site of an address whose network is not known. */
 const toNetwork = ({ mail, site }: Place) => mail.network?.asn ?? site;
 
 /** Any host's name is that of a machine of anybody. */
 function isStranger(place: Place): boolean {
-  const { party, tally } = place;
-  if (!hasServers(party)) return false;
-  if (place.ownName !== undefined || place.isPrivate || place.isNear) return false;
-  return !isOwn(tally) && tally.carried + tally.said + tally.foreign === 0;
+  return hasServers(place.party) && place.tally.foreign === 0 && !isKnown(place);
+}
+
+/** Whether something tells whose it is, or that it passes mail on. */
+function isKnown({ ownName, isPrivate, isNear, tally }: Place): boolean {
+  if (ownName !== undefined || isPrivate || isNear) return true;
+  return isOwn(tally) || tally.carried + tally.said > 0;
 }
 
 export function toCrowdTitle({ members, isLarge }: Crowd): string {

@@ -1,12 +1,13 @@
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
 import { addCounts, NO_COUNTS } from '../sources/day-sources.ts';
-import type { Signature } from '../sources/evidence.ts';
+import type { SeenMail, Signature } from '../sources/evidence.ts';
+import { formatCount } from '../text.ts';
 import { type Crowd, findCrowd, toCrowdTitle } from './crowd.ts';
-import { findInvalid, sumTallies } from './looks.ts';
+import { findInvalid, type Look, type LookContext, sumTallies } from './looks.ts';
 import { type Party, sendsForOthers } from './party.ts';
-import { findPlaces, hasServers, type Place, type Places } from './place.ts';
-import type { JudgeContext, JudgedSenders, Sender, SentMail, Verdict } from './sender.ts';
+import { findPlaces, hasServers, type Place } from './place.ts';
+import type { JudgeContext, Sender, SentMail, Verdict } from './sender.ts';
 import { findVerdict, isOwn, judge } from './verdict-rules.ts';
 
 /*
@@ -15,24 +16,41 @@ import { findVerdict, isOwn, judge } from './verdict-rules.ts';
  * sender, so that one name has one verdict.
  */
 
+export interface JudgedSenders {
+  /** Most messages first. */
+  readonly senders: readonly Sender[];
+  /** The sender of an address, undefined for an address that was not judged. */
+  readonly of: (address: string) => Sender | undefined;
+  readonly lookOf: (seen: SeenMail, address: string) => Look | undefined;
+}
+
 /** All mail of a domain is judged together, of some 30 days: that shows where a signature is at home. */
 export function judgeSenders(all: readonly SentMail[], context: JudgeContext): JudgedSenders {
-  const { places, factsOf } = findPlaces(all, context);
+  const { places, lookOf, ...looks } = findPlaces(all, context);
   const { findMark } = context;
   const isMarked = remember((key: string) =>
     Object.values(PARTS).some((part) => findMark(key + part) !== undefined),
   );
   const crowd = findCrowd(places, { isKnown: findMark(SCATTERED) !== undefined, isMarked });
-  const groups = Map.groupBy(places, (place) => toKey(place, crowd, context));
+  const keyOf = (place: Place) => toKey(place, crowd, context);
+  const groups = joinNeighbours(Map.groupBy(places, keyOf), context);
   const judged = [...groups].map(([key, members]) =>
-    toSender({ key, members }, { ...context, factsOf, crowd }),
+    toSender({ key, members }, { ...context, ...looks, crowd }),
   );
   const senders = addTitles(judged.sort((a, b) => b.messages - a.messages));
   const byKey = new Map(senders.map((sender) => [sender.key, sender]));
   const byAddress = new Map<string, Sender | undefined>();
   for (const [key, members] of groups)
     for (const { mail } of members) byAddress.set(mail.address, byKey.get(key));
-  return { senders, of: (address) => byAddress.get(address) };
+  const placeOf = new Map(places.map((place) => [place.mail.address, place]));
+  return {
+    senders,
+    of: (address) => byAddress.get(address),
+    lookOf: (seen, address) => {
+      const place = placeOf.get(address);
+      return place && lookOf(seen, place);
+    },
+  };
 }
 
 const SCATTERED = 'scattered';
@@ -64,12 +82,41 @@ function toKey(place: Place, crowd: Crowd, context: JudgeContext): string {
   return party.key + PARTS[isOne ? 'yours' : verdict];
 }
 
+/** So many strangers in one site are one question. */
+const NEIGHBOURS = 10;
+
+/** Strangers of one site that have nothing else in common are one sender, which is called by its network. */
+function joinNeighbours(
+  groups: ReadonlyMap<string, readonly Place[]>,
+  { findMark }: JudgeContext,
+): ReadonlyMap<string, readonly Place[]> {
+  const isAlone = (key: string, [first, ...others]: readonly Place[]) =>
+    first !== undefined &&
+    others.length === 0 &&
+    ['address', 'domain'].includes(first.party.kind) &&
+    findMark(key) === undefined &&
+    findVerdict(first) === 'not_recognised';
+  const alone = [...groups].filter(([key, members]) => isAlone(key, members));
+  const sites = Map.groupBy(alone, ([, [place]]) => place?.site ?? '');
+  const joined = new Map(groups);
+  for (const [site, some] of sites) {
+    if (some.length < NEIGHBOURS) continue;
+    for (const [key] of some) joined.delete(key);
+    const network = site.includes(':') ? `${site}::/48` : `${site}.0/24`;
+    joined.set(
+      `network ${network}`,
+      some.flatMap(([, members]) => members),
+    );
+  }
+  return joined;
+}
+
 interface Group {
   readonly key: string;
   readonly members: readonly Place[];
 }
 
-interface SenderContext extends JudgeContext, Pick<Places, 'factsOf'> {
+interface SenderContext extends JudgeContext, LookContext {
   readonly crowd: Crowd;
 }
 
@@ -87,20 +134,48 @@ function toSender({ key, members }: Group, context: SenderContext): Untitled {
   }
   const party = findStrongest(members);
   const tally = sumTallies(members.map((one) => one.tally));
-  const broken = tally.invalid > 0 ? findBroken(members, context.factsOf) : undefined;
+  const broken = tally.invalid > 0 ? findBroken(members, context) : undefined;
   const mark = context.findMark(key);
   const isScattered = key === SCATTERED;
   const crowd = isScattered ? context.crowd : undefined;
   const judged = judge({
     ...{ domain: context.domain, party, counts, mark, broken, tally, crowd },
+    isClaimed: isClaimed(members, context),
     ownName: members.find(({ ownName }) => ownName !== undefined)?.ownName,
     isPrivate: members.some((one) => one.isPrivate),
     isNear: members.every((one) => one.isNear),
   });
   return {
-    ...{ key, title: crowd ? toCrowdTitle(crowd) : party.title, party, service: party.service },
+    ...{
+      key,
+      title: toTitle({ key, members }, party, crowd),
+      party,
+      service: party.service ?? party.via,
+    },
     ...{ ...judged, mark, isScattered, broken, ...counts, sources: members.length, ...days },
   };
+}
+
+function toTitle({ key, members }: Group, party: Party, crowd: Crowd | undefined): string {
+  if (crowd !== undefined) return toCrowdTitle(crowd);
+  const isNetwork = key !== party.key && party.kind !== 'network' && key.startsWith('network ');
+  if (isNetwork)
+    return `${formatCount(members.length)} addresses in ${key.slice('network '.length)}`;
+  if (party.person !== undefined && key.endsWith(PARTS.not_recognised))
+    return `People at ${party.person}`;
+  return party.title;
+}
+
+/** Whether most messages have a signature as the domain, of which none verifies. */
+function isClaimed(members: readonly Place[], { factsOf }: LookContext): boolean {
+  const sums = { signed: 0, all: 0 };
+  for (const { mail } of members)
+    for (const { seen, messages } of mail.results) {
+      const { ownSignatures } = factsOf(seen);
+      sums.all = addSafely(sums.all, messages);
+      if (ownSignatures.length > 0) sums.signed = addSafely(sums.signed, messages);
+    }
+  return 2 * sums.signed > sums.all;
 }
 
 const STRENGTH = ['dkim', 'spf', 'dns', undefined];
@@ -116,9 +191,10 @@ function addTitles(untitled: readonly Untitled[]): readonly Sender[] {
   const taken = new Set<string>();
   return untitled.map(({ party, ...sender }) => {
     const { key, isScattered } = sender;
-    const isMarked = !(isScattered || key.startsWith(party.key));
+    const isMarked = !(isScattered || key.startsWith(party.key) || key.startsWith('network '));
     const isOnly = parts.get(party.key)?.length === 1 && !key.endsWith(PARTS.passed_on);
-    const suffix = (isOnly ? undefined : SUFFIXES[key.slice(party.key.length)]) ?? '';
+    const isPeople = sender.title.startsWith('People at ');
+    const suffix = (isOnly || isPeople ? undefined : SUFFIXES[key.slice(party.key.length)]) ?? '';
     const name = isMarked ? key : sender.title + suffix;
     const title = taken.has(name) ? `${name} (${party.kind})` : name;
     taken.add(title);
@@ -126,11 +202,14 @@ function addTitles(untitled: readonly Untitled[]): readonly Sender[] {
   });
 }
 
-function findBroken(members: readonly Place[], factsOf: Places['factsOf']): Signature | undefined {
+function findBroken(
+  members: readonly Place[],
+  { factsOf, homes }: LookContext,
+): Signature | undefined {
   const all = new Map<string, { readonly signature: Signature; messages: number }>();
-  for (const { mail } of members)
-    for (const { seen, messages } of mail.results) {
-      const signature = findInvalid(factsOf(seen));
+  for (const place of members)
+    for (const { seen, messages } of place.mail.results) {
+      const signature = findInvalid(factsOf(seen), place, homes);
       if (signature === undefined) continue;
       const key = `${signature.domain} ${signature.selector}`;
       const sum = all.get(key) ?? { signature, messages: 0 };

@@ -2,7 +2,7 @@ import { addSafely } from '../safe-sum.ts';
 import type { Facts, SeenMail, Signature } from '../sources/evidence.ts';
 import type { Writable } from '../sources/source.ts';
 import { sendsForOthers } from './party.ts';
-import type { MailOfParty, PassesOn } from './signature-homes.ts';
+import type { Homes, MailOfParty } from './signature-homes.ts';
 
 /** What messages look like. */
 const NO_LOOKS = {
@@ -34,35 +34,52 @@ export function sumTallies(all: readonly Tally[]): Tally {
   return sum;
 }
 
-interface LookContext {
+export interface LookContext {
   readonly factsOf: (seen: SeenMail) => Facts;
-  readonly passesOn: PassesOn;
-  /** Not for an address of the owner's. */
-  readonly canPassOn: boolean;
+  readonly homes: Homes;
 }
 
-export function toTally({ party, mail }: MailOfParty, context: LookContext): Tally {
+/** An address with its party. `canPassOn`: it is none of the owner's. */
+interface Looked extends MailOfParty {
+  readonly canPassOn: boolean;
+  readonly ownName: string | undefined;
+}
+
+export function toTally(looked: Looked, { factsOf, homes }: LookContext): Tally {
   const tally = sumTallies([]);
-  const sends = sendsForOthers(party);
-  for (const { seen, messages } of mail.results) {
-    const facts = context.factsOf(seen);
-    const canCarry = context.canPassOn && !facts.spf.isAligned;
-    const isCarried = canCarry && context.passesOn(facts, party);
-    const look = isCarried ? 'carried' : toLook(facts, sends);
+  for (const { seen, messages } of looked.mail.results) {
+    const facts = factsOf(seen);
+    const look = findLook(facts, looked, homes);
     tally[look] = addSafely(tally[look], messages);
     if (look === 'carried' || look === 'said') continue;
     if (isValid(facts)) tally.valid = addSafely(tally.valid, messages);
-    else if (findInvalid(facts)) tally.invalid = addSafely(tally.invalid, messages);
+    else if (findInvalid(facts, looked, homes)) tally.invalid = addSafely(tally.invalid, messages);
   }
   return tally;
 }
 
+export function findLook(facts: Facts, { party, canPassOn }: Looked, homes: Homes): Look {
+  const isCarried = canPassOn && !facts.spf.isAligned && homes.passesOn(facts, party);
+  return isCarried ? 'carried' : toLook(facts, sendsForOthers(party));
+}
+
 const isValid = (facts: Facts) => facts.ownSignatures.some(({ result }) => result === 'pass');
 
-/** Receivers need not know every kind of signature, so one is enough. Where DNS did not answer, the key may be right. */
-export function findInvalid(facts: Facts): Signature | undefined {
-  const isWrong = ({ result }: Signature) => result !== 'pass' && result !== 'temperror';
-  return isValid(facts) ? undefined : facts.ownSignatures.find(isWrong);
+/**
+ * Receivers need not know every kind of signature, so one is enough. Where DNS did not answer, the key may be right. Anybody
+ * can write or copy a signature that fails: it is the owner's where others of the same sender verify, or the sender is known
+ * otherwise.
+ */
+export function findInvalid(
+  facts: Facts,
+  { party, ownName }: Pick<Looked, 'party' | 'ownName'>,
+  { isUsed }: Homes,
+): Signature | undefined {
+  if (isValid(facts)) return undefined;
+  const isOwner = facts.spf.isAligned || ownName !== undefined || sendsForOthers(party);
+  return facts.ownSignatures.find(
+    (one) => !['pass', 'temperror'].includes(one.result ?? '') && (isOwner || isUsed(one, party)),
+  );
 }
 
 function toLook(facts: Facts, sends: boolean): Look {

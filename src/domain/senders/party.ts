@@ -11,6 +11,12 @@ export interface Party {
   readonly key: string;
   readonly title: string;
   readonly service: NamedService | undefined;
+  /** The service by which the domain sends, as one of its customers. */
+  readonly via?: NamedService | undefined;
+  /** Where people have addresses of their own, which they write from. */
+  readonly person?: string;
+  /** Another domain of the owner's. */
+  readonly isSister?: boolean;
 }
 
 /** Whether it is a service that sends for others. The other kinds also pass mail on. */
@@ -35,18 +41,15 @@ export function createPartyFinder(
   const toClaim = remember((seen: SeenMail) => findClaim(toFacts(seen), context));
   const toHost = remember((name: string) => context.nameService({ results: [], name }));
   const { domain, toOrganizationalDomain } = context;
-  const title = toOrganizationalDomain(domain);
-  const isOwn = remember((name: string) => toOrganizationalDomain(name) === title);
-  const own = {
-    kind: 'network',
-    key: 'network own',
-    title: `Servers named ${title}`,
-    service: undefined,
-  } as const;
+  const own = toOrganizationalDomain(domain);
+  const isOwn = remember(
+    (name: string) => toOrganizationalDomain(name) === own || context.isSister(name),
+  );
   return ({ address, name, network, results }) => {
     const claimed = findMost(results, toClaim);
     if (claimed !== undefined) return claimed;
-    if (name !== undefined && isOwn(name)) return own;
+    if (name !== undefined && isOwn(name))
+      return { kind: 'address', key: address, title: `${name} (${address})`, service: undefined };
     const host = name === undefined ? undefined : toHost(name);
     if (host !== undefined) return toServiceParty(host);
     return toNetworkParty(address, network);
@@ -73,19 +76,63 @@ function findClaim(facts: Facts, context: JudgeContext): Claim {
     const service = context.nameService({ results: [{ seen, messages: 1 }], name: undefined });
     if (service !== undefined) return toServiceParty(service);
     const title = domain && HOST_NAME.test(domain) && context.toOrganizationalDomain(domain);
-    return title ? ({ ...DOMAIN, key: `domain ${title}`, title } as const) : undefined;
+    if (!title) return undefined;
+    return { ...toDomainParty(title), ...(context.isSister(title) && { isSister: true }) };
   };
   const bringer = foreignSpf && toParty({ dkim: [], spf }, foreignSpf);
   const signer = toParty({ dkim, spf: { ...spf, result: null } }, foreignSignature?.domain);
   const isFirst = signer && sendsForOthers(signer) && !isDkimAligned;
-  const own = spf.isAligned || isDkimAligned ? 'own' : undefined;
-  return (isFirst ? signer : bringer || signer) ?? own;
+  const party = (isFirst ? signer : bringer || signer) || undefined;
+  if (spf.isAligned || isDkimAligned) return party ?? 'own';
+  const sender = party && sendsForOthers(party) ? party : bringer || undefined;
+  return toCustomerParty(sender, facts, context) ?? toPersonParty(party, facts);
+}
+
+/** The customer of a service, who is not the owner, is who sends. */
+function toCustomerParty(
+  sender: Party | undefined,
+  facts: Facts,
+  context: JudgeContext,
+): Party | undefined {
+  if (sender === undefined || !sendsForOthers(sender)) return undefined;
+  const customer = findCustomer(facts, context);
+  if (customer === undefined || context.isSister(customer)) return undefined;
+  const title = `${customer} at ${sender.title}`;
+  return { ...toDomainParty(customer), title, via: sender.service };
+}
+
+/** People write from addresses of their own at services with mailboxes. */
+function toPersonParty(party: Party | undefined, { foreignSpf }: Facts): Party | undefined {
+  const service = party?.service;
+  const isPerson = foreignSpf && service?.kind === 'mailbox' && !isTenant(service);
+  return party && isPerson ? { ...party, person: service.domain } : party;
+}
+
+/** Names that services with mailboxes give to their customers. */
+const isTenant = ({ domain }: NamedService) =>
+  ['onmicrosoft.com', 'gappssmtp.com'].includes(domain);
+
+/** For whom a service has sent: the domain in the envelope or of a signature that is no service's. */
+function findCustomer(
+  { foreignSpf, dkim, from }: Facts,
+  context: JudgeContext,
+): string | undefined {
+  const { toOrganizationalDomain, nameService } = context;
+  const own = toOrganizationalDomain(from);
+  const signers = dkim.filter(({ result }) => result === 'pass').map(({ domain }) => domain);
+  return [foreignSpf, ...signers]
+    .filter((name): name is string => !!name && HOST_NAME.test(name))
+    .filter((name) => nameService({ results: [], name }) === undefined)
+    .map(toOrganizationalDomain)
+    .find((name) => name !== own);
 }
 
 /** Reports have other text, too, which is the name of nobody. */
 const HOST_NAME = /^[a-z0-9_.-]+$/;
 
-const DOMAIN = { kind: 'domain', service: undefined } as const;
+function toDomainParty(title: string): Party {
+  return { kind: 'domain', key: `domain ${title}`, title, service: undefined };
+}
 
 function toServiceParty(service: NamedService): Party {
   return { kind: 'service', key: `service ${service.name}`, title: service.name, service };

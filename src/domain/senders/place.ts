@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { remember } from '../remember.ts';
-import { type Facts, type SeenMail, toFacts } from '../sources/evidence.ts';
-import { toTally } from './looks.ts';
+import { type SeenMail, toFacts } from '../sources/evidence.ts';
+import { findLook, type Look, type LookContext, toTally } from './looks.ts';
 import { createPartyFinder, isPrivate, type Party } from './party.ts';
 import type { JudgeContext, SentMail } from './sender.ts';
 import { findHomes } from './signature-homes.ts';
@@ -12,11 +12,12 @@ export interface Place extends Known {
   readonly mail: SentMail;
   /** The smallest network that is given to one site: /24 of IPv4, /48 of IPv6. */
   readonly site: string;
+  readonly canPassOn: boolean;
 }
 
-export interface Places {
+export interface Places extends LookContext {
   readonly places: readonly Place[];
-  readonly factsOf: (seen: SeenMail) => Facts;
+  readonly lookOf: (seen: SeenMail, place: Place) => Look;
 }
 
 export function findPlaces(all: readonly SentMail[], context: JudgeContext): Places {
@@ -24,25 +25,27 @@ export function findPlaces(all: readonly SentMail[], context: JudgeContext): Pla
   const factsOf = remember((seen: SeenMail) => toFacts(seen, context));
   const findParty = createPartyFinder(context, factsOf);
   const own = toOrganizationalDomain(domain);
-  const isOwn = (name: string) => name.endsWith(own) && toOrganizationalDomain(name) === own;
+  const isOwn = (name: string) =>
+    (name.endsWith(own) && toOrganizationalDomain(name) === own) || context.isSister(name);
   const located = all.map((mail) => {
     const { address, name } = mail;
     const ownName = name !== undefined && isOwn(name) ? name : undefined;
     return { mail, party: findParty(mail), site: toSite(address), ownName };
   });
-  const passesOn = findHomes(located, factsOf);
+  const homes = findHomes(located, factsOf);
   const servers = located.filter(({ mail, party }) => mail.spfAligned > 0 && hasServers(party));
   const sites = new Set(servers.map(({ site }) => site));
   const places = located.map((one): Place => {
     const { mail, party, site, ownName } = one;
     const isNear = sites.has(site) && hasServers(party);
     const canPassOn = ownName === undefined && !(isNear && party.kind === 'network');
-    const tally = toTally(one, { factsOf, passesOn, canPassOn });
+    const tally = toTally({ ...one, canPassOn }, { factsOf, homes });
     const isInside = party.kind === 'address' && isPrivate(mail.address);
     const counts = mail;
-    return { domain, mail, counts, party, tally, site, ownName, isPrivate: isInside, isNear };
+    return { ...one, domain, counts, tally, canPassOn, isPrivate: isInside, isNear };
   });
-  return { places, factsOf };
+  const lookOf = (seen: SeenMail, place: Place) => findLook(factsOf(seen), place, homes);
+  return { places, factsOf, homes, lookOf };
 }
 
 /** Whether servers of one owner are beside each other. Other services share their addresses among all customers. */

@@ -57,6 +57,10 @@ export type ReasonCode =
   | 'alignment_strict'
   | 'name_is_own'
   | 'service_as_itself'
+  | 'signed_as_sister'
+  | 'other_customer'
+  | 'free_mail'
+  | 'signature_claimed'
   | 'unlisted_domain'
   | 'private_address'
   | 'own_network'
@@ -67,11 +71,6 @@ export interface JudgeContext extends EvidenceContext {
   readonly nameService: (evidence: NameEvidence) => NamedService | undefined;
   /** What people said of an address, or of a sender by its key. */
   readonly findMark: (subject: string) => Mark | undefined;
-}
-
-export interface JudgedSenders {
-  /** Most messages first. */
-  readonly senders: readonly Sender[];
-  /** The sender of an address, undefined for an address that was not judged. */
-  readonly of: (address: string) => Sender | undefined;
+  /** Whether the owner has another domain of the name's organisation. */
+  readonly isSister: (name: string) => boolean;
 }

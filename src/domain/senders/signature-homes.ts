@@ -19,31 +19,64 @@ interface Use {
 /** Uses of a signature by the key of the party, for each signature that `toKey` names. */
 type Uses = Map<string, Map<string, Use>>;
 
-/** Whether a party passes messages on. */
-export type PassesOn = (facts: Facts, party: Party) => boolean;
+export interface Homes {
+  /** Whether a party passes messages on. */
+  readonly passesOn: (facts: Facts, party: Party) => boolean;
+  /** Whether signatures of the same key of the same party have verified. */
+  readonly isUsed: (signature: Signature, party: Party) => boolean;
+}
 
 /**
  * Tells whether somebody passes a party's messages on, as far as signatures of the domain show: by selector, they are made
- * where most of them are sent by right, or else are valid. Elsewhere they are intact, or broken on the way.
+ * where most of them are sent by right, or else are valid. Elsewhere they are intact, or broken on the way; broken by a party
+ * of which nothing arrives intact, they may as well be copied.
  */
-export function findHomes(
-  all: readonly MailOfParty[],
-  factsOf: (seen: SeenMail) => Facts,
-): PassesOn {
+export function findHomes(all: readonly MailOfParty[], factsOf: (seen: SeenMail) => Facts): Homes {
   const uses: Uses = new Map();
+  const carriers = new Set(
+    all
+      .map(({ party }) => party)
+      .filter(isCarrier)
+      .map(({ key }) => key),
+  );
   for (const { party, mail } of all)
-    for (const { seen, messages } of mail.results) addUses(uses, party, factsOf(seen), messages);
+    for (const { seen, messages } of mail.results) {
+      const facts = factsOf(seen);
+      addUses(uses, party, facts, messages);
+      if (facts.isForwarded || facts.ownSignatures.some(isIntact)) carriers.add(party.key);
+    }
+  const isProven = (signature: Signature) => homeOf(toKey(signature)).isValid;
   const homeOf = remember((key: string) => toHome([...(uses.get(key)?.values() ?? [])]));
-  return (facts, party) => {
-    const { ownSignatures } = facts;
+  const passesOn: Homes['passesOn'] = (facts, party) => {
+    const signatures = listSignatures(facts);
     const isAwayWith = (signature: Signature) => {
+      const isClaim = !carriers.has(party.key) || !isProven(signature);
+      if (signature.result !== 'pass' && isClaim) return false;
       const key = toKey(signature);
       const here = uses.get(key)?.get(party.key)?.all ?? 0;
       return isAway({ facts, party, here, home: homeOf(key) });
     };
-    return ownSignatures.length > 0 && ownSignatures.every(isAwayWith);
+    return signatures.length > 0 && signatures.every(isAwayWith);
   };
+  const isUsed: Homes['isUsed'] = (signature, party) =>
+    (uses.get(toKey(signature))?.get(party.key)?.valid ?? 0) > 0;
+  return { passesOn, isUsed };
 }
+
+const TENANT = /\.(?:onmicrosoft|gappssmtp)\.com$/;
+
+/** Of mail that is not signed as the domain, those that the owner's provider makes with its own name for a customer. */
+function listSignatures({ ownSignatures, dkim }: Facts): readonly Signature[] {
+  if (ownSignatures.length > 0) return ownSignatures;
+  return dkim.filter((one) => isIntact(one) && TENANT.test(one.domain ?? ''));
+}
+
+const isIntact = ({ result }: Signature) => result === 'pass';
+
+/** Services at which mail arrives that was sent elsewhere. */
+const CARRIERS: readonly (string | undefined)[] = ['mailbox', 'forwarder', 'security', 'software'];
+
+const isCarrier = ({ service }: Party) => CARRIERS.includes(service?.kind);
 
 interface Away {
   readonly facts: Facts;
@@ -75,25 +108,26 @@ function isAwayAtHome({ all, right }: Use, isForeign: boolean): boolean {
 /** What is not rare may come from servers of the owner's that SPF does not list. */
 const isRare = (messages: number, others: number) => 4 * messages <= others;
 
-/** The home, and how many messages are known to be sent by right, there and elsewhere. */
-function toHome(uses: readonly Use[]): Use & { readonly known: number } {
+/** The home, how many messages are known to be sent by right, there and elsewhere, and whether any verified. */
+function toHome(uses: readonly Use[]): Use & { readonly known: number; readonly isValid: boolean } {
   const [home] = uses.toSorted(
     (a, b) => b.right - a.right || b.valid - a.valid || b.all - a.all,
   ) as [Use];
   const known = uses.reduce((sum, { right }) => addSafely(sum, right), 0);
-  return { ...home, known: Math.max(known, home.all) };
+  const isValid = uses.some(({ valid }) => valid > 0);
+  return { ...home, known: Math.max(known, home.all), isValid };
 }
 
 const toKey = ({ domain, selector }: Signature) => `${domain} ${selector ?? ''}`;
 
-function addUses(uses: Uses, party: Party, { ownSignatures, spf }: Facts, messages: number): void {
-  for (const signature of ownSignatures) {
+function addUses(uses: Uses, party: Party, facts: Facts, messages: number): void {
+  for (const signature of listSignatures(facts)) {
     const key = toKey(signature);
     const parties = uses.get(key) ?? new Map<string, Use>();
     uses.set(key, parties);
     const use = parties.get(party.key) ?? { key: party.key, all: 0, right: 0, valid: 0 };
     parties.set(party.key, use);
-    const isRight = spf.isAligned || sendsForOthers(party);
+    const isRight = facts.spf.isAligned || sendsForOthers(party);
     use.all = addSafely(use.all, messages);
     use.right = addSafely(use.right, isRight ? messages : 0);
     use.valid = addSafely(use.valid, signature.result === 'pass' ? messages : 0);

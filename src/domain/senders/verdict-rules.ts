@@ -21,6 +21,8 @@ export interface Known {
   /** Set for scattered addresses. */
   readonly crowd?: { readonly isLarge: boolean } | undefined;
   readonly broken?: Sender['broken'];
+  /** Most of its messages have a signature as the domain, of which none verifies. */
+  readonly isClaimed?: boolean;
 }
 
 type Rule = readonly [verdict: Verdict, code: ReasonCode, applies: (known: Known) => boolean];
@@ -43,15 +45,20 @@ const RULES: readonly Rule[] = [
   // Senders of the owner's, by what passes or by their name.
   ['needs_setup', 'signature_broken', ({ tally }) => isKnown(tally) && isOftenBroken(tally)],
   ['needs_setup', 'alignment_strict', ({ tally }) => isStrict(tally) && isMendable(tally)],
-  ['needs_setup', 'partly_fails', ({ tally }) => isOwn(tally) && isMendable(tally)],
+  ['needs_setup', 'partly_fails', ({ tally }) => tally.passes > 0 && isMendable(tally)],
+  ['needs_setup', 'pass_not_counted', ({ tally }) => tally.uncounted > 0 && isMendable(tally)],
   ['yours', 'pass_not_counted', ({ tally }) => tally.uncounted > tally.passes],
   ['yours', 'passes', ({ tally }) => isOwn(tally)],
   ['needs_setup', 'name_is_own', ({ ownName }) => ownName !== undefined],
+  ['not_recognised', 'free_mail', ({ party }) => party.person !== undefined],
   ['needs_setup', 'service_as_itself', isServiceAsItself],
+  ['needs_setup', 'signed_as_sister', ({ party }) => party.isSister === true],
   // Nobody is accused for not being known.
   ['not_recognised', 'private_address', (known) => known.isPrivate],
   ['not_recognised', 'own_network', (known) => known.isNear],
+  ['not_recognised', 'other_customer', ({ party }) => party.via !== undefined],
   ['not_recognised', 'unlisted_domain', ({ party }) => party.kind === 'domain'],
+  ['not_recognised', 'signature_claimed', ({ isClaimed }) => isClaimed === true],
   ['not_recognised', 'spf_refuses', ({ tally }) => isRefused(tally)],
   ['not_recognised', 'nothing_authenticates', () => true],
 ];
@@ -80,6 +87,14 @@ const REASONS: Readonly<Record<ReasonCode, (known: Known) => Phrase>> = {
     phrase`Its name in DNS is ${ownName}, and none of its messages passes.`,
   service_as_itself: ({ party, domain }) =>
     phrase`Its messages are authenticated as ${party.service?.domain ?? ''}, not as ${domain}.`,
+  signed_as_sister: ({ party, domain }) =>
+    phrase`Its messages are authenticated as ${party.title}, which is yours, too, and not as ${domain}.`,
+  other_customer: ({ party, domain }) =>
+    phrase`Its messages are of a customer of ${party.via?.name ?? ''}, and authenticated as ${party.key.slice('domain '.length)}, not as ${domain}.`,
+  free_mail: ({ party, domain }) =>
+    phrase`Somebody with an address at ${party.person ?? ''} writes as ${domain}: a person, who should use your mail server.`,
+  signature_claimed: ({ domain }) =>
+    phrase`Its messages have a signature as ${domain} that never verifies, which anybody can write or copy: a server of yours that changes what was signed, or somebody else.`,
   private_address: () => [
     'Its address is private: a relay inside of a network, of the receiver or of yours.',
   ],

@@ -72,7 +72,7 @@ export function findCause(
     source_ip: another === undefined ? (failing?.address ?? null) : null,
     message_count: is.messages,
     failed_count: failedOf(is),
-    ...findSignature(known, sources, context),
+    ...findSignatures(known, sources, context),
   };
 }
 
@@ -81,6 +81,37 @@ function hasDropped(was: Counts, is: Counts): boolean {
 }
 
 const NO_SIGNATURE = { selector: null, signing_domain: null };
+
+/** The one that is missing since, or the one that has taken its place and fails. */
+function findSignatures(
+  known: readonly SourceOfDays[],
+  sources: readonly SourceOfDays[],
+  context: CauseContext,
+): Pick<FailureCause, 'selector' | 'signing_domain'> {
+  const former = findSignature(known, sources, context);
+  return former === NO_SIGNATURE ? former : (findFailingSignature(sources, context) ?? former);
+}
+
+/** The signature on most of what fails since, which is of the owner and does not verify: after a change of keys, the new one. */
+function findFailingSignature(
+  sources: readonly SourceOfDays[],
+  { domain, toOrganizationalDomain }: CauseContext,
+): Pick<FailureCause, 'selector' | 'signing_domain'> | undefined {
+  const own = toOrganizationalDomain(domain);
+  const sums = new Map<string, number>();
+  for (const [text, messages] of sources.flatMap(({ patterns }) => [...patterns])) {
+    const { dkim, spf, isDkimAligned } = parsePattern(text);
+    if (isDkimAligned || spf.isAligned) continue;
+    const broken = dkim.find((one) => one.domain && toOrganizationalDomain(one.domain) === own);
+    if (broken === undefined) continue;
+    const key = JSON.stringify([broken.domain, broken.selector]);
+    sums.set(key, addSafely(sums.get(key) ?? 0, messages));
+  }
+  const [most] = [...sums].sort(([, a], [, b]) => b - a);
+  if (most === undefined || 2 * most[1] < failedOf(addUp(sources))) return undefined;
+  const [signing_domain, selector] = JSON.parse(most[0]);
+  return { selector, signing_domain };
+}
 
 /** The signature that most messages had before, if at least half of the failures are because it is missing. */
 function findSignature(

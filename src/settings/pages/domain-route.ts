@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
+import type { KnownRecord } from '../../domain/dns/held-policy.ts';
 import { isOfSameOwner } from '../../domain/dns/organizational-domain.ts';
-import { listRecordsToPublish, toFirstRecord } from '../../domain/dns/records-to-publish.ts';
+import { listRecordsToPublish, toProposedRecord } from '../../domain/dns/records-to-publish.ts';
 import { toHost } from '../../domain/dns/report-addresses.ts';
 import type { RouteFinding } from '../../domain/dns/report-route.ts';
 import { toInstant } from '../../domain/instant.ts';
@@ -32,7 +33,7 @@ export const checkRoute: PageHandler = async (deps, req, res) => {
 export async function renderRoute(
   deps: SettingsDeps,
   { id, name: domain, last_report_at }: DomainRow,
-  visitor: Visitor,
+  { visitor, dns }: { visitor: Visitor; dns: KnownRecord | undefined },
 ): Promise<Html | ''> {
   const { store, mailHost } = deps;
   const [address] = await listReportAddresses(store.db, visitor.accountId, deps);
@@ -53,7 +54,7 @@ export async function renderRoute(
       <p>${type} record <code>${name}</code> with <code>${value}</code></p>
     </div></li>`,
     )}</ul>
-    <p class="muted">A domain that has no DMARC record needs a whole one: <code>${toFirstRecord(address)}</code></p>
+    ${dns?.value === null && dns.inherited === undefined ? html`<p class="muted">The domain has no DMARC record, and needs a whole one: <code>${toProposedRecord(null, address)}</code></p>` : ''}
     ${renderCheck(await findRouteCheck(store.db, id), now)}
     ${renderAction(visitor, { path: `/settings/domains/${id}/check`, text: 'Check DNS now', look: 'secondary' })}
   </section>`;
@@ -66,7 +67,7 @@ const PURPOSES = {
 } as const;
 
 function renderCheck(check: Awaited<ReturnType<typeof findRouteCheck>>, now: Date): Html {
-  if (check === undefined) return html`<p>Nobody has checked yet what DNS says.</p>`;
+  if (check === undefined) return html`<p>Nobody has asked yet whether reports can come.</p>`;
   return html`<h3>What DNS said ${renderTime(check.checkedAt, now)}</h3>
     <ul class="findings">${check.findings.map(renderFinding)}</ul>`;
 }

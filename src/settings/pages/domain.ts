@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
+import type { DomainFacts } from '../../domain/domain-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toDay, toInstant } from '../../domain/instant.ts';
 import { addUp, failedOf } from '../../domain/pass-rate.ts';
-import { type DomainFacts, hasNoPassingMail } from '../../domain/readiness.ts';
+import { hasNoPassingMail } from '../../domain/readiness.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
 import { settleDomain } from '../../judging/work.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
@@ -43,7 +44,7 @@ const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
 
 type Read = Awaited<ReturnType<typeof readDomain>> &
-  Pick<DomainFacts, 'record'> & { readonly statedOn: string | undefined };
+  Pick<DomainFacts, 'record' | 'dns'> & { readonly statedOn: string | undefined };
 
 export const showDomain: PageHandler = async (deps, req, res) => {
   const { db, reader } = deps.store;
@@ -57,7 +58,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const settled = await settleDomain({ ...deps, ...deps.store }, { ...scope, now: at });
   if (settled === undefined) throw new Failure('not_found', 'No such domain.');
   const { settled: facts, judged, results, step, statedOn } = settled;
-  const read = { ...charted, record: facts.record, statedOn };
+  const read = { ...charted, record: facts.record, dns: facts.dns, statedOn };
   const failed = failedOf(facts.counts);
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
@@ -72,7 +73,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${renderTabs(domain.id, 'Summary', range)}
     <section class="card step${isInOrder ? ' calm' : ''}" aria-labelledby="next">
       <h2 id="next">${isInOrder ? 'In order' : 'Next step'}</h2>
-      <p>${renderNextStep(step, { ...domain, ...read, address })}</p>
+      <p>${renderNextStep(step, { ...domain, dns: facts.dns, address })}</p>
     </section>
     ${isInOrder ? '' : renderAlerts(read, alerts.total, at)}
     ${isInOrder ? '' : readiness}
@@ -80,7 +81,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${isInOrder ? html`<details class="card"><summary>Who sent, and what was stopped</summary>${readiness}${failures}</details>` : failures}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
-    ${await renderRoute(deps, domain, visitor)}
+    ${await renderRoute(deps, domain, { visitor, dns: facts.dns })}
     ${renderSendsNoMail(domain, visitor, { isProposed: hasNoPassingMail(facts) })}
     ${renderWords()}`;
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });

@@ -5,38 +5,47 @@ import {
   type PolicyTag,
   toPolicies,
 } from '../../domain/dns/dns-record.ts';
-import type { Day } from '../../domain/instant.ts';
-import { describeMessages, describeWait, toSendersQuery } from '../../domain/next-step-texts.ts';
+import type { DomainFacts, JudgedMail, UnsignedSender } from '../../domain/domain-facts.ts';
+import { addDays, type Day } from '../../domain/instant.ts';
+import {
+  describeMessages,
+  describeOwned,
+  describeWait,
+  toSendersQuery,
+  UNPROVEN,
+} from '../../domain/next-step-texts.ts';
 import type { MailOfStanding, Standing } from '../../domain/own-mail.ts';
 import { addUp, failedOf } from '../../domain/pass-rate.ts';
 import {
   assess,
-  type DomainFacts,
   findWeakTag,
-  type JudgedMail,
+  type MailObstacle,
   type Obstacle,
+  ownedOf,
   policyOf,
-  type Readiness,
   WINDOW_DAYS,
 } from '../../domain/readiness.ts';
+import { describeUnsigned } from '../../domain/sender-texts.ts';
 import { formatCount, formatDay, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';
 import { describeDisposition, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
 import { renderMissing } from './failures-view.ts';
 import { toSourcePath } from './sources/source-labels.ts';
 
-interface Known {
+interface Known extends Pick<DomainFacts, 'dns'> {
   readonly record: string | null | undefined;
   /** The day of the reports that state it; undefined when it is of DNS. */
   readonly statedOn: Day | undefined;
 }
 
 /** The policy, with the tags that keep it from some of the mail. */
-export function renderPolicy({ record, statedOn }: Known): Html {
+export function renderPolicy({ record, statedOn, dns }: Known): Html {
   if (record === undefined) return html`Its policy is not known yet.`;
   if (record === null) return html`No DMARC record in DNS.`;
   const tags = [toPolicyText(record), ...findTestTags(record)];
-  const source = statedOn === undefined ? 'in DNS' : `by the reports of ${formatDay(statedOn)}`;
+  const from = dns?.value === null ? dns.inherited?.from : undefined;
+  const inDns = from === undefined ? 'in DNS' : `by the record of ${from}`;
+  const source = statedOn === undefined ? inDns : `by the reports of ${formatDay(statedOn)}`;
   return html`Policy <b class="policy">${tags.join(', ')}</b> <span class="muted">(${source})</span>.`;
 }
 
@@ -48,6 +57,7 @@ export function toPolicyText(record: string): string {
 
 interface ReadinessView extends Known {
   readonly domainId: string;
+  readonly domain: { readonly name: string };
   readonly facts: DomainFacts;
   readonly mail: JudgedMail;
   /** What receivers did with messages that failed, of which there are `failed` in all. */
@@ -83,14 +93,15 @@ export function renderReadiness(view: ReadinessView): Html {
 interface Place {
   readonly domainId: string;
   readonly tag: PolicyTag | undefined;
+  readonly name: string;
 }
 
-function renderAnswer({ facts, mail, domainId }: ReadinessView): Html {
-  const { answer, obstacles, strangers, forwarded } = assess(facts);
-  const place = { domainId, tag: findWeakTag(facts) };
+function renderAnswer({ facts, mail, domainId, domain }: ReadinessView): Html {
+  const { answer, obstacles, stopped } = assess(facts);
+  const place = { domainId, tag: findWeakTag(facts), name: domain.name };
   const why = obstacles.map((one) => html` ${renderObstacle(one, place)}`);
   if (answer === 'reached') {
-    const own = obstacles.filter(({ kind }) => kind === 'own');
+    const own = obstacles.filter(({ kind }) => kind === 'own' || kind === 'unsigned');
     const whose =
       place.tag === undefined
         ? 'of the domain and of its subdomains'
@@ -99,7 +110,7 @@ function renderAnswer({ facts, mail, domainId }: ReadinessView): Html {
   }
   const below = renderBelow(facts, mail);
   if (answer !== 'yes') return html`${below}<b>Not yet.</b>${why}`;
-  return html`${below}${renderYes({ strangers, forwarded }, place)} ${describeWay(facts)}`;
+  return html`${below}${renderYes(stopped, place)} ${describeWay(facts)}`;
 }
 
 /** The policy of the domain itself is there, and subdomains have a weaker one. */
@@ -110,18 +121,31 @@ function renderBelow(facts: DomainFacts, { below }: JudgedMail): Html | '' {
   return html`<b>For the domain itself, not for its subdomains</b> (${tag}=${policyOf(facts, tag) ?? 'not valid'}): ${failed === 0 ? 'no mail that names one failed.' : `${pluralize(failed, 'message')} that ${failed === 1 ? 'names' : 'name'} one failed, and the policy does not stop ${failed === 1 ? 'it' : 'them'}.`} `;
 }
 
-/** What nobody marked is stopped, too: the owner looks at it before. */
-function renderYes(
-  { strangers, forwarded }: Pick<Readiness, 'strangers' | 'forwarded'>,
-  { domainId, tag }: Place,
-): Html {
-  const more = forwarded
-    ? ` ${describeMessages(failedOf(forwarded), tag)} that others passed on would be stopped, too; the domain’s owner cannot mend that.`
-    : '';
-  return strangers
-    ? html`<b>Yes, if these are not yours:</b> ${describeMessages(failedOf(strangers), tag)} from ${pluralize(strangers.sources, 'source')} that nothing shows to be yours. <a href="${toFailingPath(domainId, 'stranger')}">Look at them</a>, and mark as legitimate those that are.${more}`
-    : html`<b>Yes.</b>${more}`;
+/** All that would be stopped is said, by sender: the owner looks at it before. */
+function renderYes(stopped: readonly MailObstacle[], { domainId, tag }: Place): Html {
+  if (stopped.length === 0) return html`<b>Yes.</b>`;
+  const parts = stopped.map(({ kind, mail, senders }) => {
+    const names = senders
+      .slice(0, MAX_NAMED)
+      .map(({ title, ...counts }) => `${title} (${formatCount(failedOf(counts))})`);
+    const more = senders.length - names.length;
+    const all = more > 0 ? [...names, `${formatCount(more)} more`] : names;
+    return html` <a href="${toFailingPath(domainId, kind as Standing)}">${describeMessages(failedOf(mail), tag)} ${STOPPED[kind]}</a>${all.length === 0 ? '' : html`: ${renderText(all.join(', '), MAX_NAMES)}`}.`;
+  });
+  const isAsked = stopped.some(({ kind }) => kind === 'stranger' || kind === 'undecided');
+  return html`<b>Yes${isAsked ? ', if these are not yours' : ''}.</b> It would stop:${parts}${isAsked ? ' Mark as legitimate those that are yours.' : ''}`;
 }
+
+const MAX_NAMED = 5;
+const MAX_NAMES = 400;
+
+const STOPPED: Readonly<Record<MailObstacle['kind'], string>> = {
+  own: 'of your own senders',
+  undecided: 'of senders that nobody recognises',
+  stranger: 'that nothing shows to be yours',
+  forwarded: 'that others passed on',
+  unsigned: 'that pass by SPF alone',
+};
 
 /** The sources of a row of the table, and no others. */
 function toFailingPath(domainId: string, standing: Standing): string {
@@ -132,7 +156,7 @@ function describeWay(facts: DomainFacts): string {
   const { record, sendsNoMail } = facts;
   const tags = findTestTags(record ?? null);
   const { p } = toPolicies(record ?? null);
-  const good = sendsNoMail ? 'The domain sends no mail' : 'Nearly all mail of yours passes';
+  const good = sendsNoMail ? 'The domain sends no mail' : describeOwned(ownedOf(facts));
   if (sendsNoMail) return `${good}: publish p=reject and sp=reject.`;
   if (record === undefined)
     return `${good}, but no report says which policy is published: look it up in DNS.`;
@@ -148,7 +172,7 @@ function describeWay(facts: DomainFacts): string {
   return `${good}. Publish p=quarantine now, and p=reject when it stays so for a month.`;
 }
 
-function renderObstacle(obstacle: Obstacle, { domainId, tag }: Place): Html {
+function renderObstacle(obstacle: Obstacle, { domainId, tag, name }: Place): Html {
   if (obstacle.kind === 'silent')
     return html`No report covers a day after ${formatDay(obstacle.newest)}, so nobody knows what fails now.`;
   if (obstacle.kind === 'few_data') return html`${describeWait(obstacle)}`;
@@ -156,16 +180,30 @@ function renderObstacle(obstacle: Obstacle, { domainId, tag }: Place): Html {
     return html`It is said to send no mail, and ${pluralize(obstacle.messages, 'message')} passed: see <a href="${toSourcePath(domainId)}">who sent them</a>.`;
   if (obstacle.kind === 'no_passing_mail')
     return html`No mail of the domain passed for ${WINDOW_DAYS} days. <a href="#sends-no-mail">If it sends no mail, say so</a>: then it can have p=reject at once.`;
-  const { kind, mail } = obstacle;
+  if (obstacle.kind === 'unproven') return html`${UNPROVEN}`;
+  const { kind, mail, senders } = obstacle;
+  if (kind === 'unsigned')
+    return html`${describeMessages(failedOf(mail), tag)} of yours in the latest days pass by SPF alone, and p=reject would refuse them wherever they are forwarded. ${renderText(describeUnsigned(senders[0] as UnsignedSender, name), MAX_NAMES)}`;
   const failed = describeMessages(failedOf(mail), tag);
   const sources = pluralize(mail.sources, 'source');
   const [it, they] = mail.sources === 1 ? ['it', 'it is'] : ['them', 'they are'];
   const path = toFailingPath(domainId, kind);
   if (kind === 'own')
-    return html`${failed} from ${sources} of yours failed: <a href="${path}">set ${it} up</a>.`;
+    return html`${failed} from ${sources} of yours failed: ${renderSenders(senders, domainId)}.`;
   return kind === 'forwarded'
     ? html`${failed} from ${sources} that pass your mail on would be stopped: <a href="${path}">look at ${it} first</a>, and mark as unknown what may be stopped.`
     : html`${failed} from ${sources} failed, and nobody has said whether ${they} yours: <a href="${path}">say it</a>.`;
+}
+
+/** Some sent months ago: the links have the days on which they did. */
+function renderSenders(senders: MailObstacle['senders'], domainId: string): Html {
+  const links = senders.slice(0, MAX_NAMED).map(({ key, title, lastDay }) => {
+    const from = addDays(lastDay, 1 - WINDOW_DAYS);
+    const query = new URLSearchParams({ from, to: lastDay, failing: '1', within: key });
+    return html`<a href="${toSourcePath(domainId)}?${query.toString()}">${renderText(title, MAX_NAMES)}</a>`;
+  });
+  const more = senders.length - links.length;
+  return html`${links.map((link, i) => html`${i === 0 ? '' : ', '}${link}`)}${more > 0 ? ` and ${formatCount(more)} more` : ''}`;
 }
 
 /** Shown where there is such mail. */
@@ -177,7 +215,10 @@ export const STANDINGS: Readonly<Record<Standing, readonly [label: string, meani
     'some of it passes, it is yours to set up, or you marked it as legitimate',
   ],
   undecided: ['Not recognised', 'nothing shows whose it is, and nobody marked it'],
-  forwarded: ['Passed on', 'somebody else sent it on: the owner cannot mend that'],
+  forwarded: [
+    'Passed on',
+    'somebody else sent it on, and it was changed on the way or never signed',
+  ],
   stranger: [
     'Probably not yours',
     'scattered addresses with a few messages each, of which none passes, or what the SPF record refuses from many networks',

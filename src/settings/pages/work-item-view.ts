@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
+import type { DomainFacts } from '../../domain/domain-facts.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
 import type { NextStep } from '../../domain/next-step.ts';
 import { describeStep, type StepDomain } from '../../domain/next-step-texts.ts';
 import { addUp, toChange } from '../../domain/pass-rate.ts';
-import { type DomainFacts, LAG_DAYS } from '../../domain/readiness.ts';
+import { LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
 import type { ShownItem, WorkItem } from '../../judging/work.ts';
 import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
@@ -35,7 +36,7 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
     <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
     <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>
     <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
-    <td role="cell" class="step">${renderNextStep(step, { id, name, address, record: facts.record })}</td>
+    <td role="cell" class="step">${renderNextStep(step, { id, name, address, dns: facts.dns })}</td>
   </tr>`;
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { RECORD_TYPES, type RecordType } from '../../domain/dns/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
 import type { RouteFinding } from '../../domain/dns/report-route.ts';
@@ -88,7 +89,7 @@ export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Ch
     const after = update(before);
     const state = JSON.stringify(after);
     await upsertRecord(tx, { domain_id: domainId, record_type: type, checked_at: at, state });
-    if (isStale || before.confirmed?.value !== after.confirmed?.value)
+    if (isStale || !isDeepStrictEqual(before.confirmed, after.confirmed))
       await touchDays(tx, domainId);
   });
 }

@@ -1,9 +1,9 @@
 import type { Expression, Kysely } from 'kysely';
 import { describeCause, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
 import { listPolicySteps } from '../../domain/dns/policy-steps.ts';
+import type { OpenAlert } from '../../domain/domain-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../domain/instant.ts';
-import type { OpenAlert } from '../../domain/readiness.ts';
 import { type Aside, asideOf, type DaysQuery, planState, selectDays } from '../days/believed.ts';
 import { latestDays } from '../days/views.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';

@@ -72,7 +72,9 @@ describe('two records mean the same', () => {
   test('the record is found among other texts; none and several are distinguished', () => {
     const others = ['google-site-verification=x', 'v=spf10 a', 'v=DMARC12'];
     expect(findRecord('spf', [...others, ' v=spf1 -all'])).toBe('v=spf1 -all');
-    expect(findRecord('dmarc', [...others, 'V = dmarc1; p=none'])).toBe('V = dmarc1; p=none');
+    expect(findRecord('dmarc', [...others, 'V = DMARC1; p=none'])).toBe('V = DMARC1; p=none');
+    // The case of the version matters to receivers.
+    expect(findRecord('dmarc', [...others, 'v=dmarc1; p=reject'])).toBeNull();
     expect(findRecord('dmarc', others)).toBeNull();
     expect(findRecord('spf', ['v=spf1 b', 'v=spf1 a'])).toBe('v=spf1 a\nv=spf1 b');
   });

@@ -25,6 +25,7 @@ function judgeDomain({ domain, modes, marks, wanted }: TableDomain, more: Marks 
     {
       ...{ domain, modes, nameService, toOrganizationalDomain: toOwnerDomain },
       findMark: (subject) => more[subject] ?? marks.get(subject),
+      isSister: (name) => toOwnerDomain(name) === 'sister-brand.example',
     },
   );
 }
@@ -80,7 +81,7 @@ describe('a sender', () => {
     ).toEqual([
       ['service Google', 'Google', 2, 1700],
       ['service Google passes on', 'Google, forwarding', 1, 70],
-      ['service Google to set up', 'Google, to set up', 1, 20],
+      ['service Google others', 'People at gmail.com', 1, 20],
     ]);
     expect(of('198.51.100.2')).toBe(senders[0]);
     expect(of('192.0.2.77')).toBeUndefined();

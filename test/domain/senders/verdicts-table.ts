@@ -59,7 +59,7 @@ function parseLine(
   const [, asn, organisation = null] = /^AS(\d+) (.+)$/.exec(network) ?? [];
   const mail = Array.from({ length: Number(times.slice(1)) }, (_, i): SentMail => {
     const results = messages.split(' + ').map((one) => ({
-      seen: toResults(one.replace(/^\S+ ?/, '')),
+      seen: toResults(one.replace(/^\S+ ?/, '').replaceAll('*', String(i))),
       messages: toCount(one, i),
     }));
     const sum = (passes: (seen: ReturnType<typeof parsePattern>) => boolean) =>
