@@ -80,7 +80,7 @@ function listMeant(judged: BySource, { verdict, service }: MeantSender) {
   return [...judged.values()].filter(isMeant).map(({ address }) => address);
 }
 
-function toItem(source: SourceSum) {
+function toItem(source: Omit<SourceSum, 'sent'>) {
   const { address, messages, aligned, dkimAligned, spfAligned, firstDay, lastDay } = source;
   return {
     source_ip: address,

@@ -37,7 +37,7 @@ export async function readSources(reader: Reader, { scope, range, today, ...quer
   const sorted = sortAll(summed, query);
   const isAmong = among && new Set(among);
   const found = isAmong ? sorted.filter(({ address }) => isAmong.has(address)) : sorted;
-  const sources = found.slice(offset, offset + limit);
+  const sources = found.slice(offset, offset + limit).map(({ sent: _, ...source }) => source);
   return { ...state, ...toTotals(summed), sources, total: found.length, counted };
 }
 
