@@ -99,7 +99,7 @@ export function toEcs({ domain, report, record, index }) {
       hosts: [...new Set([facts.from, facts.envelope, dkim?.domain].filter(Boolean))],
     },
     dmarc: withoutNulls({
-      domain: domain.domain,
+      domain: domain?.domain,
       report_id: report.id,
       result: facts.passes ? 'pass' : 'fail',
       message_count: record.count,
@@ -119,7 +119,8 @@ export function toEcs({ domain, report, record, index }) {
 function toFacts({ domain, report, record, index }) {
   const { policy_evaluated: evaluated, identifiers, auth_results: raw } = record;
   const passes = evaluated.dkim === 'pass' || evaluated.spf === 'pass';
-  const from = identifiers.header_from ?? domain.domain;
+  // A domain that is not listed has no name here.
+  const from = identifiers.header_from ?? domain?.domain;
   const reporter = report.reporter_org ?? report.reporter_email;
   const [start, end] = [report.begin_date, report.end_date].sort();
   const verb = passes ? 'passed' : 'failed';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { components } from '../../generated/v1.d.ts';
+import { type Listed, listCodes } from '../../scripts/contract/codes.ts';
 import type { AlertType } from '../../src/domain/alerts/registry.ts';
 import type { Resolution } from '../../src/domain/alerts/resolution.ts';
 import type { Policy, PolicyTag, RecordType } from '../../src/domain/dns/dns-record.ts';
@@ -99,28 +100,6 @@ const SAME: Lists = {
   'Change.type': true,
   'ErrorDetail.code': true,
 };
-
-/** By schema and field. */
-function listCodes(schemas: object): Map<string, readonly string[]> {
-  const found = new Map<string, readonly string[]>();
-  const visit = (place: string, schema: Listed) => {
-    const { 'x-extensible-enum': codes } = schema;
-    if (codes !== undefined) found.set(place, codes);
-    if (schema.items !== undefined) visit(place, schema.items);
-    for (const [name, field] of Object.entries(schema.properties ?? {}))
-      visit(`${place}.${name}`, field);
-  };
-  for (const [name, schema] of Object.entries(schemas)) visit(name, schema);
-  return found;
-}
-
-interface Listed {
-  readonly type?: string;
-  readonly description?: string;
-  readonly items?: Listed;
-  readonly properties?: Readonly<Record<string, Listed>>;
-  readonly 'x-extensible-enum'?: readonly string[];
-}
 
 const { schemas } = parse(readFileSync(new URL('../../openapi/v1.yaml', import.meta.url), 'utf8'))
   .components as { readonly schemas: Readonly<Record<string, Listed>> };

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { runPlumbline, servePlumbline, serveSandbox } from '../../scripts/served-plumbline.ts';
 import { type Row, readAll } from './sandbox.ts';
 
@@ -87,6 +88,47 @@ test.each(NAMES)(
     await reaches({ cleared: 0, ...left });
   },
 );
+
+/** Both check the installed package: one without types would be taken for anything. */
+test('mypy and pyright know the types of the package for Python', () => {
+  const folder = folders['Python'] as string;
+  const bin = (name: string) => join(folder, 'bin', name);
+  execFileSync(bin('pip'), ['install', '--quiet', 'mypy==2.4.1', 'pyright==1.1.414']);
+  const checks: [string, string[]][] = [
+    [bin('mypy'), ['--strict']],
+    [bin('pyright'), ['--pythonpath', bin('python')]],
+  ];
+  const right = copied('typed.py', folder);
+  const wrong = join(folder, 'wrong.py');
+  const text = readFileSync(right, 'utf8');
+  writeFileSync(wrong, text.replace('name: str =', 'name: int ='));
+  for (const [command, args] of checks) {
+    const check = (path: string) =>
+      spawnSync(command, [...args, path], { cwd: folder, encoding: 'utf8' });
+    expect(check(right)).toMatchObject({ status: 0 });
+    expect(check(wrong)).toMatchObject({ status: 1 });
+  }
+});
+
+test('the package for TypeScript knows each type of webhook of the contract, and records', () => {
+  const folder = folders['TypeScript'] as string;
+  const contract = parse(readFileSync(join(ROOT, 'openapi/v1.yaml'), 'utf8'));
+  const types = Object.keys(contract['x-webhooks']);
+  const text = readFileSync(fileURLToPath(new URL('typed-client.txt', import.meta.url)), 'utf8');
+  const compile = (known: readonly string[]) => {
+    const cases = known.map((type) => `case '${type}': return event.timestamp;`).join('\n');
+    writeFileSync(join(folder, 'typed.mts'), text.replace('//CASES', cases));
+    const tsc = join(ROOT, 'node_modules/typescript-native/bin/tsc');
+    const roots = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024'];
+    const args = [tsc, ...roots, ...options, 'typed.mts'];
+    return spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout;
+  };
+  // Without a type, the function returns nothing for it, and with another one, the case is none of the union.
+  expect(compile(types)).toBe('');
+  expect(compile(types.slice(1))).toContain('TS2366');
+  expect(compile([...types, 'x.unknown'])).toContain('TS2678');
+});
 
 // At the same time, because each waits for a minute.
 test('in each language waits and asks again after 408, 429, 503 and a lost connection, and begins again after 410', async () => {

@@ -19,7 +19,10 @@ if (DELIVERY === undefined)
   await follow(
     connect(PLUMBLINE_BASE_URL, PLUMBLINE_API_KEY),
     {
-      put: (kind, item) => copy[kind].set(item.id, item),
+      put: (kind, item) => {
+        if (kind === 'report' && !Array.isArray(item.records)) throw new Error('no records');
+        copy[kind].set(item.id, item);
+      },
       delete: remove,
       save: print,
       clear: () => {
@@ -27,10 +30,11 @@ if (DELIVERY === undefined)
         for (const items of Object.values(copy)) items.clear();
       },
     },
-    { cursor: CURSOR, everyMs: 200 },
+    { cursor: CURSOR, everyMs: 200, include: 'records' },
   );
 else {
   const { secret, headers, body } = JSON.parse(DELIVERY);
-  const { type } = verifyWebhook(secret, new Headers(headers), body);
+  const { type } = verifyWebhook(secret, headers, body);
+  verifyWebhook(secret, new Headers(headers), Buffer.from(body));
   process.stdout.write(`${JSON.stringify({ type })}\n`);
 }

@@ -1,9 +1,10 @@
 """Follows the feed with the packed client and prints its copy after each page; or verifies the delivery that it is given."""
 
+import asyncio
 import json
 import os
 
-from plumbline_client import connect, follow, verify_webhook
+from plumbline_client import connect, follow_async, verify_webhook
 
 
 class Copy:
@@ -12,6 +13,8 @@ class Copy:
         self.cleared = 0
 
     def put(self, kind, item):
+        if kind == "report":
+            assert isinstance(item.records, list)
         self.items[kind][str(item.id)] = item
 
     def delete(self, kind, *, id=None, domain_id=None):
@@ -35,4 +38,6 @@ if "DELIVERY" in os.environ:
     print(json.dumps({"type": event["type"]}))
 else:
     client = connect(os.environ["PLUMBLINE_BASE_URL"], os.environ["PLUMBLINE_API_KEY"])
-    follow(client, Copy(), os.environ.get("CURSOR"), every=0.2)
+    asyncio.run(
+        follow_async(client, Copy(), os.environ.get("CURSOR"), every=0.2, include="records")
+    )

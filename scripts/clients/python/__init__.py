@@ -1,18 +1,21 @@
 """A client for Plumbline's API. Each operation is a module of `plumbline_client.api`."""
 
+import asyncio
 import base64
 import contextlib
 import hashlib
 import hmac
+import inspect
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import httpx
 
 from .client import AuthenticatedClient
-from .models import AccountReport, Alert, Change, ChangeList, Domain
+from .models import Alert, Change, ChangedReport, ChangeList, Domain
 
 Kind = Literal["domain", "report", "alert"]
 KINDS: tuple[Kind, ...] = ("domain", "report", "alert")
@@ -26,10 +29,21 @@ class Copy(Protocol):
     discards the copy and its cursor, because ids may be others; it is filled again from the start.
     """
 
-    def put(self, kind: Kind, item: Domain | AccountReport | Alert) -> None: ...
-    def delete(self, kind: Kind, *, id: str | None = None, domain_id: str | None = None) -> None: ...
-    def save(self, cursor: str) -> None: ...
-    def clear(self) -> None: ...
+    def put(self, kind: Kind, item: Domain | ChangedReport | Alert) -> object: ...
+    def delete(self, kind: Kind, *, id: str | None = None, domain_id: str | None = None) -> object: ...
+    def save(self, cursor: str) -> object: ...
+    def clear(self) -> object: ...
+
+
+class AsyncCopy(Protocol):
+    """The same with what is awaited, for `follow_async`."""
+
+    def put(self, kind: Kind, item: Domain | ChangedReport | Alert) -> Awaitable[object]: ...
+    def delete(
+        self, kind: Kind, *, id: str | None = None, domain_id: str | None = None
+    ) -> Awaitable[object]: ...
+    def save(self, cursor: str) -> Awaitable[object]: ...
+    def clear(self) -> Awaitable[object]: ...
 
 
 def connect(base_url: str, api_key: str) -> AuthenticatedClient:
@@ -37,57 +51,117 @@ def connect(base_url: str, api_key: str) -> AuthenticatedClient:
     return AuthenticatedClient(base_url=base_url, token=api_key, timeout=httpx.Timeout(30))
 
 
+Include = Literal["records"]
+
+# What one request may have. An answer ends at 4 MiB besides.
+LIMIT = "1000"
+PATH = "/v1/external/changes"
+
+
 def follow(
-    client: AuthenticatedClient, copy: Copy, cursor: str | None = None, every: float | None = None
+    client: AuthenticatedClient,
+    copy: Copy,
+    cursor: str | None = None,
+    every: float | None = None,
+    *,
+    include: Include | None = None,
 ) -> None:
-    """Brings a copy up to date from the cursor that was saved last, and with `every`, in seconds, keeps it so."""
+    """Brings a copy up to date from the cursor that was saved last, and with `every`, in seconds, keeps it so.
+
+    With `include="records"` each report has its `records`.
+    """
+    steps = _steps(copy, cursor, every, include)
+    answer: httpx.Response | None = None
+    with contextlib.suppress(StopIteration):
+        while True:
+            step = steps.send(answer)
+            answer = None
+            if isinstance(step, float):
+                time.sleep(step)
+            elif isinstance(step, dict):
+                with contextlib.suppress(httpx.TransportError):
+                    answer = client.get_httpx_client().get(PATH, params=step)
+            else:
+                step()
+
+
+async def follow_async(
+    client: AuthenticatedClient,
+    copy: Copy | AsyncCopy,
+    cursor: str | None = None,
+    every: float | None = None,
+    *,
+    include: Include | None = None,
+) -> None:
+    """The same without blocking: what the copy returns is awaited where it can be."""
+    steps = _steps(copy, cursor, every, include)
+    answer: httpx.Response | None = None
+    with contextlib.suppress(StopIteration):
+        while True:
+            step = steps.send(answer)
+            answer = None
+            if isinstance(step, float):
+                await asyncio.sleep(step)
+            elif isinstance(step, dict):
+                with contextlib.suppress(httpx.TransportError):
+                    answer = await client.get_async_httpx_client().get(PATH, params=step)
+            elif inspect.isawaitable(done := step()):
+                await done
+
+
+Step = dict[str, str] | float | Callable[[], object]
+
+
+def _steps(
+    copy: Copy | AsyncCopy, cursor: str | None, every: float | None, include: Include | None
+) -> Generator[Step, httpx.Response | None, None]:
+    """What is to be done, one after another: a query to ask with, seconds to wait, or a call of the copy."""
     after = cursor or "start"
     while True:
-        answer = _ask(client, after)
+        query = {"after": after, "limit": LIMIT} | ({"include": include} if include else {})
+        answer = yield from _ask(query)
         if answer.status_code == 410:
-            copy.clear()
+            yield copy.clear
             after = "start"
             continue
         page = ChangeList.from_dict(answer.json())
         for change in page.data:
-            _apply(change, copy)
+            yield from _apply(change, copy)
         after = answer.headers["Plumbline-Cursor"]
-        copy.save(after)
+        yield partial(copy.save, after)
         if page.has_more:
             continue
         if every is None:
             return
-        time.sleep(every)
+        yield float(every)
 
 
-def _apply(change: Change, copy: Copy) -> None:
+def _apply(change: Change, copy: Copy | AsyncCopy) -> Generator[Step, None, None]:
     domain_id = str(change.domain_id)
     for kind in KINDS:
         if item := getattr(change, kind):
-            copy.put(kind, item)
+            yield partial(copy.put, kind, item)
     if change.report_id:
-        copy.delete("report", id=str(change.report_id))
+        yield partial(copy.delete, "report", id=str(change.report_id))
     if change.type_ in ("domain.unlisted", "domain.removed"):
-        copy.delete("domain", id=domain_id)
-        copy.delete("report", domain_id=domain_id)
+        yield partial(copy.delete, "domain", id=domain_id)
+        yield partial(copy.delete, "report", domain_id=domain_id)
     if change.type_ == "domain.removed":
-        copy.delete("alert", domain_id=domain_id)
+        yield partial(copy.delete, "alert", domain_id=domain_id)
 
 
-def _ask(client: AuthenticatedClient, after: str) -> httpx.Response:
+def _ask(query: dict[str, str]) -> Generator[Step, httpx.Response | None, httpx.Response]:
     """A page or a 410. Waits and asks again while repeating helps. A proxy's answer may be no JSON."""
     backoff = 1
     while True:
-        answer: httpx.Response | None = None
-        with contextlib.suppress(httpx.TransportError):
-            path, params = "/v1/external/changes", {"after": after, "limit": "200"}
-            answer = client.get_httpx_client().get(path, params=params)
+        answer = yield query
+        if answer is not None:
             if answer.status_code in (200, 410):
                 return answer
             if answer.status_code not in REPEATED:
                 raise RuntimeError(f"Plumbline answered {answer.status_code}: {answer.text}")
         said = "" if answer is None else answer.headers.get("Retry-After", "")
-        time.sleep(int(said) if said.isdecimal() else backoff)
+        yield float(said if said.isdecimal() else backoff)
         backoff = min(2 * backoff, 60)
 
 

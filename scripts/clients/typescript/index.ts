@@ -3,16 +3,24 @@ import { setTimeout as wait } from 'node:timers/promises';
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, operations, paths } from './v1.d.ts';
 
+export type * from './codes.d.ts';
 export type { components, operations, paths };
 
 type Schemas = components['schemas'];
 export type Plumbline = Client<paths>;
-export type WebhookEvent = Schemas['AlertEvent'] | Schemas['ReportEvent'] | Schemas['TestEvent'];
+/** What a webhook sends. More types may come. */
+export type WebhookEvent =
+  | Schemas['AlertEvent']
+  | Schemas['ReportEvent']
+  | Schemas['ChangeEvent']
+  | Schemas['TestEvent'];
+/** A report as `follow` puts it with `include: 'records'`. */
+export type ReportWithRecords = Required<Schemas['ChangedReport']>;
 
 /** The caller's own copy. What was put or deleted may come again after a failure, and changes nothing then. */
-export interface Copy {
+export interface Copy<Report = Schemas['AccountReport']> {
   put(kind: 'domain', item: Schemas['Domain']): unknown;
-  put(kind: 'report', item: Schemas['AccountReport']): unknown;
+  put(kind: 'report', item: Report): unknown;
   put(kind: 'alert', item: Schemas['Alert']): unknown;
   /** Deletes one item, or all of a domain. */
   delete(
@@ -25,11 +33,21 @@ export interface Copy {
   clear(): unknown;
 }
 
-/** The cursor that `save` kept last, and how long to wait at the feed's end: without it, `follow` returns there. */
-export type FollowOptions = { cursor?: string; everyMs?: number; signal?: AbortSignal };
+export interface FollowOptions {
+  /** The one that `save` kept last. */
+  cursor?: string;
+  /** How long to wait at the feed's end: without it, `follow` returns there. */
+  everyMs?: number;
+  signal?: AbortSignal;
+}
+
+/** With it, each report has its records. */
+export type WithRecords = FollowOptions & { include: 'records' };
 
 const TIMEOUT_MS = 30_000;
 const MAX_WAIT_S = 60;
+/** What one request may have. An answer ends at 4 MiB besides. */
+const LIMIT = 1_000;
 const REPEATED = [408, 429, 500, 502, 503, 504];
 
 /** The API with its types: `connect(url, key).GET('/v1/external/domains')`. */
@@ -37,10 +55,24 @@ export const connect = (baseUrl: string, apiKey: string): Plumbline =>
   createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${apiKey}` } });
 
 /** Brings a copy of the account up to date, and keeps it so. Throws where repeating does not help, after a 401 for example. */
-export async function follow(plumbline: Plumbline, copy: Copy, options: FollowOptions = {}) {
-  const { everyMs, signal } = options;
+export function follow(
+  plumbline: Plumbline,
+  copy: Copy<ReportWithRecords>,
+  options: WithRecords,
+): Promise<void>;
+export function follow(plumbline: Plumbline, copy: Copy, options?: FollowOptions): Promise<void>;
+export async function follow(
+  plumbline: Plumbline,
+  copy: Copy<ReportWithRecords>,
+  options: FollowOptions & Partial<WithRecords> = {},
+): Promise<void> {
+  const { everyMs, signal, include } = options;
   for (let cursor = options.cursor ?? 'start'; ; ) {
-    const { data: page, response } = await ask(plumbline, cursor, signal);
+    const { data: page, response } = await ask(
+      plumbline,
+      { after: cursor, limit: LIMIT, ...(include && { include }) },
+      signal,
+    );
     if (page === undefined) {
       await copy.clear();
       cursor = 'start';
@@ -56,10 +88,11 @@ export async function follow(plumbline: Plumbline, copy: Copy, options: FollowOp
   }
 }
 
-async function apply(change: Schemas['Change'], copy: Copy): Promise<void> {
+async function apply(change: Schemas['Change'], copy: Copy<ReportWithRecords>): Promise<void> {
   const { type, domain_id } = change;
   if (change.domain) await copy.put('domain', change.domain);
-  if (change.report) await copy.put('report', change.report);
+  // It has records where they were asked for.
+  if (change.report) await copy.put('report', change.report as ReportWithRecords);
   if (change.alert) await copy.put('alert', change.alert);
   if (change.report_id) await copy.delete('report', { id: change.report_id });
   if (type !== 'domain.unlisted' && type !== 'domain.removed') return;
@@ -69,8 +102,12 @@ async function apply(change: Schemas['Change'], copy: Copy): Promise<void> {
 }
 
 /** A page, or without `data` a 410. Waits and asks again while repeating helps. */
-async function ask(plumbline: Plumbline, after: string, signal = new AbortController().signal) {
-  const params = { query: { after, limit: 200 } };
+async function ask(
+  plumbline: Plumbline,
+  query: NonNullable<operations['listChanges']['parameters']['query']>,
+  signal = new AbortController().signal,
+) {
+  const params = { query };
   for (let backoff = 1; ; backoff = Math.min(2 * backoff, MAX_WAIT_S)) {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const sent = plumbline.GET('/v1/external/changes', { params, signal: limited });
@@ -85,12 +122,25 @@ async function ask(plumbline: Plumbline, after: string, signal = new AbortContro
   }
 }
 
+/** Those of `fetch`, or of Node and Express: `request.headers`. */
+export type WebhookHeaders =
+  | Headers
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** The event of a delivery: its body as it came. Throws when it was not signed with the secret in the last five minutes. */
-export function verifyWebhook(secret: string, headers: Headers, body: string): WebhookEvent {
-  const get = (name: string) => headers.get(`webhook-${name}`) ?? '';
+export function verifyWebhook(
+  secret: string,
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+): WebhookEvent {
+  const fields = Object.entries(headers instanceof Headers ? Object.fromEntries(headers) : headers);
+  const get = (name: string) =>
+    String(fields.find(([key]) => key.toLowerCase() === `webhook-${name}`)?.[1] ?? '');
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const content = `${get('id')}.${get('timestamp')}.${body}`;
-  const wanted = Buffer.from(`v1,${createHmac('sha256', key).update(content).digest('base64')}`);
+  const signed = createHmac('sha256', key)
+    .update(`${get('id')}.${get('timestamp')}.`)
+    .update(body);
+  const wanted = Buffer.from(`v1,${signed.digest('base64')}`);
   const given = get('signature')
     .split(' ')
     .map((signature) => Buffer.from(signature));
@@ -100,5 +150,5 @@ export function verifyWebhook(secret: string, headers: Headers, body: string): W
   const isRecent = Math.abs(Date.now() / 1_000 - Number(get('timestamp'))) <= 300;
   if (!isSigned || !isRecent)
     throw new Error('The delivery is old, or not signed with this secret.');
-  return JSON.parse(body);
+  return JSON.parse(Buffer.from(body as string).toString());
 }
