@@ -259,7 +259,7 @@ export interface paths {
          *     that were added, paused, resumed or removed, and alerts. One feed instead of a list for each domain. Read it from
          *     `start`, and go on with `Plumbline-Cursor` as `after` while `has_more` is true; keep the cursor for the next time. For
          *     each item put what it brings by its `id`, or delete what it names (see `Change`): at the end, your copy has what the
-         *     lists have, but for `last_report_at` of domains, which later reports change without an item of their own. From
+         *     lists have, but for `last_report_at` of domains: it is that of the moment of the item, and changes without one. From
          *     `start`, each listed report and each alert comes once.
          *
          *     With `include=records` each report comes with its records, so that no request for each report is needed. An answer
@@ -1027,7 +1027,7 @@ export interface components {
             readonly value: string | null;
         };
         /**
-         * @description Whether the domain is monitored. The domain list holds only active domains.
+         * @description Whether the domain is monitored. The list of domains has others only with `status`.
          * @example active
          * @enum {string}
          */
