@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SANDBOX_KEY } from '../../src/domain/sandbox.ts';
-import { describeServer, renderCatalog } from '../../src/http/front/about.ts';
+import { describeServer, renderAgents, renderCatalog } from '../../src/http/front/about.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
 import { holdToErrorShape } from '../support/contract.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -195,6 +195,7 @@ describe('/', () => {
     });
     expect(about.sign_in).toBeUndefined();
     expect(JSON.parse(renderCatalog(about)).linkset).toHaveLength(1);
+    expect(JSON.parse(renderAgents(about)).entries).toHaveLength(1);
   });
 
   test('names no sandbox where it is off', () => {
@@ -202,6 +203,7 @@ describe('/', () => {
     const about = describeServer('http://a', deps, true);
     expect([about.sandbox, about.api]).toEqual([undefined, 'http://a/v1/external']);
     expect(JSON.parse(renderCatalog(about)).linkset).toHaveLength(1);
+    expect(JSON.parse(renderAgents(about)).entries).toHaveLength(1);
   });
 
   test('names no docs where none are built', async () => {

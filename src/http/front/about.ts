@@ -80,10 +80,12 @@ export const CARD_TYPE = 'application/mcp-server-card+json';
 
 /** The servers of the Model Context Protocol here, by the names of their cards. */
 function listAgents({ mcp, sandbox }: About): ReadonlyMap<string, string> {
-  return new Map([
+  const all: readonly [string, string][] = [
     ['plumbline', mcp],
-    ...(sandbox ? [['plumbline-sandbox', sandbox.mcp] as const] : []),
-  ]);
+    ...(sandbox ? [['plumbline-sandbox', sandbox.mcp] as [string, string]] : []),
+  ];
+  // A server that is a sandbox as a whole has nothing else.
+  return new Map(all.filter(([, url], i) => i > 0 || url !== sandbox?.mcp));
 }
 
 /** A card of the extension ext-server-card: how to connect, without what the server itself tells. */
