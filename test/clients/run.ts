@@ -5,7 +5,8 @@
  *
  * Each client has a folder here. Its build.sh installs the pinned generator, generates from openapi/v1.yaml into
  * build/ and compiles with the language's strict settings. Its run.sh goes through the checks of scenario.txt
- * against PLUMBLINE_BASE_URL with PLUMBLINE_API_KEY, and PLUMBLINE_UNAVAILABLE_URL for the 503, and prints one line for each check, which is one of
+ * against PLUMBLINE_BASE_URL with PLUMBLINE_API_KEY, PLUMBLINE_UNAVAILABLE_URL for the 503 and PLUMBLINE_EXPIRED_CURSOR for
+ * the 410, and prints one line for each check, which is one of
  *
  *     ok 304
  *     ok 304 # what this client does differently, in a few words
@@ -27,6 +28,8 @@ import { runPlumbline, servePlumbline, serveSandbox } from '../../scripts/served
 import { fillSandbox } from '../../src/demo/sandbox-data.ts';
 import { SANDBOX_ACCOUNT_ID } from '../../src/domain/sandbox.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { reportList } from '../../src/store/lists/timeline.ts';
+import { toExpired } from '../support/expired-cursor.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { runPasted } from './pasted.ts';
 import { copyReleased } from './released.ts';
@@ -105,6 +108,7 @@ async function run(server: string | undefined) {
       PLUMBLINE_BASE_URL: url,
       PLUMBLINE_API_KEY: key,
       PLUMBLINE_UNAVAILABLE_URL: await startUnavailable(),
+      PLUMBLINE_EXPIRED_CURSOR: await findExpired(`${url}/v1/external/domains`, key),
     });
   } finally {
     await stop();
@@ -120,6 +124,15 @@ async function serveOn(server: string) {
   await store.close();
   const { key } = await runPlumbline(['key', 'create', SANDBOX_ACCOUNT_ID, 'Client'], database);
   return { ...(await servePlumbline(['serve', '--only', 'api'], database)), key };
+}
+
+/** Of the reports of example.com. */
+async function findExpired(domains: string, key: string): Promise<string> {
+  const get = (path = '') => fetch(domains + path, { headers: { Authorization: `Bearer ${key}` } });
+  const { data } = (await (await get()).json()) as { data: { id: string; domain: string }[] };
+  const { id = '' } = data.find(({ domain }) => domain === 'example.com') ?? {};
+  const cursor = (await get(`/${id}/reports`)).headers.get('Plumbline-Cursor') ?? '';
+  return toExpired(reportList(id), cursor);
 }
 
 /** What a server answers whose database restarts, which a sandbox has in memory. */

@@ -11,6 +11,9 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { runPlumbline, servePlumbline, serveSandbox } from '../../scripts/served-plumbline.ts';
+import { SANDBOX_ACCOUNT_ID } from '../../src/domain/sandbox.ts';
+import { feedList } from '../../src/store/lists/changes.ts';
+import { toExpired } from '../support/expired-cursor.ts';
 import { type Row, readAll } from './sandbox.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -165,7 +168,8 @@ async function expectPatience(name: string): Promise<void> {
   onTestFinished(sandbox.stop);
   const lists = await readLists(sandbox);
   const answer = await get(sandbox, 'changes');
-  const cursor = toExpired(answer.headers.get('Plumbline-Cursor') ?? '');
+  const newest = answer.headers.get('Plumbline-Cursor') ?? '';
+  const cursor = toExpired(feedList(SANDBOX_ACCOUNT_ID), newest);
   const front = await aFront(sandbox.url, [503, 408, 0]);
   const reaches = follow(name, { url: front.url, key: sandbox.key }, { CURSOR: cursor });
   await reaches({ cleared: 1, ...lists });
@@ -200,10 +204,6 @@ function follow(name: string, { url, key }: Server, given: Record<string, string
   });
   return (wanted: object) => expect.poll(() => last, { timeout: 150_000 }).toEqual(wanted);
 }
-
-/** A cursor of a change that the database does not have. */
-const toExpired = (cursor: string) =>
-  cursor.slice(0, 30) + (cursor[30] === 'B' ? 'C' : 'B') + cursor.slice(31);
 
 /** A proxy that answers the first requests itself: with these statuses, or 0 for no answer. Then it hands on. */
 async function aFront(behind: string, first: number[]) {

@@ -59,12 +59,12 @@ const anyDay = fc.oneof(lately, fc.integer({ min: -800, max: 800 }));
 const believed = sent(['file', 'established'], fc.integer({ min: -60, max: 0 }), 1_000);
 const forged = sent(['nobody', 'new', 'disputed'], anyDay, 1e12);
 
-/** A domain of an account, where a report about another domain has made an established reporter known. */
+/** A domain of an account, where a report about another domain of it has made an established reporter known. */
 async function aWorld(store: Store) {
   const { db } = store;
   const accountId = await aBareAccount(db);
   const { id: domainId } = await aDomain(db, accountId, { name: NAME });
-  await aDomain(db, await aBareAccount(db), { name: 'known.example' });
+  await aDomain(db, accountId, { name: 'known.example' });
   const known = aReportOf([aRecord({})], { domain: 'known.example' });
   await receive(db, [known], `${TODAY}T00:00:00Z`, SENDERS.established);
   let reports = 0;

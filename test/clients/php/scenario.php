@@ -170,9 +170,7 @@ check('404', static function () use ($reports): void {
 
 check('410', static function () use ($reports): void {
     $id = findDomain('example.com')->getId();
-    [, , $headers] = $reports->listReportsWithHttpInfo($id);
-    $cursor = $headers['Plumbline-Cursor'][0];
-    $cursor[30] = $cursor[30] === 'B' ? 'C' : 'B';
+    $cursor = (string) getenv('PLUMBLINE_EXPIRED_CURSOR');
     $refusal = refusal(static fn () => $reports->listReports($id, received_after: $cursor));
     wantError($refusal, 410, 'cursor_expired');
 });

@@ -250,9 +250,8 @@ def not_found() -> None:
 
 def cursor_expired() -> None:
     id = find_domain("example.com").id
-    cursor = list_reports.sync_detailed(id, client=client).headers["Plumbline-Cursor"]
-    other = cursor[:30] + ("C" if cursor[30] == "B" else "B") + cursor[31:]
-    answer = list_reports.sync_detailed(id, client=client, received_after=other)
+    cursor = os.environ["PLUMBLINE_EXPIRED_CURSOR"]
+    answer = list_reports.sync_detailed(id, client=client, received_after=cursor)
     assert to_error(answer, HTTPStatus.GONE) == "cursor_expired"
 
 

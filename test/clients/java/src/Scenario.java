@@ -213,12 +213,9 @@ final class Scenario {
   private static void cursorExpired() throws Exception {
     var id = findDomain("example.com").getId();
     var reports = new ReportsApi(CLIENT);
-    var first = reports.listReportsWithHttpInfo(APIListReportsRequest.newBuilder().domainId(id).build());
-    var cursor = new StringBuilder(first.getHeaders().get("plumbline-cursor").get(0));
-    cursor.setCharAt(30, cursor.charAt(30) == 'B' ? 'C' : 'B');
-    var other =
-        APIListReportsRequest.newBuilder().domainId(id).receivedAfter(cursor.toString()).build();
-    requireError(refusal(() -> reports.listReports(other)), 410, "cursor_expired");
+    var cursor = System.getenv("PLUMBLINE_EXPIRED_CURSOR");
+    var after = APIListReportsRequest.newBuilder().domainId(id).receivedAfter(cursor).build();
+    requireError(refusal(() -> reports.listReports(after)), 410, "cursor_expired");
   }
 
   private static void validationError() throws Exception {

@@ -186,9 +186,8 @@ private fun notFound() {
 
 private fun cursorExpired() {
     val id = findDomain("example.com").id
-    val cursor = followReports(id, "start").headers["plumbline-cursor"]?.first() ?: error("no cursor")
-    val other = cursor.replaceRange(30, 31, if (cursor[30] == 'B') "C" else "B")
-    requireError(refusal { reports.listReports(id, receivedAfter = other) }, 410, "cursor_expired")
+    val cursor = System.getenv("PLUMBLINE_EXPIRED_CURSOR")
+    requireError(refusal { reports.listReports(id, receivedAfter = cursor) }, 410, "cursor_expired")
 }
 
 private fun validationError() {
