@@ -149,11 +149,16 @@ function listFailing(facts: DomainFacts): readonly MailObstacle[] {
     return isGood(counts)
       ? []
       : [{ kind: 'undecided', mail: { ...counts, sources: 0 }, senders: [] }];
-  const blocking = findBlocking(facts);
+  const all = findBlocking(facts);
+  const asked = scopeOf(facts).mail?.standings.undecided;
   return (['own', 'undecided'] as const)
-    .map((kind) => [kind, blocking.filter((one) => kindOf(one) === kind)] as const)
+    .map((kind) => [kind, all.filter((one) => kindOf(one) === kind)] as const)
     .filter(([, senders]) => senders.length > 0)
-    .map(([kind, senders]) => toObstacle(kind, senders, failedOf))
+    .map(([kind, senders]) => {
+      const blocking = toObstacle(kind, senders, failedOf);
+      // What a person is asked about is all that nobody has recognised, as the list of sources has it.
+      return kind === 'own' || asked === undefined ? blocking : { ...blocking, mail: asked };
+    })
     .sort((a, b) => failedOf(b.mail) - failedOf(a.mail));
 }
 

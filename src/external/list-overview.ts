@@ -1,5 +1,5 @@
 import { type DayRange, toDay, toInstant } from '../domain/instant.ts';
-import { byName, findWork, type SettledItem, settleWork } from '../judging/work.ts';
+import { byName, byRank, findWork, type SettledItem, settleWork } from '../judging/work.ts';
 import { accountVersion } from '../store/domains/worklist.ts';
 import { takeFitting } from '../store/lists/page.ts';
 import { hashVersion } from './computed-version.ts';
@@ -31,8 +31,10 @@ export const listOverview = (({ accountId, query }, given) => {
       };
       const settled = await settleWork({ reader, days, networks }, page);
       const address = await given.findAddress(accountId);
+      // Before it is put in order: the next page begins behind the last one of the order that pages are made by.
       const rows = settled.map((item) => ({ ...item, body: toItem(item, range, address) }));
       const shown = takeFitting(rows, ({ body }) => Buffer.byteLength(JSON.stringify(body)));
+      if (order === 'urgency') shown.sort(byRank);
       const data = shown.map(({ body }) => body);
       return { version: await toVersion(version), body: { data, total: items.length } };
     },

@@ -83,7 +83,7 @@ describe('plumbline inbox', () => {
     await withDb(async (db) => {
       await noteDoor(db, 'smtp');
       await db.write((tx) =>
-        sql`create trigger full before update on door_state
+        sql`create trigger full before insert on door_state
           begin select raise(abort, 'database or disk is full'); end`.execute(tx),
       );
     });

@@ -126,7 +126,7 @@ describe('GET /v1/external/overview', () => {
       const { id } = await add('paused.example');
       await updateDomainStatus(db, id, 'paused');
       await aDomain(db, (await anAccount(db)).id, { name: 'other.example' });
-      await send('c.example', '2026-03-14', 50);
+      await send('c.example', '2026-03-14', 150);
       const ask = (path: string) => get(path, { key });
       const { items, totals } = await walk(ask, `/v1/external/overview?order=${order}`, 2);
       expect((items as Item[]).map(({ domain }) => domain)).toEqual(

@@ -124,7 +124,7 @@ test.each([
   });
 });
 
-test.each(['/sandbox', '/sandbox/', '/sandbox/v1', '/sandbox/v1/externals', '/sandboxes'])(
+test.each(['/sandbox/v2', '/sandbox/v1/x', '/sandbox/v1/externals', '/sandboxes'])(
   '%s is not the sandbox’s API',
   async (path) => {
     const { status, body } = await (await serveApi()).send(path, { key: SANDBOX_KEY });

@@ -53,6 +53,7 @@ const KINDS = {
   forwarder: (count: number, domain: string) => ({
     ...{ ...failing(count), spfDomain: 'list.example.net', spfResult: 'pass' },
     signatures: [aBroken(domain)],
+    reasons: [{ type: 'forwarded', comment: null }],
   }),
   service: (count: number) => ({ ...failing(count), signatures: [aService] }),
   /** It signs for the owner, by a key that does not verify. */
@@ -224,13 +225,15 @@ async function readDomainPage(id: string) {
 
 /** What the answer is beside a step, by what the step says first. Beside an alert it is any. */
 const ANSWERS: readonly (readonly [step: RegExp, answer: RegExp])[] = [
-  [/^More than 99% .* if .* are not yours/, /^Yes, if$/],
-  [/^Subdomains .* if .* are not yours/, /^Yes, if$/],
+  [/ if .* are not yours/, /^Yes, if$/],
   // A few messages of strangers are named in the answer alone.
-  [/^More than 99% /, /^Yes/],
+  [/^(All|[\d,]+ of|The one message) .* of your senders passed in 30 days/, /^Yes/],
+  [/^No mail of yours failed in 30 days/, /^Yes/],
   [/^Subdomains /, /^(Yes|It is there)/],
-  [/The policy has them rejected\./, /^It is there$/],
-  [/ failed in 30 days /, /^Not yet$/],
+  [/ Receivers (delivered|held back|rejected|did not say)/, /^It is there$/],
+  [/ passed by SPF alone in 30 days/, /^(Not yet|It is there)$/],
+  [/ (is|are) yours(,| by its name)| stopped passing on | sends for you | signs as /, /^Not yet$/],
+  [/^Do you know |that may be yours failed in 30 days/, /^Not yet$/],
   [/^Much of your mail is passed on/, /^Not yet$/],
   // It is there for the names that mail has; subdomains, which no mail names, are for later.
   [
@@ -396,7 +399,8 @@ const LABELS: Readonly<Record<string, string>> = {
 const toAnswer = ({ answer, reasons }: { answer: string; reasons: { code: string }[] }) => {
   if (answer === 'reached') return 'It is there';
   if (answer !== 'yes') return 'Not yet';
-  return reasons.some(({ code }) => code === 'stranger') ? 'Yes, if' : 'Yes';
+  const isAsked = reasons.some(({ code }) => code === 'stranger' || code === 'undecided');
+  return isAsked ? 'Yes, if' : 'Yes';
 };
 
 const ROW_OF_OVERVIEW =
