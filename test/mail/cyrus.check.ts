@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { anImapDoor } from '../support/imap-door.ts';
 import { aCyrus, optionsOfCyrus, toAppend } from './cyrus.ts';
 
-const PATIENT = { timeout: 60_000, interval: 100 };
+const PATIENT = { timeout: 280_000, interval: 100 };
 
 const appends = (folder: string, count: number, text = 'report') =>
   Array.from({ length: count }, (_, i) => toAppend(folder, `${text} ${i}`));

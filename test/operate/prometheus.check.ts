@@ -27,10 +27,12 @@ test('a Prometheus that asks a server and a worker fires when a job cannot run, 
   const door = await aFolder();
   // The rule fires below a gigabyte.
   const disk = await aDisk(1_200);
+  const backups = await aDisk(1);
+  await writeFile(join(backups, 'full'), Buffer.alloc(2_000_000)).catch(({ code }) => code);
   const { start, env, withDb } = await aCommand({
     PLUMBLINE_DATABASE: join(disk, 'plumbline.db'),
     PLUMBLINE_WATCH: door,
-    PLUMBLINE_BACKUP_TO: join(door, 'nowhere'),
+    PLUMBLINE_BACKUP_TO: backups,
   });
   const ports: NodeJS.ProcessEnv = env;
   const begin = async (port: number, wanted: RegExp, ...args: string[]) => {
