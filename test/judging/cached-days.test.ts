@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findFacts } from '../../src/alerts/alert-facts.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
+import { Failure } from '../../src/domain/failure.ts';
 import { readEvidence } from '../../src/judging/evidence.ts';
 import { findLastDay, readSource } from '../../src/judging/source.ts';
 import { readSources } from '../../src/judging/source-list.ts';
+import type { Counted } from '../../src/judging/summed-range.ts';
 import { type CountedDays, storeSources } from '../../src/store/days/day-sources.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';
@@ -16,21 +18,42 @@ const range = { from: '2025-12-01', to: '2026-02-28' };
 const part = { limit: 10, offset: 0 };
 type Scope = { accountId: string; domainId: string };
 
+const NOT_FOUND = 'not_found';
+
+/** That the account does not have the domain any more is an answer, too. */
+async function orNotFound<T>(read: Promise<T>): Promise<T | typeof NOT_FOUND> {
+  return await read.catch((error) => {
+    if (error instanceof Failure && error.code === NOT_FOUND) return NOT_FOUND;
+    throw error;
+  });
+}
+
 /** What is read of a domain, by a reader that has kept no sums, and the days that each read has counted. */
 async function readAll(store: Store, scope: Scope) {
   const reader = { ...store.reader };
   const query = { scope, range, today: range.to };
   const asked = { domainId: scope.domainId, now: '2026-02-01T12:00:00Z' };
+  const ofAccount = [
+    await orNotFound<Counted>(readSources(reader, { ...query, ...part })),
+    await orNotFound<Counted>(readEvidence({ ...reader }, query)),
+  ];
+  for (const address of ADDRESSES)
+    ofAccount.push(await orNotFound<Counted>(readSource(reader, { ...query, address })));
+  const { accountId } = await store.db
+    .selectFrom('domain')
+    .select('account_id as accountId')
+    .where('id', '=', scope.domainId)
+    .executeTakeFirstOrThrow();
+  const isOwn = accountId === scope.accountId;
+  expect(ofAccount.map((read) => read !== NOT_FOUND)).toEqual(ofAccount.map(() => isOwn));
   const reads = [
-    await readSources(reader, { ...query, ...part }),
-    await readEvidence({ ...reader }, query),
+    ...ofAccount.filter((read) => read !== NOT_FOUND),
     await findLastDay(reader, { scope, address: ADDRESSES[1] as string, today: range.to }),
     await findFacts(reader, {
       ...asked,
       thresholds: { ...DEFAULT_THRESHOLDS, newSourceMessages: 1 },
     }),
   ];
-  for (const address of ADDRESSES) reads.push(await readSource(reader, { ...query, address }));
   const counted = reads.flatMap((read) => read.counted ?? []);
   return { counted, answers: reads.map(({ counted: _, ...answer }) => answer) };
 }
