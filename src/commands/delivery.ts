@@ -47,6 +47,7 @@ const toOutput = (isOn: boolean) => (delivery: Delivery) => {
 
 type Output = ReturnType<ReturnType<typeof toOutput>>;
 
-function toColumns({ event, type, at, state, tries, status }: Output) {
-  return { event, type, at, state, tries, status };
+/** Without a status the answer is why there is none. */
+function toColumns({ event, type, at, state, tries, status, answer }: Output) {
+  return { event, type, at, state, tries, status: status ?? answer };
 }

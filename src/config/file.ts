@@ -63,8 +63,8 @@ function readSettings(file: string, namedBy: string | undefined): Record<string,
 const STATEMENT =
   /[ \t]*(?:(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^\n]*)?[ \t]*)?(?:#[^\n]*)?(?:\n|$)/y;
 
-/** A value that begins with a quote which has no end. */
-const UNCLOSED = /^[ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(["'`])(?!.*\1)/s;
+/** A quote without an end may seem to end where the quote of a later line begins. */
+const QUOTED = /[ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*["'`]/y;
 
 /** `parseEnv` ignores a line that it does not understand, so that the default would be used, and the first of two equal names. */
 function parseSettings(content: string, file: string): Record<string, string> {
@@ -75,8 +75,10 @@ function parseSettings(content: string, file: string): Record<string, string> {
     const statement = STATEMENT.exec(text);
     const where = () => `${file}, line ${text.slice(0, at).split('\n').length}`;
     if (statement === null) {
-      const isOpen = UNCLOSED.test(text.slice(at));
-      const why = isOpen ? 'the quote has no end' : 'this is not a setting. Write NAME=value';
+      QUOTED.lastIndex = at;
+      const why = QUOTED.test(text)
+        ? 'the quote has no end, or more follows it'
+        : 'this is not a setting. Write NAME=value';
       throw new ConfigError(`${where()}: ${why}.`);
     }
     const [, name] = statement;

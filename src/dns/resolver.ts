@@ -22,8 +22,14 @@ export function createDns(servers: readonly string[], timeoutMs: number = TIMEOU
  */
 export function createHostLookUp(servers: readonly string[]) {
   if (servers.length === 0)
-    return async (name: string) =>
-      (await lookup(name, { all: true })).map(({ address }) => address);
+    return async (name: string) => {
+      const found = await lookup(name, { all: true }).catch((error: NodeJS.ErrnoException) => {
+        // getaddrinfo(3): no server answered.
+        if (error.code !== 'EAI_AGAIN') throw error;
+        throw new Error(`No DNS server answered for ${name}.`);
+      });
+      return found.map(({ address }) => address);
+    };
   const { findAllAddresses } = createDns(servers);
   return async (name: string) => {
     const addresses = await findAllAddresses(name);

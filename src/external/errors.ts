@@ -47,6 +47,7 @@ export function answerErrors(logError: Parameters<typeof describeErrors>[0]) {
   const describe = describeErrors(logError);
   return (error: unknown, req: ApiRequest, res: ServerResponse): boolean => {
     const { status, headers, body } = describe(error, req);
+    if (status === 403) req.reason = body.error.message;
     if (res.headersSent) return false;
     send(req, res, {
       status,

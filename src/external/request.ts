@@ -8,17 +8,26 @@ export interface AppliedLimit extends ClientRateLimitInfo {
   readonly limit: number;
 }
 
-/** Node's request, with what the checks have found out about it. The API needs nothing of Express's. */
-export interface ApiRequest extends IncomingMessage {
+/** What the log tells of a request beside its path and its answer. */
+interface Logged {
   /** The request's id in the answer and in the log. */
   id: string;
+  /** The account whose key it has, or whose person sent it. */
+  accountId?: string;
+  personId?: string;
+  /** The limit of the pages that it met. */
+  limit?: string;
+  /** Why its status is 403. */
+  reason?: string;
+}
+
+/** Node's request, with what the checks have found out about it. The API needs nothing of Express's. */
+export interface ApiRequest extends IncomingMessage, Logged {
   ip?: string | undefined;
   ipLimit?: AppliedLimit;
   keyLimit?: AppliedLimit;
   /** Whether `/sandbox` was taken away from the beginning of its path. */
   isSandbox?: true;
-  /** The account whose key it has. */
-  accountId?: string;
   /** The operation of a valid request. */
   operation?: string;
   /** The tool that an agent calls, and the status of its operation: that of HTTP is 200. */
@@ -27,9 +36,7 @@ export interface ApiRequest extends IncomingMessage {
 }
 
 declare module 'express-serve-static-core' {
-  interface Request {
-    id: string;
-  }
+  interface Request extends Logged {}
 }
 
 /** Other characters could forge a line in a log. */

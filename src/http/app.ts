@@ -25,7 +25,7 @@ import type { Store } from '../store/engine/store.ts';
 import { findWriteFault, listFailingJobs, readFailing } from '../store/inbox/doors.ts';
 import type { Counters } from './counters/counters.ts';
 import { serveFront } from './front/front.ts';
-import { ERROR_SERIALIZERS, logRequests, withoutKeys } from './log.ts';
+import { ERROR_SERIALIZERS, logRequests, OTHER_AREAS, withoutKeys } from './log.ts';
 import { openNetworks } from './networks.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 import { openSettings } from './settings.ts';
@@ -71,6 +71,8 @@ export async function createApp(deps: AppDeps) {
   const served = { ...common, services, readVersion, contract: deps.contract };
   const external = await createExternalApi(served);
   watchAll(metrics, external.measurePages, counters);
+  const operations = external.contract.operations.map(({ operationId }) => operationId);
+  metrics?.beginRequests([...operations, ...OTHER_AREAS]);
   const sandbox = createSandbox(external, { ...served, log });
   // A server that has nothing else begins when it is made.
   if (isSandbox) await sandbox.openFirst();

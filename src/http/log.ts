@@ -77,14 +77,15 @@ export function logRequests(log: Logger, metrics?: Metrics) {
     const { method, url = '' } = req;
     res.once('close', () => {
       const ms = performance.now() - startedAt;
-      const { operation = toArea(url), tool, status = res.statusCode } = req;
+      const { operation = toArea(url), tool, status = res.statusCode, reason } = req;
+      const limit = status === 429 ? toLimit(req) : undefined;
       metrics?.observeRequest({
         // Express changes the request's URL: this is the target that came in.
         operation,
         status,
         sandbox: req.isSandbox,
         seconds: ms / 1000,
-        limit: status === 429 ? toLimit(req) : undefined,
+        limit,
       });
       const level = status >= 500 ? 'error' : 'info';
       log[level]({
@@ -92,12 +93,15 @@ export function logRequests(log: Logger, metrics?: Metrics) {
         client: req.ip && toSiteNetwork(req.ip),
         key: PREFIX.exec(`${req.headers.authorization}`)?.[0],
         account_id: req.accountId,
+        person_id: req.personId,
         sandbox: req.isSandbox,
         method,
         // The query is left out: it may contain anything.
         path: withoutKeys(url.split('?', 1)[0] ?? ''),
         tool,
         status,
+        limit: req.limit ?? limit,
+        reason,
         ms: Math.round(ms),
         // The caller closed the connection before the answer was complete.
         ...(res.writableFinished ? undefined : { aborted: true }),
@@ -108,6 +112,8 @@ export function logRequests(log: Logger, metrics?: Metrics) {
 
 /** The first part of a path outside the API; any other path is `other`, because clients can invent paths. */
 const AREAS = ['docs', 'mcp', 'settings', 'healthz', 'readyz'];
+/** What counts requests that are no operation's. */
+export const OTHER_AREAS: readonly string[] = [...AREAS, 'invalid', 'other'];
 
 function toArea(url: string): string {
   if (/^(?:\/sandbox)?\/v1\//.test(url)) return 'invalid';

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { NOTHING, REFUSAL_TEXTS } from '../domain/reports/refusal.ts';
 
 /*
  * What a process counts. Labels are bounded: operations, doors (folders by their kind), channels, jobs; never paths, domains or accounts.
@@ -26,6 +27,18 @@ export interface SeenDocument {
   readonly reason?: string | undefined;
   /** The time from the arrival of its mail until it was stored. */
   readonly seconds: number;
+}
+
+const DOORS = ['smtp', 'imap', 'folder', 'upload'];
+/** What becomes of documents that are not rejected. */
+const TAKEN = ['stored', 'unclaimed', 'duplicate', 'conflict', 'removed'];
+
+/** Counts 0 for each combination of labels: `increase()` does not see the event with which a series begins. */
+function begin(counter: Counter, labels: Readonly<Record<string, readonly string[]>>): void {
+  let sets: Record<string, string>[] = [{}];
+  for (const [name, values] of Object.entries(labels))
+    sets = sets.flatMap((set) => values.map((value) => ({ ...set, [name]: value })));
+  for (const set of sets) counter.inc(set, 0);
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -73,8 +86,21 @@ export function createMetrics() {
     buckets: JOB_SECONDS,
   });
 
+  begin(limited, { limit: ['ip', 'key', 'settings'] });
+  begin(changes, { change: ['fired', 'resolved'] });
+  begin(deliveries, {
+    channel: ['webhook', 'mail'],
+    outcome: ['delivered', 'failed', 'refused', 'postponed'],
+  });
+  begin(documents, { door: DOORS, outcome: TAKEN, reason: [''] });
+  begin(documents, { door: DOORS, outcome: ['ignored'], reason: [...NOTHING] });
+  begin(documents, { door: DOORS, outcome: ['rejected'], reason: Object.keys(REFUSAL_TEXTS) });
+
   return {
     registry,
+    /** Of these operations, and of parts of the service that answer. */
+    beginRequests: (operation: readonly string[]) =>
+      begin(requests, { operation, status: ['200', '500', '503'] }),
     /** A label that is left out makes no series of its own: those of the service are as if there were no sandbox. */
     observeRequest: ({ operation, status, sandbox, seconds, limit }: SeenRequest) => {
       const where = { operation, ...(sandbox && { sandbox: 'yes' }) };

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import { html } from 'hono/html';
 import { Failure, type FailureCode, isCutShort } from '../domain/failure.ts';
 import { isOfConnection } from '../store/engine/open.ts';
@@ -21,8 +21,11 @@ const ANSWERS: Readonly<Record<FailureCode, readonly [status: number, title: str
   unavailable: [503, 'Busy at the moment'],
 };
 
-export function statusOf({ code }: Failure): number {
-  return ANSWERS[code][0];
+/** The status of an answer that refuses a request. Why it is 403 is logged: of nothing else can a person not be the cause. */
+export function statusOf({ code, message }: Failure, req: Request): number {
+  const [status] = ANSWERS[code];
+  if (status === 403) req.reason = message;
+  return status;
 }
 
 /** A defect is logged in full, and the page contains none of its text. */
@@ -37,7 +40,8 @@ export function answerErrors({ logError }: SettingsDeps): ErrorRequestHandler {
 }
 
 function toView(failure: Failure | undefined, res: Response) {
-  const [status, title] = failure ? ANSWERS[failure.code] : [500, 'Something went wrong'];
+  const status = failure ? statusOf(failure, res.req) : 500;
+  const title = failure ? ANSWERS[failure.code][1] : 'Something went wrong';
   const message =
     failure?.message ??
     `This is a defect of the service. It was logged as ${res.req.id}. Please retry.`;

@@ -107,7 +107,7 @@ export type Limits = Readonly<Record<LimitName, RequestHandler>>;
 export function createLimits({ createStore }: Pick<SettingsDeps, 'createStore'>): Limits {
   const limits = Object.entries(LIMITS).map(([name, limit]) => {
     const store = createStore?.(name);
-    return [name, createLimit(limit, store ?? new SteadyStore())];
+    return [name, createLimit(name, limit, store ?? new SteadyStore())];
   });
   return Object.fromEntries(limits);
 }
@@ -119,6 +119,7 @@ export function leaveCodeUncounted(res: Response): void {
 
 /** Counts each request on arrival and subtracts it later when it need not count, so concurrent requests count too. */
 function createLimit(
+  name: string,
   { max, keyOf, counted, windowMs = 15 * MINUTE_MS, what = 'attempts' }: Limit,
   store: Store,
 ): RequestHandler {
@@ -131,6 +132,7 @@ function createLimit(
     legacyHeaders: false,
     ...counted,
     handler: (req, res, next) => {
+      req.limit = name;
       const leftMs = findLeftMs(req) ?? windowMs;
       res.set('Retry-After', String(Math.ceil(leftMs / 1000)));
       const wait = formatWait(leftMs);

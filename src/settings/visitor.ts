@@ -27,6 +27,7 @@ export function recogniseVisitor(deps: SettingsDeps): RequestHandler {
     const session = token && (await findSession(store.reader, token, toInstant(at)));
     if (token && session) {
       res.locals['visitor'] = { ...session, formToken: toFormToken(token) };
+      Object.assign(req, { accountId: session.accountId, personId: session.personId });
       if (req.method === 'GET') takeLostForm(res);
       await recordSeen(req, session, deps);
     }

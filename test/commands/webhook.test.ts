@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openStore } from '../../src/store/engine/open.ts';
 import { aProgram } from '../support/program.ts';
 
 test('a webhook is made, shown, changed and deleted, and its events are listed and sent again', async () => {
@@ -31,6 +32,19 @@ test('a webhook is made, shown, changed and deleted, and its events are listed a
   expect(await json('webhook', 'delete', made.id)).toEqual({ id: made.id, url, deleted: true });
   expect(await json('webhook', 'list', 'My company')).toEqual([]);
   expect((await run(['webhook', 'list', accountId])).stdout).toContain('no endpoint yet');
+});
+
+test('a delivery that nobody answered was listed without the reason', async () => {
+  const { run, json, database } = aProgram();
+  await json('account', 'create', 'My company', '--plan', 'pro');
+  const { id } = await json('webhook', 'create', 'My company', 'https://example.com/hook');
+  await json('webhook', 'test', id);
+  const answer = 'No DNS server answered for example.com.';
+  const store = await openStore(database);
+  await store.db.write((tx) => tx.updateTable('delivery').set({ tries: 1, answer }).execute());
+  await store.close();
+  const { stdout } = await run(['delivery', 'list', id]);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(answer);
 });
 
 test.each([

@@ -304,7 +304,16 @@ describe('the configuration file', () => {
 
   test('with a quote that is not closed is refused, with what is wrong and the number of the line', async () => {
     const { file } = await aFile("# ours\nPLUMBLINE_HOST='192.0.2.1\nPLUMBLINE_PORT=81\n");
-    expect(() => loadConfigFile({}, file)).toThrow(`${file}, line 2: the quote has no end.`);
+    expect(() => loadConfigFile({}, file)).toThrow(
+      `${file}, line 2: the quote has no end, or more`,
+    );
+  });
+
+  test('with a quote that the next value closes was no setting', async () => {
+    const { file } = await aFile('A="1\nPLUMBLINE_HOST="192.0.2.1"\n');
+    expect(() => loadConfigFile({}, file)).toThrow(
+      `${file}, line 1: the quote has no end, or more`,
+    );
   });
 
   test.each([
@@ -312,7 +321,6 @@ describe('the configuration file', () => {
     ['a space in place of the equals sign', '# port\n\nPLUMBLINE_PORT 9000\n', 3],
     ['words', 'PLUMBLINE_PORT=81\r\nthis is nothing\r\n', 2],
     ['a line after a value of several lines', 'NOTE="a\nb"\nnothing\n', 3],
-    ['a quote that the next value closes', 'A="1\nPLUMBLINE_HOST="192.0.2.1"\n', 1],
   ])('with %s is refused with the number of the line', async (_what, text, line) => {
     const { file } = await aFile(text);
     const message = `${file}, line ${line}: this is not a setting. Write NAME=value.`;

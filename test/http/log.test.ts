@@ -12,6 +12,7 @@ import { ERROR_SERIALIZERS, withoutKeys } from '../../src/http/log.ts';
 import { serveApi } from '../support/api.ts';
 import { anAccount } from '../support/builders.ts';
 import { aFolder } from '../support/command.ts';
+import { aSignedIn, Browser } from '../support/visitor.ts';
 
 const run = promisify(execFile);
 
@@ -43,6 +44,42 @@ test('a line said neither who asked nor for which account', async () => {
     { ...common, key: KEY.slice(0, 13), status: 401 },
   ]);
   expect(logged[1]).not.toHaveProperty('account_id');
+});
+
+test('a line of a page said neither who asked, nor why not, nor which limit', async () => {
+  const api = await serveApi();
+  const account = await anAccount(api.db);
+  const owner = await aSignedIn(api, account.id);
+  const member = await aSignedIn(api, account.id);
+  const by = { account_id: account.id, person_id: member.id };
+  await member.browser.get('/settings/people');
+  await member.browser.post('/settings/account', { form_token: 'forged' });
+  await owner.browser.get('/settings/people');
+  await new Browser(api).get('/settings/people');
+  const lines = api.logged.filter(
+    ({ method, path }) => method === 'POST' || `${path}`.endsWith('people'),
+  );
+  expect(lines).toMatchObject([
+    { ...by, status: 403, reason: 'Only an owner of the account can do this.' },
+    { ...by, status: 403, reason: expect.stringContaining('did not come from a page') },
+    { account_id: account.id, person_id: owner.id, status: 200 },
+    { status: 303 },
+  ]);
+  expect(lines[2]).not.toHaveProperty('reason');
+  expect(lines[3]).not.toHaveProperty('account_id');
+});
+
+test('a line of a 429 did not say which limit it met', async () => {
+  const api = await serveApi({ requestsPerKey: 1, requestsPerIp: 2 });
+  const { id, key } = await anAccount(api.db);
+  for (let i = 0; i < 3; i++) await api.get('/v1/external/domains', { key });
+  const { browser } = await aSignedIn(api, id);
+  for (let i = 0; i < 61; i++) await browser.get('/settings/audit/csv');
+  const refused = api.logged.filter(({ status }) => status === 429);
+  expect(refused.map(({ limit }) => limit)).toEqual(['key', 'ip', 'exports']);
+  expect(api.logged.filter(({ status }) => status !== 429).some((line) => 'limit' in line)).toBe(
+    false,
+  );
 });
 
 test('a request that ended before its body wrote a stack, and counted as a fault of the server', async () => {

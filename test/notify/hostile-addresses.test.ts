@@ -142,7 +142,9 @@ describe('a call', () => {
           never,
         );
         expect(outcome).toMatchObject({ kind: 'failed' });
-        expect(outcome.answer).toMatch(/not public|no address|ENOTFOUND|EAI_AGAIN|getaddrinfo/);
+        expect(outcome.answer).toMatch(
+          /not public|no address|ENOTFOUND|No DNS server answered|getaddrinfo/,
+        );
       }
     expect(reached).toEqual([]);
   });
@@ -165,6 +167,16 @@ describe('a call', () => {
       expect(outcome.answer).toMatch(/is not public|by http:|on port|has no address/);
     }
     expect(reached).toEqual([]);
+  });
+
+  test('whose name no DNS server knew in time did not say that it was DNS', async () => {
+    const silent = {
+      ...{ allowed: [], now, timeoutMs: 2_000 },
+      lookUp: () => new Promise<never>(() => {}),
+    };
+    const outcome = await send(silent, message('https://example.com/'), never);
+    const answer = 'No DNS server answered for example.com in time.';
+    expect(outcome).toMatchObject({ kind: 'failed', answer });
   });
 
   test('asks for the addresses of a name each time: one that changed is judged again', async () => {

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import { EVENT_DAYS } from '../../domain/events.ts';
@@ -44,10 +45,13 @@ export async function send(
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
   const begunAt = performance.now();
-  const timeout = AbortSignal.timeout(deps.timeoutMs ?? TIMEOUT_MS);
+  const { timeoutMs = TIMEOUT_MS } = deps;
+  const timeout = AbortSignal.timeout(timeoutMs);
   const url = new URL(message.url);
   const judge = createJudge(deps.allowed);
-  const agent = new Agent({ connect: { lookup: createLookUp(url, deps.lookUp, judge) } });
+  // Half of it: the error at the end of it would not say that it is the DNS that does not answer.
+  const lookUp = createLookUp(url, judge, boundLookUp(deps.lookUp, timeoutMs / 2));
+  const agent = new Agent({ connect: { lookup: lookUp } });
   const until = AbortSignal.any([signal, timeout]);
   const given = { judge, now: deps.now, dispatcher: agent, signal: until };
   const outcome = await post(url, message, given).catch((error: unknown) => ({
@@ -88,8 +92,17 @@ function sign({ id, secrets }: Omit<WebhookMessage, 'body'>, body: string, at: D
   };
 }
 
+function boundLookUp(lookUp: LookUpAddresses, timeoutMs: number): LookUpAddresses {
+  return async (name) => {
+    const late = sleep(timeoutMs, undefined, { ref: false });
+    const addresses = await Promise.race([lookUp(name), late]);
+    if (addresses === undefined) throw new Error(`No DNS server answered for ${name} in time.`);
+    return addresses;
+  };
+}
+
 /** Judges every address of a name each time when it connects: a name can have another one at any time. */
-function createLookUp(url: URL, lookUp: LookUpAddresses, judge: JudgeAddress): LookupFunction {
+function createLookUp(url: URL, judge: JudgeAddress, lookUp: LookUpAddresses): LookupFunction {
   const find = async (name: string) => {
     const addresses = await lookUp(name);
     const refusal = addresses.map((address) => findRefusal(url, address, judge)).find(Boolean);

@@ -93,6 +93,6 @@ async function sendApiKeys(
       ${renderCreation(visitor, keys.length, { refused, now })}
       ${renderKeys(keys, visitor, now)}
     </div>`;
-  const status = refused === undefined ? 200 : statusOf(refused.failure);
+  const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'API keys', current: 'api-keys', status, main, hasParts: true });
 }

@@ -110,7 +110,7 @@ async function sendPeople(
     ${renderInvitation(deps, visitor, refused)}
     ${renderPeople(people, visitor, now)}
     ${renderRequirement(visitor)}`;
-  const status = refused === undefined ? 200 : statusOf(refused.failure);
+  const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'People', current: 'people', status, main });
 }
 

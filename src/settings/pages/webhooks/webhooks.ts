@@ -75,6 +75,6 @@ async function sendWebhooks(
     ${created === undefined ? '' : renderSecret(created)}
     ${renderCreation(visitor, webhooks.length, refused)}
     ${renderWebhooks(rows, now())}`;
-  const status = refused === undefined ? 200 : statusOf(refused.failure);
+  const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'Webhooks', current: 'webhooks', status, main });
 }
