@@ -56,7 +56,7 @@ test('a broken key is not hidden by a thousand addresses that send more', async 
   for (let ago = 0; ago < 3; ago += 1) await send(ago, [...own, ...failing]);
   const text = toReadable((await browser.get(`/settings/domains/${id}`)).text);
   expect(text).toContain(
-    `Next step Amazon SES signs as ${NAME} (selector s2), and the signature does not verify: compare its key. All of its 60,000 messages fail.`,
+    `Next step Amazon SES signs as ${NAME} (selector s2), and the signature does not verify. All of its 60,000 messages fail. Compare its key in DNS with the one that signs.`,
   );
   await close();
 });
