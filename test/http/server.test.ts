@@ -1,5 +1,6 @@
+import { Server } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { anAccount } from '../support/builders.ts';
 import { holdToErrorShape } from '../support/contract.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -289,12 +290,14 @@ describe('stop', () => {
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow(/fetch failed/);
   });
 
-  // All connections are closed in the end; this test's time limit is long before that.
-  test('does not wait for idle connections', { timeout: 8_000 }, async () => {
+  test('does not wait for idle connections until it closes all', async () => {
+    const closeAll = vi.spyOn(Server.prototype, 'closeAllConnections');
+    onTestFinished(() => closeAll.mockRestore());
     const { server, client, authorization } = await serve();
     const answer = await client.send(toRequest(PATH, authorization));
     expect(answer?.status).toBe(200);
     await server.stop();
+    expect(closeAll).not.toHaveBeenCalled();
   });
 
   test('readyz is 503 while answers finish', async () => {

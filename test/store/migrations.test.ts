@@ -257,15 +257,12 @@ describe.runIf(IS_POSTGRES)('on PostgreSQL', () => {
     });
     await isHeld.promise;
     const migrating = openStore(database, { steps: laterSteps() });
-    let longest = 0;
+    // A step that waited on would let none of these reads end before the table is free.
     for (let i = 0; i < 10; i++) {
       await sleepALittle();
-      const from = performance.now();
       await store.db.selectFrom('report').select('id').execute();
-      longest = Math.max(longest, performance.now() - from);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    expect(longest).toBeLessThan(1_000);
     mayEnd.resolve();
     await holding;
     await (await migrating).close();
