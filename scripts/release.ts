@@ -1,17 +1,27 @@
 /**
  * `npm run release -- 1.2.0`: gives the package and the changelog their version, releases the contract when it has changed,
  * keeps the schema of the database, and writes the folder `release/` (not with `--no-pack`). It commits nothing.
- * `npm run release -- --pack-only` writes the folder from the checkout as it is.
+ * `npm run release -- --pack-only` writes the folder from the checkout as it is. `--sign <key>` signs the checksums with a private
+ * key of OpenSSH.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { readVersion } from './contract/check.ts';
-import { writeRelease } from './pack/release-folder.ts';
+import { signRelease, writeRelease } from './pack/release-folder.ts';
 
 const CHANGELOG = 'CHANGELOG.md';
 const FOLDER = join(process.cwd(), 'release');
-const [version = '', ...options] = process.argv.slice(2);
+const { positionals, values: options } = parseArgs({
+  allowPositionals: true,
+  options: {
+    'pack-only': { type: 'boolean' },
+    'no-pack': { type: 'boolean' },
+    sign: { type: 'string' },
+  },
+});
+const [version = ''] = positionals;
 
 const run = (command: string, ...args: readonly string[]) =>
   execFileSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
@@ -40,6 +50,7 @@ function requireContract(): void {
 function pack(): void {
   process.stderr.write('Packing takes a minute, python3, and up to 1.1 GB of memory.\n');
   writeRelease(FOLDER);
+  if (options.sign !== undefined) signRelease(FOLDER, options.sign);
   process.stdout.write(`The release is in ${FOLDER}: copy all of it.\n`);
 }
 
@@ -53,6 +64,7 @@ function release(): void {
   if (execFileSync('git', ['status', '--porcelain']).length > 0)
     fail('there are changes that are not committed');
   requireContract();
+  run('npm', 'test');
 
   const day = new Date().toISOString().slice(0, 10);
   writeFileSync(CHANGELOG, changelog.replace('\n## Unreleased\n', `\n## ${version} (${day})\n`));
@@ -64,5 +76,5 @@ function release(): void {
   );
 }
 
-if (version !== '--pack-only') release();
-if (!options.includes('--no-pack')) pack();
+if (!options['pack-only']) release();
+if (!options['no-pack']) pack();

@@ -5,9 +5,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { findSection } from '../contract/changelog.ts';
+import { writeComponents } from './components.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SUMS = 'SHA256SUMS';
+/** What a signature is made for, so that it is valid for nothing else (`ssh-keygen`, -Y sign). */
+const NAMESPACE = 'plumbline-release';
 
 /** What an operator and partners get, in the order of the notes. `clients/` keeps `plumbline-*.tgz` the name of one file. */
 const CONTENTS = [
@@ -20,6 +23,7 @@ const CONTENTS = [
   ['clients/*.whl', 'a client for Python: `pip install`'],
   ['v1.yaml', 'the contract, as OpenAPI 3.0'],
   ['v1.json', 'the same'],
+  ['components.cdx.json', 'the libraries that the package contains, as CycloneDX'],
 ] as const;
 
 /** Packs the service and the clients, and writes them into `folder` with the contract, notes and checksums. */
@@ -34,7 +38,16 @@ export function writeRelease(folder: string): void {
   const contract = readFileSync(join(ROOT, 'openapi/v1.yaml'), 'utf8');
   writeFileSync(join(folder, 'v1.yaml'), contract);
   writeFileSync(join(folder, 'v1.json'), `${JSON.stringify(parse(contract), null, 2)}\n`);
+  writeComponents(ROOT, folder);
   describeRelease(folder, readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'));
+}
+
+/** Signs the checksums with a private key of OpenSSH; `SHA256SUMS.sig` is what `ssh-keygen -Y verify` reads. */
+export function signRelease(folder: string, key: string): void {
+  const path = join(folder, SUMS);
+  execFileSync('ssh-keygen', ['-Y', 'sign', '-q', '-f', key, '-n', NAMESPACE, path], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 /** Writes the notes and the checksums of what is in `folder`. Throws when something is missing. */

@@ -27,10 +27,12 @@ const clients = [
   'clients/plumbline_client-1.2.0-py3-none-any.whl',
 ];
 
+const OTHERS = ['v1.yaml', 'v1.json', 'components.cdx.json'];
+
 /** A folder with what was packed. */
 async function aRelease(service: string): Promise<string> {
   const folder = await aFolder();
-  for (const file of [service, ...clients, 'v1.yaml', 'v1.json']) {
+  for (const file of [service, ...clients, ...OTHERS]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), `What is in ${file}.`);
   }
@@ -48,9 +50,7 @@ test('every file of a release has its checksum, as sha256sum --check reads it', 
   });
   const there = globSync('**/*.*', { cwd: folder });
   expect(files.sort()).toEqual([...there].sort());
-  expect(files).toEqual(
-    [...clients, 'NOTES.md', 'plumbline-1.2.0.tgz', 'v1.json', 'v1.yaml'].sort(),
-  );
+  expect(files).toEqual([...clients, 'NOTES.md', 'plumbline-1.2.0.tgz', ...OTHERS].sort());
 });
 
 test('the notes name each file, and have the changes of that version alone', async () => {
@@ -58,7 +58,7 @@ test('the notes name each file, and have the changes of that version alone', asy
   describeRelease(folder, CHANGELOG);
   const notes = readFileSync(join(folder, 'NOTES.md'), 'utf8');
   expect(notes).toMatch(/^# Plumbline 1\.2\.0\n/);
-  for (const file of ['plumbline-1.2.0.tgz', ...clients, 'v1.yaml', 'v1.json'])
+  for (const file of ['plumbline-1.2.0.tgz', ...clients, ...OTHERS])
     expect(notes).toContain(`\`${file}\``);
   expect(notes).toContain('### API\n\n- `/v1/external/changes`');
   expect(notes).not.toMatch(/Something new|A correction/);

@@ -7,8 +7,8 @@ import { aFolder } from '../support/command.ts';
 const VERSION = '99.0.0';
 const DAY = /\(\d{4}-\d\d-\d\d\)/;
 
-/** A clone of this checkout, in which something is to be released as 99.0.0, contract included. */
-async function aClone() {
+/** A clone of this checkout, in which something is to be released as 99.0.0, contract included. Its tests end with a code. */
+async function aClone(failedTests = 0) {
   const folder = join(await aFolder(), 'clone');
   execFileSync('git', ['clone', '--quiet', '.', folder]);
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
@@ -19,6 +19,7 @@ async function aClone() {
   edit('CHANGELOG.md', /^## .*$/m, '## Unreleased');
   edit('openapi/v1.yaml', /^ {2}version: .*$/m, `  version: ${VERSION}`);
   edit('package.json', /"version": ".*"/, `"version": "${VERSION}-dev"`);
+  edit('package.json', /"test": ".*"/, `"test": "exit ${failedTests}"`);
   git('config', 'user.email', 'somebody@example.com');
   git('config', 'user.name', 'Somebody');
   git('commit', '--quiet', '--all', '--message', 'Something is to be released');
@@ -39,6 +40,12 @@ test('one command releases the package, the changelog, the contract and the sche
   expect(read('openapi/released/v1.yaml')).toBe(read('openapi/v1.yaml'));
   for (const engine of ['sqlite', 'postgres'])
     expect(has(`test/store/schemas/${VERSION}-${engine}.sql`)).toBe(true);
+});
+
+test('nothing is released whose tests fail', async () => {
+  const { node, read } = await aClone(1);
+  expect(() => node(...release)).toThrow('npm test');
+  expect(read('CHANGELOG.md')).toContain('## Unreleased');
 });
 
 test('nothing is released beside changes that are not committed, or under the number of an earlier release', async () => {
