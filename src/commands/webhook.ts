@@ -7,6 +7,7 @@ import { parseWebhookUrl } from '../domain/webhooks/address.ts';
 import {
   FORMATS,
   type Format,
+  findTwice,
   parseDescription,
   parseWebhookEvents,
   WEBHOOK_EVENTS,
@@ -25,7 +26,14 @@ import {
   type Webhook,
 } from '../store/notify/webhooks.ts';
 import { parseId } from './arguments.ts';
-import { hint, type OutputOptions, printList, printOne, printResult } from './output/output.ts';
+import {
+  hint,
+  type OutputOptions,
+  printList,
+  printOne,
+  printResult,
+  tell,
+} from './output/output.ts';
 import { withAccount, withStore } from './with-store.ts';
 
 export function define(webhook: Command): void {
@@ -85,9 +93,11 @@ async function createWebhook(
   const created = await withAccount(account, async (db, accountId) => {
     const sealing = await openFor(db, readConfig(process.env));
     const webhook = { accountId, url, events, format, description };
-    return insertWebhook(db, webhook, { sealing, by: operator() });
+    const made = await insertWebhook(db, webhook, { sealing, by: operator() });
+    return { ...made, twice: findTwice(await listWebhooks(db, accountId), url) };
   });
   printWithSecret(created, options);
+  if (created.twice !== undefined) tell(`Warning: ${created.twice}`);
 }
 
 function openFor(db: Db, { secretsKeyFile }: Config): Promise<Sealing> {

@@ -29,6 +29,12 @@ export function isCutShort(error: unknown): boolean {
   return code === 'ECONNRESET' && message === 'aborted';
 }
 
+/** Is given to a promise's `catch`: any other error is thrown. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
+}
+
 /** Is given to a promise's `catch`: what is not there is undefined; any other error is thrown. */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof Failure && error.code === 'not_found') return undefined;

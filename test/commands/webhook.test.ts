@@ -34,6 +34,18 @@ test('a webhook is made, shown, changed and deleted, and its events are listed a
   expect((await run(['webhook', 'list', accountId])).stdout).toContain('no endpoint yet');
 });
 
+test('an endpoint with an address that another one has was made without a word', async () => {
+  const { run, json } = aProgram();
+  await json('account', 'create', 'My company', '--plan', 'pro');
+  const create = ['webhook', 'create', 'My company', 'https://example.com/hook', '--json'];
+  expect((await run(create)).stderr).toBe('');
+  const second = await run(create);
+  expect([second.status, second.stderr]).toEqual([
+    0,
+    expect.stringContaining('Another endpoint has the same address'),
+  ]);
+});
+
 test('a delivery that nobody answered was listed without the reason', async () => {
   const { run, json, database } = aProgram();
   await json('account', 'create', 'My company', '--plan', 'pro');

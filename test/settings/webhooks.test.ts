@@ -55,6 +55,16 @@ describe('adding an endpoint', () => {
     expect(await listWebhooks(api.db, accountId)).toEqual([]);
   });
 
+  test('with an address that another one has was done without a word', async () => {
+    const twice = 'Another endpoint has the same address';
+    const [first, second, other] = [
+      await browser.post(PATH, FIELDS),
+      await browser.post(PATH, FIELDS),
+      await browser.post(PATH, { ...FIELDS, url: 'https://example.com/other' }),
+    ].map(({ text }) => toReadable(text).includes(twice));
+    expect([first, second, other]).toEqual([false, true, false]);
+  });
+
   test('is not offered with five of five, or without Pro', async () => {
     for (let i = 0; i < 5; i += 1) await aWebhook(api.db, accountId, FIELDS.url);
     expect(await read(PATH)).toContain('5 of 5 endpoints');

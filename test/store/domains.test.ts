@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   domainsOf,
   insertDomain,
+  insertDomains,
   listAllDomains,
   updateDomainStatus,
 } from '../../src/store/domains/domains.ts';
@@ -25,6 +26,55 @@ const WHOLE = { limit: 200, offset: 0 };
 async function findDomainsHead(reader: Reader, accountId: string): Promise<Head> {
   return (await findHead(reader, domainsOf(accountId))) as Head;
 }
+
+describe('insertDomains', () => {
+  test('each name of a file had a transaction: many have one, and a name that is refused changes nothing', async () => {
+    const { db, reader } = await aStore();
+    const [mine, theirs] = [await aBareAccount(db), await aBareAccount(db)];
+    await aDomain(db, theirs, { name: 'taken.example' });
+    await receive(db, [aReport({ domain: 'early.example' })]);
+    let writes = 0;
+    const counting: typeof db = {
+      ...db,
+      write: (change) => {
+        writes += 1;
+        return db.write(change);
+      },
+    };
+    const names = ['b.example', 'taken.example', 'a.example', 'early.example', 'a.example'];
+    const outcomes = await insertDomains(counting, { accountId: mine, names, now: NOW });
+    expect(outcomes).toMatchObject([
+      { name: 'b.example' },
+      { code: 'conflict' },
+      { name: 'a.example' },
+      { name: 'early.example', reports_total: 1 },
+      { code: 'conflict', message: 'The account has a.example already.' },
+    ]);
+    // The second one lists the report that came before.
+    expect(writes).toBe(2);
+    const listed = (await listAllDomains(db, mine)).map(({ name }) => name);
+    expect(listed).toEqual(['a.example', 'b.example', 'early.example']);
+    expect(await findDomainsHead(reader, mine)).toMatchObject({ total: 3 });
+    const unlisted = db.selectFrom('report').select('id').where('account_seq', 'is', null);
+    expect(await unlisted.execute()).toEqual([]);
+    const audited = db.selectFrom('audit').select('subject').where('action', '=', 'domain_added');
+    const own = await audited.where('account_id', '=', mine).orderBy('seq').execute();
+    expect(own.map(({ subject }) => subject)).toEqual(['b.example', 'a.example', 'early.example']);
+  });
+
+  test('two accounts that add the same names in other orders, while reports come in, do not wait for each other', async () => {
+    const { db } = await aStore();
+    const accounts = [await aBareAccount(db), await aBareAccount(db)];
+    const names = Array.from({ length: 20 }, (_, i) => `n${i}.example`);
+    const adding = accounts.map((accountId, i) =>
+      insertDomains(db, { accountId, names: i === 0 ? names : names.toReversed(), now: NOW }),
+    );
+    const reports = names.map((domain) => aReport({ domain }));
+    const [first, second] = await Promise.all([...adding, receive(db, reports)]);
+    const added = [first, second].flat().filter((one) => typeof one === 'object' && 'id' in one);
+    expect(added).toHaveLength(20);
+  });
+});
 
 describe('insertDomain', () => {
   test.each([

@@ -3,7 +3,7 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { describeSystemError } from '../../domain/system-error.ts';
-import { insertDomain } from '../../store/domains/domains.ts';
+import { type DomainRow, insertDomains } from '../../store/domains/domains.ts';
 import { listRelatedDomains } from '../../store/domains/related-domains.ts';
 import type { Db } from '../../store/engine/database.ts';
 import { type OutputOptions, printList, printOne, tell } from '../output/output.ts';
@@ -13,6 +13,11 @@ import { withAccount } from '../with-store.ts';
 /** The size of a file of names. */
 const MAX_BYTES = 1024 * 1024;
 
+/** So many are added in one transaction. */
+const AT_ONCE = 500;
+
+type Outcome = DomainRow | Failure;
+
 export async function addDomains(
   account: string,
   name: string | undefined,
@@ -20,14 +25,26 @@ export async function addDomains(
 ): Promise<void> {
   if ((name === undefined) === (file === undefined))
     throw new UsageError('Give a name, or --file.');
-  const names = file === undefined ? undefined : await readNames(file);
+  const names = file === undefined ? [name ?? ''] : await readNames(file);
   await withAccount(account, async (db, accountId) => {
-    if (names === undefined) return printOne(await addOne(db, accountId, name ?? ''), output);
-    const added = [];
-    for (const each of names) added.push(await tryToAdd(db, accountId, each));
-    printList(added, { none: 'The file names no domain.' }, output);
-    if (added.some(({ error }) => error !== null)) process.exitCode = 1;
+    const added = await addAll(db, accountId, names);
+    if (file === undefined) return printAdded(added[0] as Outcome, output);
+    const rows = added.map((outcome, i) => toRow(names[i] ?? '', outcome));
+    printList(rows, { none: 'The file names no domain.' }, output);
+    if (rows.some(({ error }) => error !== null)) process.exitCode = 1;
   });
+}
+
+function printAdded(outcome: Outcome, output: OutputOptions): void {
+  if (outcome instanceof Failure) throw outcome;
+  const { id, name: domain, status, reports_total: claimed_reports } = outcome;
+  printOne({ id, domain, status, claimed_reports }, output);
+}
+
+function toRow(given: string, outcome: Outcome) {
+  if (outcome instanceof Failure)
+    return { domain: given, claimed_reports: null, error: outcome.message };
+  return { domain: outcome.name, claimed_reports: outcome.reports_total, error: null };
 }
 
 /** One a line; empty lines and those that begin with # are left out. */
@@ -49,39 +66,45 @@ async function readNames(file: string): Promise<string[]> {
   return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-async function tryToAdd(db: Db, accountId: string, name: string) {
-  try {
-    const { domain, claimed_reports } = await addOne(db, accountId, name);
-    return { domain, claimed_reports, error: null };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return { domain: name, claimed_reports: null, error: error.message };
+async function addAll(
+  db: Db,
+  accountId: string,
+  names: readonly string[],
+): Promise<readonly Outcome[]> {
+  // Loaded here only: the list of suffixes takes 20 ms.
+  const { getPublicSuffix } = await import('tldts');
+  const toSuffix = (name: string) => getPublicSuffix(name, { validateHostname: false });
+  const checked = names.map((name) => toOwnable(name, toSuffix));
+  const good = checked.filter((name) => typeof name === 'string');
+  const added: Outcome[] = [];
+  for (let from = 0; from < good.length; from += AT_ONCE) {
+    const some = good.slice(from, from + AT_ONCE);
+    added.push(
+      ...(await insertDomains(db, { accountId, names: some, now: toInstant(new Date()) })),
+    );
   }
-}
-
-async function addOne(db: Db, accountId: string, given: string) {
-  await requireOwnable(given);
-  const now = toInstant(new Date());
-  const added = await insertDomain(db, { accountId, name: given, now });
-  const { id, name, status, reports_total } = added;
+  const own = added.flatMap((outcome) => (outcome instanceof Failure ? [] : [outcome.name]));
   // Reports of a subdomain without a DMARC record of its own go to the owner of its parent.
-  for (const other of await listRelatedDomains(db, accountId, name))
+  for (const other of await listRelatedDomains(db, accountId, own))
     tell(
       `Warning: the ${other.relation} ${other.name} belongs to another account, ${other.accountId}.`,
     );
-  return { id, domain: name, status, claimed_reports: reports_total };
+  const outcomes = added.values();
+  return checked.map((name) =>
+    name instanceof Failure ? name : (outcomes.next().value as Outcome),
+  );
 }
 
 /**
- * Nobody owns a public suffix such as co.uk. Suffixes of private owners, such as github.io, are allowed: their
- * owner monitors them. The list of suffixes is loaded here only, because it takes 20 ms.
+ * The name as it is stored. Nobody owns a public suffix such as co.uk. Suffixes of private owners, such as github.io, are
+ * allowed: their owner monitors them.
  */
-async function requireOwnable(name: string): Promise<void> {
-  const { getPublicSuffix } = await import('tldts');
+function toOwnable(name: string, toSuffix: (name: string) => string | null): string | Failure {
   const parsed = parseDomainName(name);
-  if (parsed === undefined || getPublicSuffix(parsed, { validateHostname: false }) !== parsed)
-    return;
-  throw new Failure(
+  if (parsed === undefined)
+    return new Failure('validation_error', `“${name}” is not a domain name.`);
+  if (toSuffix(parsed) !== parsed) return parsed;
+  return new Failure(
     'validation_error',
     `“${parsed}” is a public suffix, under which others register their domains. Add a domain below it.`,
   );

@@ -70,3 +70,9 @@ export function findWebhookRefusal(plan: AccountPlan, count: number): Failure | 
     `An account has at most ${MAX_WEBHOOKS} endpoints, those that are off included. Delete one to make room.`,
   );
 }
+
+/** undefined when no two of an account's endpoints have this address. */
+export function findTwice(webhooks: readonly { readonly url: string }[], url: string) {
+  const isTwice = webhooks.filter((one) => one.url === url).length > 1;
+  return isTwice ? 'Another endpoint has the same address: events go to it by both.' : undefined;
+}

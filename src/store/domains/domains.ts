@@ -1,6 +1,6 @@
 import { expressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { parseDomainName, reverse } from '../../domain/domain-name.ts';
-import { Failure } from '../../domain/failure.ts';
+import { Failure, toFailure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { lockOwnDomain } from '../days/marks.ts';
@@ -14,7 +14,7 @@ import { declareList } from '../lists/declared.ts';
 import { touchDays, touchDomainList } from '../lists/heads.ts';
 import type { PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
-import { findOrInsertDomain } from '../reports/reported-domains.ts';
+import { findOrInsertDomain, insertReportedDomains } from '../reports/reported-domains.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
 import { isInShard, type Shard } from '../work/shards.ts';
 
@@ -46,6 +46,32 @@ export async function insertDomain(
 ): Promise<DomainRow> {
   const added = await db.write((tx) => addDomain(tx, domain, by));
   await finishListing(db, added.id);
+  return added;
+}
+
+/**
+ * The same of many names, which were parsed, in one transaction: returns what became of each, in their order. What refuses one is
+ * found before anything of it is written.
+ */
+export async function insertDomains(
+  db: Db,
+  { names, ...given }: Pick<NewDomain, 'accountId' | 'now'> & { readonly names: readonly string[] },
+): Promise<(DomainRow | Failure)[]> {
+  const by = operator(given.now);
+  const added = await db.write(async (tx) => {
+    // The rows of all before the account's (decision 64).
+    await insertReportedDomains(
+      tx,
+      names.map((name) => ({ name })),
+      given.now,
+    );
+    const outcomes: (DomainRow | Failure)[] = [];
+    for (const name of names)
+      outcomes.push(await addDomain(tx, { ...given, name }, by).catch(toFailure));
+    return outcomes;
+  });
+  for (const domain of added)
+    if ('reports_total' in domain && domain.reports_total > 0) await finishListing(db, domain.id);
   return added;
 }
 

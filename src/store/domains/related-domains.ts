@@ -1,19 +1,21 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from '../engine/database.ts';
 
-/** Parents and subdomains that belong to other accounts, by name. */
-export async function listRelatedDomains(db: Queries, accountId: string, name: string) {
-  const rows = await db
+/** Parents and subdomains of these names that belong to other accounts, by name. All of these are read once for many names. */
+export async function listRelatedDomains(db: Queries, accountId: string, names: readonly string[]) {
+  const known = new Set(names);
+  const above = new Set(names.flatMap(toParents));
+  const others = await db
     .selectFrom('domain')
     .select(['name', 'account_id as accountId'])
     // This leaves out domains without account, too.
     .where('account_id', '<>', accountId)
-    .where((eb) => eb.or([eb('name', 'in', toParents(name)), isBelow(name)]))
     .orderBy('name')
     .execute();
-  return rows.map((row) => {
-    const relation = row.name.endsWith(`.${name}`) ? 'subdomain' : 'parent domain';
-    return { ...row, relation };
+  return others.flatMap(({ name, ...rest }) => {
+    const isBelow = toParents(name).some((parent) => known.has(parent));
+    if (!isBelow && !above.has(name)) return [];
+    return [{ name, ...rest, relation: isBelow ? 'subdomain' : 'parent domain' }];
   });
 }
 

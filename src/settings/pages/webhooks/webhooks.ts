@@ -5,6 +5,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { parseWebhookUrl } from '../../../domain/webhooks/address.ts';
 import {
   FORMATS,
+  findTwice,
   parseDescription,
   parseWebhookEvents,
   WEBHOOK_EVENTS,
@@ -68,10 +69,12 @@ async function sendWebhooks(
   const webhooks = await listWebhooks(db, visitor.accountId);
   const last = await Promise.all(webhooks.map(({ id }) => listDeliveries(db, id, { limit: 1 })));
   const rows = webhooks.map((webhook, i) => ({ ...webhook, last: last[i]?.[0] }));
+  const twice = created && findTwice(webhooks, created.url);
   const main = html`<p class="trail">Settings / Integrations</p>
     <h1>Webhooks</h1>
     <p class="lead">Plumbline tells a program of yours, or a chat, as soon as something happens.
       <a href="/docs/webhooks">How to receive and verify deliveries</a></p>
+    ${twice ? html`<p role="status">${twice}</p>` : ''}
     ${created === undefined ? '' : renderSecret(created)}
     ${renderCreation(visitor, webhooks.length, refused)}
     ${renderWebhooks(rows, now())}`;
