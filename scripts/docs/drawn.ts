@@ -1,3 +1,4 @@
+import { toOperationPath } from './anchors.ts';
 import { listSamples } from './operations/samples.ts';
 
 /** The parts of the contract that the site uses. */
@@ -14,6 +15,7 @@ interface Schema {
 export interface Operation {
   readonly tags: readonly string[];
   readonly operationId: string;
+  readonly description: string;
 }
 
 interface CodeSample {
@@ -32,7 +34,7 @@ export function toDrawn<C extends Contract>(contract: C) {
     Object.fromEntries(
       Object.entries(item).map(([method, operation]) => [
         method,
-        { ...operation, 'x-codeSamples': toCodeSamples(path, operation) },
+        { ...operation, ...toOwn(path, operation) },
       ]),
     ),
   ]);
@@ -54,6 +56,15 @@ type DrawnPaths = Record<
   string,
   Record<string, Operation & { readonly 'x-codeSamples': readonly CodeSample[] }>
 >;
+
+/** What Redoc shows beside what the contract says. */
+function toOwn(path: string, operation: Operation) {
+  const own = `[This operation on a page of its own](/docs/${toOperationPath(operation.operationId)})`;
+  return {
+    description: `${operation.description}\n\n${own}`,
+    'x-codeSamples': toCodeSamples(path, operation),
+  };
+}
 
 function toCodeSamples(path: string, { operationId }: Operation): CodeSample[] {
   return listSamples(path, operationId).map(({ label, source }) => ({ lang: label, source }));

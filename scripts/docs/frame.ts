@@ -1,23 +1,31 @@
 import { html, raw } from 'hono/html';
 import { renderLogo } from '../../src/settings/frame/logo.ts';
-import { GROUPS, PAGES, type Page } from './pages.ts';
+import type { Html } from '../../src/settings/frame/text.ts';
+import { GROUPS, MENU, type Page } from './pages.ts';
 
 /** The file names of what pages load, each with a hash of its content. */
 export interface Assets {
   readonly [name: string]: string;
 }
 
-interface Framed {
+/** What all pages have. */
+export interface Common {
+  readonly assets: Assets;
+  /** The pages of operations and webhooks, which the menu has below the reference. */
+  readonly operations: readonly Page[];
+}
+
+interface Framed extends Common {
   /** Its slug may be a path below the menu's pages, as `operations/list-domains`. */
   readonly page: Page;
-  readonly assets: Assets;
   readonly main: string;
   /** Additional elements of the head, for a page with scripts and styles of its own. */
   readonly head?: string;
-  readonly layout?: 'guide' | 'whole';
+  /** A guide has its contents beside the text, an operation its samples; the reference has a menu of its own. */
+  readonly layout?: 'guide' | 'operation' | 'whole';
 }
 
-/** A page with the site's head and menu. Links are relative, so that the site may be served under any path. */
+/** A page with the site's head and menu, which scrolls by keys of its own where it is long. Links are relative, so that the site may be served under any path. */
 export async function renderPage(framed: Framed): Promise<string> {
   const { page, assets, main, head = '', layout = 'guide' } = framed;
   const root = '../'.repeat(page.slug.split('/').length - 1) || './';
@@ -42,9 +50,9 @@ export async function renderPage(framed: Framed): Promise<string> {
       <a class="brand" href="${root}">${renderLogo()}Plumbline <span>API</span></a>
       ${renderSearch(root, assets)}
     </header>
-    <nav aria-label="Documentation"><details><summary>Menu</summary>${GROUPS.map((group) => renderGroup(group, page, root))}</details></nav>
+    <nav aria-label="Documentation" tabindex="0"><details><summary>Menu <span>${page.title}</span></summary><div>${GROUPS.map((group) => renderGroup(group, framed, root))}</div></details></nav>
     ${raw(main)}
-    ${layout === 'guide' ? renderNext(page) : ''}
+    ${renderNext(page)}
   </body>
 </html>
 `;
@@ -67,21 +75,24 @@ function renderSearch(root: string, assets: Assets) {
       </search>`;
 }
 
-function renderGroup(group: string, current: Page, root: string) {
-  const pages = PAGES.filter((page) => page.group === group);
-  const label = group.toLowerCase();
-  return html`<div><span id="menu-${label}">${group}</span><ul aria-labelledby="menu-${label}">${pages.map((page) => renderLink(page, current, root))}</ul></div>`;
+function renderGroup(group: string, framed: Framed, root: string) {
+  const pages = MENU.filter((page) => page.group === group);
+  const label = `menu-${group.toLowerCase()}`;
+  return html`<section><span id="${label}">${group}</span>${renderLinks(pages, framed, root, label)}</section>`;
 }
 
-function renderLink({ slug, title }: Page, current: Page, root: string) {
-  const isHere = slug === current.slug;
-  return html`<li><a href="${root}${toPath(slug)}" ${isHere ? html`aria-current="page"` : ''}>${title}</a></li>`;
+function renderLinks(pages: readonly Page[], framed: Framed, root: string, label: string): Html {
+  const { slug: current } = framed.page;
+  return html`<ul aria-labelledby="${label}">${pages.map(
+    ({ slug, title }) =>
+      html`<li><a href="${root}${toPath(slug)}" ${slug === current ? html`aria-current="page"` : ''}>${title}</a>${slug === 'operations' && current.startsWith(slug) ? renderLinks(framed.operations, framed, root, label) : ''}</li>`,
+  )}</ul>`;
 }
 
 /** The link to the next page. */
 function renderNext(page: Page) {
-  const place = PAGES.indexOf(page);
-  const next = place === -1 ? undefined : PAGES[place + 1];
+  const place = MENU.indexOf(page);
+  const next = place === -1 ? undefined : MENU[place + 1];
   if (next === undefined) return '';
   return html`<footer><a href="${toPath(next.slug)}">Next: ${next.title}</a></footer>`;
 }

@@ -40,7 +40,7 @@ function createRenderer(): RendererObject {
       return `<a href="${toSitePath(href)}">${this.parser.parseInline(tokens)}</a>`;
     },
     image: ({ href, text }) => renderDrawing(href, text),
-    code: (token) => renderCode(token),
+    code: (token) => renderCode(token, PROGRAMS),
     table({ header, rows }) {
       const cells = (row: Tokens.TableCell[], open: string, close: string) =>
         row.map((cell) => `${open}${this.parser.parseInline(cell.tokens)}${close}`).join('');
@@ -82,14 +82,15 @@ function toSitePath(href: string): string {
     .replace(/^([a-z-]+)\.md(?=#|$)/, '$1');
 }
 
-function renderCode(token: Tokens.Code): string {
+function renderCode(token: Tokens.Code, titles: Readonly<Record<string, string>>): string {
   const { language, file } = toLanguage(token);
   const code = highlight.getLanguage(language)
     ? highlight.highlight(token.text, { language }).value
     : String(html`${token.text}`);
-  const title = file ?? PROGRAMS[language];
-  const caption = title === undefined ? '' : `<figcaption>${title}</figcaption>`;
-  const kind = language in PROGRAMS ? 'program' : 'output';
+  const isProgram = language in PROGRAMS;
+  const title = file ?? titles[language];
+  const caption = isProgram || title ? `<figcaption>${title ?? ''}</figcaption>` : '';
+  const kind = isProgram ? 'program' : 'output';
   return `<figure class="code ${kind}">${caption}<pre tabindex="0"><code>${code}</code></pre></figure>\n`;
 }
 
@@ -101,7 +102,7 @@ function createSamples() {
     renderer: (token: Tokens.Generic) => {
       const { programs } = token as Samples;
       const [first] = programs;
-      if (programs.length === 1 && first !== undefined) return renderCode(first);
+      if (programs.length === 1 && first !== undefined) return renderCode(first, PROGRAMS);
       count += 1;
       return String(renderChoice(programs, `samples-${count}`));
     },
@@ -109,10 +110,22 @@ function createSamples() {
 }
 
 function renderChoice(programs: readonly Tokens.Code[], name: string) {
-  const languages = programs.map((program) => toLanguage(program).language);
-  return html`<fieldset class="samples"><legend class="unseen">Language</legend>${languages.map(
-    (language, i) =>
-      html`<input type="radio" name="${name}" id="${name}-${language}" ${i === 0 ? html`checked` : ''}><label for="${name}-${language}">${PROGRAMS[language]}</label>`,
-  )}${programs.map((program) => raw(renderCode(program)))}</fieldset>
+  const tabs = programs.map((program) => {
+    const { language } = toLanguage(program);
+    return { label: PROGRAMS[language] ?? language, content: renderCode(program, {}) };
+  });
+  return renderTabs('Language', name, tabs);
+}
+
+/** The first is open. What a tab has is after its label, so that the style needs no count of them. */
+export function renderTabs(
+  legend: string,
+  name: string,
+  tabs: readonly { readonly label: string; readonly content: string }[],
+) {
+  return html`<fieldset class="samples"><legend class="unseen">${legend}</legend>${tabs.map(
+    ({ label, content }, i) =>
+      html`<input type="radio" name="${name}" id="${name}-${i}" ${i === 0 ? html`checked` : ''}><label for="${name}-${i}">${label}</label><div>${raw(content)}</div>`,
+  )}</fieldset>
 `;
 }

@@ -64,16 +64,15 @@ export const PAGES: readonly Page[] = [
       'Events for alerts, reports and domains: how to verify a delivery, answer it, and try it.',
   },
   {
-    slug: 'reference',
-    title: 'API reference',
+    slug: 'operations',
+    title: 'Reference',
     group: 'Reference',
-    description: 'Every operation, parameter, field, header and error of the Plumbline API.',
+    description: 'Every operation and webhook of the Plumbline API, each on a page of its own.',
   },
   {
-    slug: 'operations',
-    title: 'Operations',
-    group: 'Reference',
-    description: 'Each operation and webhook on a page of its own, for readers without scripts.',
+    slug: 'reference',
+    title: 'Reference on one page',
+    description: 'Every operation, parameter, field, header and error of the Plumbline API.',
   },
   {
     slug: 'errors',
@@ -120,6 +119,9 @@ export const PAGES: readonly Page[] = [
     description: 'What each release added to the API.',
   },
 ];
+
+/** The pages that the menu has. */
+export const MENU = PAGES.filter(({ group }) => group !== undefined);
 
 /** The text of these comes from other files. */
 const MADE = new Set(['reference', 'operations', 'changelog']);

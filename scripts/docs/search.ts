@@ -83,7 +83,7 @@ export function listOperationEntries(pages: readonly BlockPage[]): Entry[] {
     ...operations.map(({ slug, title, blocks }) => ({
       at: slug,
       name: title,
-      page: 'API reference',
+      page: 'Reference',
       // After the title, what it is asked by and its description; at the end, its name in the contract.
       text: toWords(toText([...blocks.slice(1, 3), ...blocks.slice(-1)])),
     })),

@@ -10,7 +10,7 @@ import { rolldown } from 'rolldown';
 import { parse } from 'yaml';
 import { listAgentFiles } from './agents.ts';
 import type { Contract } from './drawn.ts';
-import { type Assets, renderPage } from './frame.ts';
+import { type Assets, type Common, renderPage } from './frame.ts';
 import { findDeadLinks } from './links.ts';
 import { addContents, renderMarkdown } from './markdown.ts';
 import { toHtml } from './operations/as-html.ts';
@@ -65,12 +65,13 @@ export async function buildSite(draw = buildReference): Promise<Site> {
   ];
   const assets = await addAssets(files, reference, JSON.stringify(found));
   const pages = new Map<string, string>();
-  for (const { page, text } of texts) pages.set(page.slug, await renderGuide(page, text, assets));
-  for (const page of operations) pages.set(page.slug, await renderOperation(page, assets));
+  const common = { assets, operations: operations.slice(1) };
+  for (const { page, text } of texts) pages.set(page.slug, await renderGuide(page, text, common));
+  for (const page of operations) pages.set(page.slug, await renderOperation(page, common));
   for (const [name, text] of listAgentFiles(operations)) files.set(name, text);
   holdLinks(pages, new Set([...files.keys(), 'reference', '404']), contract);
-  pages.set('reference', await renderReference(reference, assets));
-  pages.set('404', await renderMissing(assets));
+  pages.set('reference', await renderReference(reference, common));
+  pages.set('404', await renderMissing(common));
   for (const [slug, page] of pages) files.set(`${slug}.html`, page);
   return files;
 }
@@ -120,41 +121,47 @@ async function joinScripts(): Promise<string> {
   return output[0].code;
 }
 
-async function renderGuide(page: Page, text: string, assets: Assets): Promise<string> {
+async function renderGuide(page: Page, text: string, common: Common): Promise<string> {
   const main = `<main id="main" tabindex="-1">\n${addContents(renderMarkdown(text))}</main>`;
-  return await renderPage({ page, assets, main });
+  return await renderPage({ ...common, page, main });
 }
 
 /** A page of the contract, which may be in a folder. Its links are relative, as those of all pages. */
-export async function renderOperation(page: BlockPage, assets: Assets): Promise<string> {
+export async function renderOperation(page: BlockPage, common: Common): Promise<string> {
   const root = '../'.repeat(page.slug.split('/').length - 1) || './';
-  const text = addContents(toHtml(page)).replaceAll(' href="/docs/', ` href="${root}`);
+  const drawn = toHtml(page);
+  const isBeside = drawn.includes('class="beside"');
+  const text = (isBeside ? drawn : addContents(drawn)).replaceAll(
+    ' href="/docs/',
+    ` href="${root}`,
+  );
+  const layout = isBeside ? 'operation' : 'guide';
   const main = `<main id="main" tabindex="-1">\n${text}</main>`;
   // A page of the menu has a link to the one after it.
   const place = PAGES.find(({ slug }) => slug === page.slug) ?? page;
-  return await renderPage({ page: place, assets, main });
+  return await renderPage({ ...common, page: place, main, layout });
 }
 
-async function renderReference({ html: drawn }: Reference, assets: Assets): Promise<string> {
+async function renderReference({ html: drawn }: Reference, common: Common): Promise<string> {
+  const { assets } = common;
   const head = `<link rel="stylesheet" href="${assets['redoc.css']}">
     <link rel="stylesheet" href="${assets['reference.css']}">
     <script src="${assets['color.js']}"></script>
     <script type="module" src="${assets['redoc.js']}"></script>`;
   const main = `<div id="main" tabindex="-1">
-    <p class="note"><a href="operations">Each operation has a page of its own</a>, which needs no script.</p>
     <noscript><p class="note">The reference is drawn by a script: read <a href="operations">the operations</a>. The contract itself is <a href="v1.yaml">v1.yaml</a>.</p></noscript>
     ${drawn}</div>`;
-  return await renderPage({ page: at('reference'), assets, main, head, layout: 'whole' });
+  return await renderPage({ ...common, page: at('reference'), main, head, layout: 'whole' });
 }
 
-async function renderMissing(assets: Assets): Promise<string> {
+async function renderMissing(common: Common): Promise<string> {
   const main = html`<main id="main" tabindex="-1">
     <h1>There is no such page</h1>
     <p>The menu has all of them. <a href="/docs/">The overview</a> says what each is about.</p>
   </main>`;
   const page = await renderPage({
+    ...common,
     page: { slug: '404', title: 'Not found', description: 'There is no such page.' },
-    assets,
     main: String(main),
   });
   // The page is served at any depth, so its links cannot be relative.

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { toAnchor, toOperationPath } from '../../scripts/docs/anchors.ts';
 import { findDeadLinks } from '../../scripts/docs/links.ts';
 import { addContents, renderMarkdown } from '../../scripts/docs/markdown.ts';
-import { PAGES, readGuide } from '../../scripts/docs/pages.ts';
+import { MENU, PAGES, readGuide } from '../../scripts/docs/pages.ts';
 import { type Entry, listGuideEntries } from '../../scripts/docs/search.ts';
 import { buildSite, type Site } from '../../scripts/docs/site.ts';
 
@@ -52,9 +52,15 @@ describe.each(PAGES)('$slug', ({ slug, description }) => {
   });
 });
 
-test('every page is in the menu, and no two descriptions are the same', () => {
-  const paths = PAGES.map(({ slug }) => (slug === 'index' ? '' : slug));
+test('every page is in the menu, operations are below the reference, and no two descriptions are the same', () => {
+  const paths = MENU.map(({ slug }) => (slug === 'index' ? '' : slug));
   for (const path of paths) expect(htmlOf('errors')).toContain(`<li><a href="./${path}"`);
+  expect(htmlOf('errors')).not.toContain('href="./operations/');
+  const page = htmlOf('operations/list-alerts');
+  expect(page).toMatch(/operations" >Reference<\/a><ul.*?<a href="..\/operations\/list-domains"/s);
+  expect(page).toContain('<a href="../operations/list-alerts" aria-current="page">');
+  const listed = PAGES.filter((each) => !MENU.includes(each)).map(({ slug }) => slug);
+  for (const slug of listed) expect(htmlOf('operations')).toContain(`href="./${slug}"`);
   expect(new Set(PAGES.map(({ description }) => description)).size).toBe(PAGES.length);
 });
 

@@ -38,7 +38,8 @@ const operations = [contract.paths, contract['x-webhooks']].flatMap((paths) =>
 );
 
 beforeAll(async () => {
-  for (const page of pages) htmlOf.set(page.slug, await renderOperation(page, ASSETS));
+  const common = { assets: ASSETS, operations: pages.slice(1) };
+  for (const page of pages) htmlOf.set(page.slug, await renderOperation(page, common));
 });
 
 const follow = (node: Node): Node =>
@@ -178,6 +179,20 @@ describe.each(operations)('$name', ({ operation, path, slug }) => {
     }
   });
 
+  test('request and answers, or the delivery, are beside the rest, and nested fields are folded', () => {
+    expect(html().split('<div class="beside">')).toHaveLength(2);
+    if (path.startsWith('/')) {
+      expect(html()).toContain(`<b>GET</b> <code>${toShown(path)}</code>`);
+      expect(html()).toMatch(/<label for="tabs-\d+-1">\d{3}<\/label>/);
+      const place = `${operation.tags[0]}/${operation.operationId}`.toLowerCase();
+      expect(html()).toContain(`href="../reference#/${place}"`);
+    }
+    for (const [, name, open] of html().matchAll(
+      /<div id="([^"]+)"><dt>(?:(?!<div id).)*?<details( open)?><summary>Fields of/gs,
+    ))
+      expect(open !== undefined, name).toBe(!name?.includes('.'));
+  });
+
   test('the whole example is there', () => {
     const content = (operation.requestBody ?? follow(operation.responses['200'])).content;
     for (const { value } of Object.values<Node>(content['application/json'].examples)) {
@@ -203,20 +218,27 @@ describe.each(operations)('$name', ({ operation, path, slug }) => {
 describe('samples', () => {
   const called = operations.filter(({ path }) => path.startsWith('/'));
 
-  test.each(called)('$name has four, each in a program that CI runs', ({ name, path, slug }) => {
-    const samples = listSamples(path, name);
-    expect(samples.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'Python', 'Go']);
-    for (const { language, source } of samples.slice(1)) {
-      const file = CLIENTS.find((client) => client.language === language)?.file ?? '';
-      const program = read(file)
-        .split('\n')
-        .map((line) => line.trim());
-      for (const line of source.split('\n')) expect(program, line).toContain(line.trim());
-      expect(files.get(`${slug}.md`)).toContain(source);
-    }
-    // The samples and what comes before them, each as tabs.
-    expect(htmlOf.get(slug)?.match(/<input type="radio"/g)).toHaveLength(2 * samples.length - 1);
-  });
+  test.each(called)(
+    '$name has four, each in a program that CI runs',
+    ({ name, path, slug, operation }) => {
+      const samples = listSamples(path, name);
+      expect(samples.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'Python', 'Go']);
+      for (const { language, source } of samples.slice(1)) {
+        const file = CLIENTS.find((client) => client.language === language)?.file ?? '';
+        const program = read(file)
+          .split('\n')
+          .map((line) => line.trim());
+        for (const line of source.split('\n')) expect(program, line).toContain(line.trim());
+        expect(files.get(`${slug}.md`)).toContain(source);
+      }
+      // The samples, what comes before them, and the answers by status, each as tabs.
+      const bodies = Object.values<Node>(operation.responses).filter(
+        (node) => follow(node).content,
+      );
+      const tabs = 2 * samples.length - 1 + bodies.length;
+      expect(htmlOf.get(slug)?.match(/<input type="radio"/g)).toHaveLength(tabs);
+    },
+  );
 
   test('the clients that have them are run by CI', () => {
     const steps = read('.ci/run');

@@ -21,13 +21,7 @@ interface Other {
   readonly headers: readonly NamedHeader[];
 }
 
-interface Known {
-  /** The headers that are described elsewhere on the page. */
-  readonly headers: ReadonlySet<Header>;
-  readonly parameters: readonly Parameter[];
-}
-
-/** Every answer but the 200: its code, its description, the headers that only it has, and an example. */
+/** Every answer but the 200: its code, its description, and the headers that only it has. */
 export function listAnswers(contract: ApiContract, operation: ApiOperation): Block[] {
   const answers = listResolved(contract, operation);
   const others = answers.filter(({ status }) => status !== '200');
@@ -41,22 +35,37 @@ export function listAnswers(contract: ApiContract, operation: ApiOperation): Blo
     ([, header]) => !usual.has(header) && errors.every((error) => error.headers.some(isOf(header))),
   );
   const headers = new Set([...usual, ...common.map(toHeader)]);
-  const parameters = operation.parameters.map((node) => resolve<Parameter>(contract, node));
   return [
     words('## Other answers'),
-    ...others.flatMap((other) => toAnswerBlocks(contract, other, { headers, parameters })),
+    ...others.flatMap((other) => toAnswerBlocks(contract, other, headers)),
     words('### What all errors have'),
     fields(listErrorFields(contract, errors, common)),
   ];
 }
 
-/** The first example is shown; the others are folded. */
-export function toExamples(examples: readonly Example[]): Block[] {
-  return examples.map(({ summary, value }, i) => {
+/** An example of each answer that has a body, by status. */
+export function toExampleTabs(contract: ApiContract, operation: ApiOperation) {
+  const parameters = operation.parameters.map((node) => resolve<Parameter>(contract, node));
+  const tabs = listResolved(contract, operation).flatMap(({ status, answer }) => {
+    const examples = Object.values(contentOf(answer)?.examples ?? {});
+    const example =
+      (status === '200' ? undefined : examples.find(({ value }) => isAbout(value, parameters))) ??
+      examples[0];
+    return example === undefined ? [] : [{ label: status, text: toJson(example.value) }];
+  });
+  return [words('## Answers'), { kind: 'tabs', legend: 'Status', tabs } as const];
+}
+
+export function toFirstExample(title: string, body: Parameters<typeof contentOf>[0]) {
+  const [example] = Object.values(contentOf(body)?.examples ?? {});
+  return example === undefined ? [] : [words(`## ${title}`, toJson(example.value))];
+}
+
+/** The first example is beside the page; the others are folded. */
+export function toFolded(examples: readonly Example[]): Block[] {
+  return examples.map(({ summary, value }) => {
     const title = summary === undefined ? 'Example' : `Example: ${summary}`;
-    return i === 0
-      ? words(`### ${title}`, toJson(value))
-      : { kind: 'folded', title, text: toJson(value) };
+    return { kind: 'folded', title, text: toJson(value) };
   });
 }
 
@@ -70,13 +79,13 @@ function listResolved(contract: ApiContract, { responses }: ApiOperation): Other
   });
 }
 
-function toAnswerBlocks(contract: ApiContract, other: Other, known: Known): Block[] {
+/** `known` are the headers that are described elsewhere on the page. */
+function toAnswerBlocks(contract: ApiContract, other: Other, known: ReadonlySet<Header>): Block[] {
   const { status, answer, headers } = other;
   const examples = Object.values(contentOf(answer)?.examples ?? {});
   const codes = new Set(examples.map(({ value }) => `\`${toError(value).code}\``));
   const names = headers.map(([name]) => `\`${name}\``).join(', ');
-  const own = headers.filter(([, header]) => !known.headers.has(header));
-  const example = examples.find(({ value }) => isAbout(value, known.parameters)) ?? examples[0];
+  const own = headers.filter(([, header]) => !known.has(header));
   return [
     words(
       `### ${[status, ...codes].join(' ')}`,
@@ -84,7 +93,6 @@ function toAnswerBlocks(contract: ApiContract, other: Other, known: Known): Bloc
       `Headers: ${names}.`,
     ),
     fields(own.map((header) => toField(contract, status, header))),
-    ...(example === undefined ? [] : [words(toJson(example.value))]),
   ];
 }
 

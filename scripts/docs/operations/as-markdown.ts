@@ -1,12 +1,20 @@
-import type { Block, BlockPage, Field } from './blocks.ts';
+import { type Block, type BlockPage, code, type Field } from './blocks.ts';
 
 /** A page as Markdown, for programs. */
 export function toMarkdown({ blocks }: BlockPage): string {
-  return `${blocks.map(renderBlock).filter(Boolean).join('\n\n')}\n`;
+  return `${renderBlocks(blocks)}\n`;
+}
+
+function renderBlocks(blocks: readonly Block[]): string {
+  return blocks.map(renderBlock).filter(Boolean).join('\n\n');
 }
 
 function renderBlock(block: Block): string {
   if (block.kind === 'fields') return block.fields.map(renderField).join('\n');
+  if (block.kind === 'beside') return renderBlocks(block.blocks);
+  if (block.kind === 'request') return code('http', `${block.method} ${block.path}`);
+  if (block.kind === 'tabs')
+    return block.tabs.map(({ label, text }) => `**${label}**\n\n${text}`).join('\n\n');
   return block.kind === 'words' ? block.text : `**${block.title}**\n\n${block.text}`;
 }
 

@@ -11,7 +11,27 @@ export interface BlockPage {
   readonly blocks: readonly Block[];
 }
 
-export type Block = Words | Fields | Folded;
+export type Block = Words | Fields | Folded | Request | Tabs | Beside;
+
+/** Where an operation is. */
+interface Request {
+  readonly kind: 'request';
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Texts of which one is shown. */
+interface Tabs {
+  readonly kind: 'tabs';
+  readonly legend: string;
+  readonly tabs: readonly { readonly label: string; readonly text: string }[];
+}
+
+/** What is beside the rest of the page where there is room. */
+interface Beside {
+  readonly kind: 'beside';
+  readonly blocks: readonly Exclude<Block, Beside>[];
+}
 
 interface Words {
   readonly kind: 'words';

@@ -1,5 +1,5 @@
 import { toAnchor, toOperationPath } from '../anchors.ts';
-import { listAnswers, toExamples } from './answers.ts';
+import { listAnswers, toExampleTabs, toFirstExample, toFolded } from './answers.ts';
 import { type Block, type BlockPage, code, fields, words } from './blocks.ts';
 import {
   type Answer,
@@ -14,6 +14,7 @@ import {
 import { listFields, toHeaderField, toParameterField, toText } from './fields.ts';
 import { listSamples, listSetups, type OperationSample } from './samples.ts';
 
+type Inner = Exclude<Block, { kind: 'beside' }>;
 type Listed = ReturnType<typeof listOperations>[number];
 
 /** The page of an operation. */
@@ -24,10 +25,15 @@ export function toOperationPage(contract: ApiContract, listed: Listed): BlockPag
   const headers = Object.entries(answer.headers ?? {}).map(([name, header]) =>
     toHeaderField(contract, resolve(contract, header), { name, anchor: toAnchor([name], taken) }),
   );
+  const [tag = ''] = operation.tags;
+  const place = `${tag}/${operation.operationId}`.toLowerCase();
   return toPage(operation, toSentence(operation), [
-    words(code('http', `${method.toUpperCase()} ${path}`)),
+    { kind: 'request', method: method.toUpperCase(), path },
     words(toText(contract, operation.description)),
-    ...listSampleBlocks(path, operation),
+    {
+      kind: 'beside',
+      blocks: [...listSampleBlocks(path, operation), ...toExampleTabs(contract, operation)],
+    },
     words('## Parameters'),
     fields(parameters.map((parameter) => toParameterField(contract, parameter))),
     words('## Answer', `Status 200. ${toText(contract, answer.description)}`, '### Headers'),
@@ -35,6 +41,7 @@ export function toOperationPage(contract: ApiContract, listed: Listed): BlockPag
     ...listBodyBlocks(contract, answer, taken),
     ...listLinks(contract, answer),
     ...listAnswers(contract, operation),
+    words(`[On the page of the whole reference](/docs/reference#/${place})`),
   ]);
 }
 
@@ -50,8 +57,9 @@ export function toWebhookPage(contract: ApiContract, listed: Listed): BlockPage 
       `The event \`${event}\`, sent to your endpoint as a \`POST\`.`,
       toText(contract, operation.description),
       '[Webhooks](/docs/webhooks) has programs that verify a delivery and answer it.',
-      '## Headers of the delivery',
     ),
+    { kind: 'beside', blocks: toFirstExample('Delivery', operation.requestBody ?? {}) },
+    words('## Headers of the delivery'),
     fields(parameters.map((parameter) => toParameterField(contract, parameter))),
     words('## Body of the delivery'),
     ...listBodyBlocks(contract, operation.requestBody ?? {}, taken),
@@ -84,9 +92,9 @@ function readParameters(contract: ApiContract, operation: ApiOperation) {
   return { parameters, taken: new Set(parameters.map(({ name }) => name)) };
 }
 
-function listSampleBlocks(path: string, { operationId }: ApiOperation): Block[] {
+function listSampleBlocks(path: string, { operationId }: ApiOperation): Inner[] {
   return [
-    words('## Samples', toTabs(listSamples(path, operationId))),
+    words('## Request', toTabs(listSamples(path, operationId))),
     {
       kind: 'folded',
       title: 'What comes before in TypeScript, Python and Go: the client',
@@ -111,7 +119,7 @@ function listBodyBlocks(
   return [
     words('### Fields', toText(contract, description)),
     fields(listFields(contract, content.schema, taken)),
-    ...toExamples(Object.values(content.examples)),
+    ...toFolded(Object.values(content.examples).slice(1)),
   ];
 }
 

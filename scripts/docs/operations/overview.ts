@@ -9,6 +9,7 @@ export function toOverview(contract: ApiContract, page: Omit<BlockPage, 'blocks'
   const sections = general.indexOf('\n## ');
   const text = [
     `# ${page.title}`,
+    'The same is [on one page](/docs/reference), which a script draws.',
     general.slice(0, sections).trim(),
     ...contract.tags.flatMap(({ name, description }) => [
       `## ${name}`,
