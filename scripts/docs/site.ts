@@ -30,7 +30,7 @@ const NOTICE = '/*! With MiniSearch, MIT licence, copyright Luca Ongaro. */';
 
 /** In the order in which they are joined into the one stylesheet. */
 const STYLE = [
-  ...['palette', 'brand', 'unseen'].map(
+  ...['palette', 'scale', 'base', 'brand', 'unseen'].map(
     (name) => `../../src/settings/frame/assets/style/${name}.css`,
   ),
   ...['frame', 'search', 'words', 'samples', 'operations'].map(
@@ -53,6 +53,7 @@ export async function buildSite(draw = buildReference): Promise<Site> {
     ['v1.json', `${JSON.stringify(contract, null, 2)}\n`],
     [WORKFLOWS, await read(WORKFLOWS)],
     ['feed.svg', await read('feed.svg')],
+    ...(await readPictures()),
   ]);
   const operations = listOperationPages(contract);
   const texts = [
@@ -74,6 +75,13 @@ export async function buildSite(draw = buildReference): Promise<Site> {
   pages.set('404', await renderMissing(common));
   for (const [slug, page] of pages) files.set(`${slug}.html`, page);
   return files;
+}
+
+/** What the page at `/` shows. */
+async function readPictures(): Promise<[string, Buffer][]> {
+  const names = ['overview-light.webp', 'overview-dark.webp'];
+  const read = (name: string) => readFile(new URL(`../../docs/pictures/${name}`, import.meta.url));
+  return await Promise.all(names.map(async (name) => [name, await read(name)]));
 }
 
 /** Replaces the former site. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Response } from 'express';
 import { html, raw } from 'hono/html';
+import { SANDBOX_DOMAIN_IDS } from '../../domain/sandbox.ts';
 import { toSafeText } from '../../domain/text.ts';
 import { renderLogo } from '../../settings/frame/logo.ts';
 import { pageHeaders } from '../docs.ts';
@@ -10,26 +11,36 @@ import { sendParts } from './texts.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../settings/frame/assets/${name}`, import.meta.url), 'utf8');
-const STYLE = ['palette', 'brand', 'home'].map((name) => read(`style/${name}.css`)).join('\n');
+const STYLE = ['palette', 'scale', 'base', 'brand', 'home']
+  .map((name) => read(`style/${name}.css`))
+  .join('\n');
 const ICON = `data:image/svg+xml,${encodeURIComponent(read('icon.svg'))}`;
+/** Browsers allow copying only over TLS or from the local machine: the button is shown where it does something. */
+const SCRIPT = `const button = document.querySelector('button');
+if (button && navigator.clipboard) {
+  button.hidden = false;
+  button.onclick = async () => {
+    await navigator.clipboard.writeText(document.querySelector('code').textContent);
+    button.textContent = 'Copied';
+  };
+}`;
 
-const styleSrc = [`'sha256-${hash('sha256', STYLE, 'base64')}'`];
-const setHeaders = pageHeaders({ styleSrc, imgSrc: ['data:'] });
+const toSource = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
+const setHeaders = pageHeaders({
+  scriptSrc: [toSource(SCRIPT)],
+  styleSrc: [toSource(STYLE)],
+  imgSrc: ["'self'", 'data:'],
+});
 
-/** The page at `/` is one answer, which loads nothing else: its style and its icon are in it. */
+/** The page at `/` is one answer with its style, its script and its icon. It loads the picture, which the docs have. */
 export async function sendHome(res: Response, about: About): Promise<void> {
-  const { name, description, version, base_url, mcp, sign_in, docs, sandbox, contact } = about;
-  const title = toSafeText(name ?? 'Plumbline');
-  const trial =
-    sandbox &&
-    html`<h2>Try it</h2>
-      <p>The sandbox has made-up data and a public key. It needs no account:</p>
-      <pre><code>curl -H "Authorization: Bearer ${sandbox.key}" ${sandbox.base_url}/v1/external/domains</code></pre>`;
+  const { name, description, version, base_url, sign_in, docs, contact } = about;
+  const title = name === undefined ? undefined : toSafeText(name);
   const page = await html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
-    <title>${name === undefined ? 'Plumbline: DMARC monitoring' : `${title} · Plumbline`}</title>
+    <title>${title === undefined ? 'Plumbline: DMARC monitoring' : `${title} · Plumbline`}</title>
     <meta name="description" content="${description}">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <link rel="canonical" href="${base_url}/">
@@ -40,19 +51,44 @@ export async function sendHome(res: Response, about: About): Promise<void> {
   <body>
     <header><span class="brand">${renderLogo()}Plumbline</span></header>
     <main>
-      <h1>${title}</h1>
-      <p>This server takes in DMARC aggregate reports, watches whether the mail of each domain passes DMARC, and serves domains, reports and alerts by a read-only API.</p>
-      <ul>
-        ${sign_in && html`<li><a href="/settings">Sign in</a> to see domains, sources and alerts, and to make API keys.</li>`}
-        ${docs && html`<li><a href="/docs/">Docs</a>: getting started, reference, limits, errors. For programs: the <a href="/docs/v1.yaml">contract</a> and <a href="/llms.txt">llms.txt</a>.</li>`}
-        <li>Agents find the same data at <code>${mcp}</code>, by the Model Context Protocol.</li>
-      </ul>
-      ${trial}
+      <section class="first">
+        <div>
+          <h1>${title ?? 'Who sends mail in your domains’ names'}</h1>
+          <p>This server takes in DMARC aggregate reports, watches whether the mail of each domain passes DMARC, and serves domains, reports and alerts by a read-only API.</p>
+          <p class="buttons">${sign_in && html`<a href="/settings">Sign in</a>`}${docs && html`<a href="/docs/">Read the docs</a>`}</p>
+        </div>
+        ${docs && renderPicture()}
+      </section>
+      ${renderTrial(about)}
     </main>
-    <footer>${contact && html`<a href="${contact}">${contact.replace(/^mailto:/, '')}</a> · `}Plumbline ${version}</footer>
+    <footer>${docs && html`For programs: the <a href="/docs/v1.yaml">contract</a>, <a href="/llms.txt">llms.txt</a>, and for agents <code>${about.mcp}</code> · `}${contact && html`<a href="${contact}">${contact.replace(/^mailto:/, '')}</a> · `}Plumbline ${version}</footer>
+    <script>${raw(SCRIPT)}</script>
   </body>
 </html>
 `;
   setHeaders(res.req, res, () => undefined);
   sendParts(res.type('html'), [Buffer.from(String(page))]);
+}
+
+function renderPicture() {
+  return html`<picture><source srcset="/docs/overview-dark.webp" media="(prefers-color-scheme: dark)"><img src="/docs/overview-light.webp" width="1160" height="920" alt="The overview: the messages of all domains and how many passed, an open alert with its cause, and each domain with its figures, its policy and its next step."></picture>`;
+}
+
+/** A request that runs as it is, and its answer, as the docs have it. */
+function renderTrial({ sandbox }: About) {
+  if (sandbox === undefined) return '';
+  const item = {
+    id: SANDBOX_DOMAIN_IDS['example.com'],
+    domain: 'example.com',
+    status: 'active',
+    last_report_at: '2026-03-15T04:00:00Z',
+  };
+  const answer = JSON.stringify({ data: [item], total: 3 }, null, 2);
+  return html`<section class="trial">
+        <div><h2>Try it</h2><p>The sandbox has made-up data and a public key. It needs no account.</p></div>
+        <figure><figcaption>Request</figcaption><button type="button" hidden>Copy</button>
+          <pre tabindex="0"><code>curl -H "Authorization: Bearer ${sandbox.key}" \\
+  "${sandbox.base_url}/v1/external/domains?limit=1"</code></pre></figure>
+        <figure><figcaption>Answer</figcaption><pre tabindex="0"><code>${answer}</code></pre></figure>
+      </section>`;
 }

@@ -16,7 +16,7 @@ const own = (name: string) => new URL(`./assets/${name}`, import.meta.url);
 
 /** The order matters: later rules override earlier ones. */
 const STYLE =
-  'palette pico brand unseen frame text forms lists drawings ranges reports people sources over print';
+  'palette scale pico brand unseen frame text forms lists drawings ranges reports people sources over print';
 
 const ASSETS = {
   pico: read('pico.css', packaged.resolve('@picocss/pico/css/pico.min.css')),
