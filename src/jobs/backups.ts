@@ -30,7 +30,8 @@ export function startBackups(
     await backUpOfDay(options, noteGone);
     return true;
   });
-  return startSingleJob({ name: 'backup', everyMs: CHECK_MS, run }, deps);
+  const job = { name: 'backup', everyMs: CHECK_MS, isFirstAtOnce: true };
+  return startSingleJob({ ...job, run }, deps);
 }
 
 /**

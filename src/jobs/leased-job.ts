@@ -15,6 +15,8 @@ export interface ShardJob {
   readonly everyMs: number;
   /** A process begins one shard in this time at most. */
   readonly paceMs?: number | undefined;
+  /** After a start it runs at once, whenever it ran before: what kept it from its work may be mended. */
+  readonly isFirstAtOnce?: boolean;
   /** Returns whether it came to the end. Doing it twice does no harm. */
   readonly run: (run: ShardRun) => Promise<boolean>;
 }
@@ -40,7 +42,7 @@ export function startShardJob(job: ShardJob, deps: LeasedDeps): Running {
 
 /** The same, for work that is not divided. */
 export function startSingleJob(
-  job: Pick<ShardJob, 'name' | 'everyMs'> & {
+  job: Pick<ShardJob, 'name' | 'everyMs' | 'isFirstAtOnce'> & {
     readonly run: (mayGoOn: ShardRun['mayGoOn']) => Promise<boolean>;
   },
   deps: LeasedDeps,
@@ -73,16 +75,18 @@ export function startExclusiveJob(
 /** Claims one lease after another of those that are due, and works while it holds it. */
 function keepClaiming(
   names: readonly string[],
-  deps: LeasedDeps & Pick<ShardJob, 'everyMs' | 'paceMs'>,
+  deps: LeasedDeps & Pick<ShardJob, 'everyMs' | 'paceMs' | 'isFirstAtOnce'>,
   work: (held: Pick<HeldLease, 'name'> & Omit<ShardRun, 'shard'>) => Promise<boolean>,
 ): Running {
   const { leases, logError, onWell, observe, everyMs, paceMs = 0, pollMs = POLL_MS } = deps;
   // A shard of a job counts as the job.
   const job = names[0]?.split(':', 1)[0] as string;
+  let { isFirstAtOnce: isAtOnce = false } = deps;
   const workOnce = async (signal: AbortSignal) => {
     const begunAt = performance.now();
-    const claim = await leases.claim(names, everyMs);
+    const claim = await leases.claim(names, isAtOnce ? 0 : everyMs);
     if (claim === undefined) return pollMs;
+    isAtOnce = false;
     // What is not divided may be dear: when it fails, it waits for its next time.
     let isComplete = names.length === 1 && everyMs > 0;
     try {

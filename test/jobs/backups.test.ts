@@ -1,9 +1,11 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { backUpOfDay } from '../../src/jobs/backups.ts';
+import { backUpOfDay, startBackups } from '../../src/jobs/backups.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { createLeases } from '../../src/store/work/leases.ts';
 import { anAccount } from '../support/builders.ts';
 import { aFolder } from '../support/command.ts';
 
@@ -27,6 +29,24 @@ test('a backup of each day is made once, and those that are kept no longer are r
   await backUpOfDay({ database, folder, kept, now });
   expect(readdirSync(folder)).toEqual(names);
   await store.close();
+});
+
+test('after a restart with a folder that was mended, the backup of the day waited for the next time', async () => {
+  const folder = await aFolder();
+  const database = join(await aFolder(), 'plumbline.db');
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  const before = createLeases({ db: store.db, holder: 'before' });
+  const claim = await before.claim(['backup'], 1);
+  if (claim) await before.release(claim, { isComplete: true });
+  const now = () => new Date();
+  const kept = { days: 1, weeks: 0, months: 0 };
+  const leases = createLeases({ db: store.db, holder: 'after' });
+  const deps = { leases, log: pino({ level: 'silent' }), logError: () => {} };
+  const { stop } = startBackups({ database, folder, kept, now }, deps);
+  onTestFinished(stop);
+  const isMade = () => readdirSync(folder).some((name) => /^plumbline-[-0-9]+\.db$/.test(name));
+  await expect.poll(isMade, { timeout: 60_000 }).toBe(true);
 });
 
 test('one that cannot be made is an error that says why', async () => {
