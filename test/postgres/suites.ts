@@ -6,7 +6,7 @@ export const SUITES = [
 
 /** Says something about files of SQLite, which PostgreSQL does not have. `test/postgres/` has the counterparts. */
 const OF_FILES = [
-  'test/store/{database-file,log-file,waiting,open}.test.ts',
+  'test/store/{database-file,deleted-bytes,log-file,waiting,open}.test.ts',
   // The command, with a database of its own in a file.
   'test/alerts/command.test.ts',
   'test/store/backup/*.test.ts',
