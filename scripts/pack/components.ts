@@ -18,8 +18,7 @@ export function writeComponents(root: string, folder: string): void {
   const manifest = run('tar', ['-xzOf', join(folder, archive), 'package/package.json']);
   const { name, version, dependencies } = JSON.parse(manifest);
   const contained = new Set(Object.entries<string>(dependencies).map(toNameAndVersion));
-  const options = ['--sbom-format', 'cyclonedx', '--package-lock-only', '--omit', 'dev'];
-  const all = JSON.parse(run('npm', ['sbom', ...options]));
+  const all = JSON.parse(run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']));
   const isContained = (one: Component) => contained.has(`${one.name}@${one.version}`);
   const components = all.components.filter(isContained);
   if (components.length !== contained.size)
