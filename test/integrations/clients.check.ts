@@ -117,7 +117,10 @@ test('the package for TypeScript knows each type of webhook of the contract, and
   const folder = folders['TypeScript'] as string;
   const contract = parse(readFileSync(join(ROOT, 'openapi/v1.yaml'), 'utf8'));
   const types = Object.keys(contract['x-webhooks']);
-  const text = readFileSync(fileURLToPath(new URL('typed-client.txt', import.meta.url)), 'utf8');
+  const text = readFileSync(
+    fileURLToPath(new URL('typed-client.template', import.meta.url)),
+    'utf8',
+  );
   const compile = (known: readonly string[]) => {
     const cases = known.map((type) => `case '${type}': return event.timestamp;`).join('\n');
     writeFileSync(join(folder, 'typed.mts'), text.replace('//CASES', cases));
