@@ -547,7 +547,7 @@ test('whoever shows a domain tells the same of it: verdicts, counts, standings a
       for (const { verdict } of all.items) seen.add(verdict);
     }),
     {
-      numRuns: caseCount({ few: 30, full: 300, fullOnPostgres: 60 }),
+      numRuns: caseCount({ few: 30, full: 120, fullOnPostgres: 30 }),
       seed: 41,
       endOnFailure: true,
       examples: [[ONE_OF_EACH]],
