@@ -31,7 +31,8 @@ export default defineConfig({
           exclude: [LAST, 'test/postgres/**', ...ALONE, ...SLOW, ...WITH_REDIS],
           // Loading the product's modules for each file takes as long as the tests.
           isolate: false,
-          // Not 0: a machine that has one worker would run that group after all others.
+          // A worker that changes between projects begins anew, so they follow one another. Not 0: a machine that has one
+          // worker would run that group after all others.
           sequence: { groupOrder: 1 },
         },
       },
@@ -44,12 +45,12 @@ export default defineConfig({
           env: { TEST_STORE: 'postgres' },
           globalSetup: ['test/support/postgres-server.ts'],
           isolate: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
         extends: true,
-        test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 2 } },
+        test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 3 } },
       },
     ],
   },

@@ -23,9 +23,19 @@ export default defineConfig({
           name: 'postgres',
           include: [...SLOW_ON_POSTGRES, ...WITH_MORE_CASES],
           isolate: false,
+          // A worker that changes between projects begins anew, so they follow one another.
+          sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { ...shared, name: 'postgres alone', include: ALONE } },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'postgres alone',
+          include: ALONE,
+          sequence: { groupOrder: 2 },
+        },
+      },
       {
         extends: true,
         test: {
@@ -37,6 +47,7 @@ export default defineConfig({
           env: { TEST_STORE: 'postgres' },
           globalSetup: ['test/support/postgres-months.ts'],
           isolate: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],
