@@ -108,9 +108,20 @@ test('an open alert says on the domain’s page who fails since its day, and sho
   const { browser } = await aSignedIn(api, owner);
   const told =
     '192.0.2.1 stopped signing correctly on 14 Mar 2026 (selector s1): compare its key. The pass rate fell by 40 points';
-  for (const path of [`domains/${id}`, 'overview', 'alerts'])
+  for (const path of ['overview', 'alerts'])
     expect(toReadable((await browser.get(`/settings/${path}`)).text)).toContain(told);
   const { text } = await browser.get(`/settings/domains/${id}`);
+  // The next step says what the alert says first, and has its link: the card says neither twice.
+  const said = '192.0.2.1 stopped signing correctly on 14 Mar 2026 (selector s1): compare its key.';
+  expect(toReadable(text).split(said)).toHaveLength(2);
+  expect(toReadable(text)).toContain(
+    'Open alerts Open Pass rate fell The pass rate fell by 40 points',
+  );
+  expect(text.split('See who failed from')).toHaveLength(2);
+  const contents = /<nav class="ranges contents".*?<\/nav>/s.exec(text)?.[0] ?? '';
+  for (const [, anchor] of contents.matchAll(/href="#([^"]+)"/g))
+    expect(text).toContain(`<h2 id="${anchor}">`);
+  expect(contents).toContain('<a href="#traffic">Traffic</a>');
   const [, link = ''] = /href="([^"]+)">See who failed from/.exec(text) ?? [];
   const sources = toReadable((await browser.get(link.replaceAll('&amp;', '&'))).text);
   expect(sources).toMatch(/1 sender with failed messages .* mailer\.example .*60 0 60 0\.00%/);

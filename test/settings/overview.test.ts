@@ -51,10 +51,8 @@ describe('the overview', () => {
     ]);
     const { text } = await browser.get('/settings/overview');
     expect(toReadable(text)).toContain('Messages 100 Passed 80% Failed 20 Change in points +80');
-    expect(toReadable(text)).toMatch(
-      /example\.com Last report 7 hours ago 100 80\.00% \+80\.00 p=none /,
-    );
-    expect(toReadable(text)).toMatch(/silent\.example No report yet 0 – – – /);
+    expect(toReadable(text)).toMatch(/example\.com 100 80\.00% \+80\.00 p=none 7 hours ago /);
+    expect(toReadable(text)).toMatch(/silent\.example 0 – – – No report yet /);
     expect(text).not.toContain('paused.example');
     expect(text).toContain(
       'aria-label="Pass rate of example.com, 30 days: 80% of 100 messages passed"',
@@ -67,7 +65,7 @@ describe('the overview', () => {
     await aDomain(api.db, accountId, { name: 'example.com' });
     await receive(api.db, [day('2024-06-12', 90, 80)]);
     expect(await read('/settings/overview')).toContain(
-      'Last report 7 hours ago , of 12 Jun 2024 90 88.89% new p=none No report covers a day after 12 Jun 2024',
+      'example.com 90 88.89% new p=none 7 hours ago of 12 Jun 2024 No report covers a day after 12 Jun 2024',
     );
   });
 
@@ -224,6 +222,30 @@ describe('the overview', () => {
     );
   });
 
+  test('of many domains, those that need nothing are folded below the others, unless they are sorted or searched', async () => {
+    for (let i = 0; i < 18; i++) await aDomain(api.db, accountId, { name: `waits-${i}.example` });
+    await aDomain(api.db, accountId, { name: 'calm.example' });
+    const days = Array.from({ length: 30 }, (_, i) => addDays('2026-03-14', -i));
+    await receive(
+      api.db,
+      days.map((begin) =>
+        aReportOf([aRecord({ ...own, count: 100, signatures: [intact] })], {
+          ...{ begin: `${begin}T00:00:00Z`, policy: { p: 'reject' }, domain: 'calm.example' },
+        }),
+      ),
+    );
+    const few = await read('/settings/overview');
+    expect(few).not.toMatch(/that needs? nothing|Search/);
+    await aDomain(api.db, accountId, { name: 'waits-18.example' });
+    const many = await read('/settings/overview');
+    expect(many).toMatch(
+      /20 domains Search .* 1 domain that needs nothing .*? calm\.example 3,000 /,
+    );
+    expect(many.match(/\.example (?:3,000|0) /g)).toHaveLength(20);
+    for (const query of ['?sort=name&order=asc', '?q=example'])
+      expect(await read(`/settings/overview${query}`)).not.toContain('that needs nothing');
+  });
+
   test('many domains are shown page by page, each once', async () => {
     for (let i = 0; i < 60; i++) await aDomain(api.db, accountId);
     const pages = [
@@ -236,6 +258,7 @@ describe('the overview', () => {
     expect(new Set(ids.map(([, id]) => id)).size).toBe(60);
     expect(ids).toHaveLength(60);
     expect(await read('/settings/overview?page=2')).toContain('Page 2 of 2');
+    expect((await browser.get('/settings/overview?page=2')).text).toContain('class="find"');
     for (const page of ['0', '-1', 'x', '99999999999999999999']) {
       expect((await browser.get(`/settings/overview?page=${page}`)).status).toBe(200);
     }
@@ -305,7 +328,7 @@ describe('a domain’s page', () => {
     );
     await receive(api.db, [aReportOf([...recordsOf('192.0.2.1', 900, 900), ...forgers])]);
     const page = await read(`/settings/domains/${id}`);
-    expect(page).toMatch(/Not recognised [^;]*; 0 sources 0 – 0 /);
+    expect(page).not.toContain('Not recognised nothing shows');
     expect(page).toMatch(/Probably not yours [^;]*; 700 sources 7,000 0\.00% 7,000 /);
     expect(page).toContain('700 scattered addresses, likely one botnet Forged');
   });

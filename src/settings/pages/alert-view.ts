@@ -18,13 +18,16 @@ type ShownAlert = Pick<ListedAlert, 'domain_id' | 'fired_at' | 'resolved_at' | '
   readonly domain?: string;
 };
 
-export function renderAlert(alert: ShownAlert, now: Date) {
+/** `said` is what stands above it already, with a link to all sources: it is not said twice. */
+export function renderAlert(alert: ShownAlert, now: Date, said?: string) {
   const { type, domain, domain_id, fired_at, resolved_at, context } = alert;
   const { title, describe } = findAlertText(type);
   const head = html`${renderState(alert)} ${title}
     ${domain === undefined ? '' : html`on <a href="/settings/domains/${domain_id}">${renderDomainName(domain)}</a>`}`;
-  const body = html`<p>${renderText(describe(context), MAX_TEXT)}</p>
-    ${renderLinks(alert, now)}
+  const text = describe(context);
+  const isSaid = said !== undefined && text.startsWith(said);
+  const body = html`<p>${renderText(isSaid ? text.slice(said.length).trim() : text, MAX_TEXT)}</p>
+    ${isSaid && listAlertSources(context).length === 0 ? '' : renderLinks(alert, now)}
     <p class="when">Fired ${renderTime(fired_at, now)}${resolved_at === null ? '' : html`, resolved ${renderTime(resolved_at, now)}; its figures are as known then`}</p>`;
   return isUnconfirmed(context)
     ? html`<li class="alert"><details><summary>${head}</summary>${body}</details></li>`

@@ -1,8 +1,9 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
 import type { DomainFacts } from '../../domain/domain-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toDay, toInstant } from '../../domain/instant.ts';
+import { describeStep } from '../../domain/next-step-texts.ts';
 import { addUp, failedOf } from '../../domain/pass-rate.ts';
 import { hasNoPassingMail } from '../../domain/readiness.ts';
 import { formatDomainName, pluralize } from '../../domain/text.ts';
@@ -38,10 +39,11 @@ import { renderReportTable } from './reports/report-table.ts';
 import { renderSendsNoMail } from './sends-no-mail.ts';
 import { renderStoppedSenders } from './sources/stopped-senders.ts';
 import { renderWords } from './words.ts';
-import { renderNextStep } from './work-item-view.ts';
+import { renderStep } from './work-item-view.ts';
 
 const LATEST_REPORTS = { limit: 8, offset: 0 };
 const LATEST_ALERTS = { limit: 10, offset: 0 };
+const FEWEST_IN_CONTENTS = 4;
 
 type Read = Awaited<ReturnType<typeof readDomain>> &
   Pick<DomainFacts, 'record' | 'dns'> & { readonly statedOn: string | undefined };
@@ -69,14 +71,8 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const isInOrder = step.kind === 'nothing' && read.open.length === 0;
   const readiness = renderReadiness({ ...view, domainId: domain.id });
   const failures = renderFailures(results, failed);
-  const main = html`${renderHead(read, at)}
-    ${renderTabs(domain.id, 'Summary', range)}
-    <section class="card step${isInOrder ? ' calm' : ''}" aria-labelledby="next">
-      <h2 id="next">${isInOrder ? 'In order' : 'Next step'}</h2>
-      <p>${renderNextStep(step, { ...domain, dns: facts.dns, address })}</p>
-    </section>
-    ${isInOrder ? '' : renderAlerts(read, alerts.total, at)}
-    ${isInOrder ? '' : readiness}
+  const said = describeStep(step, { ...domain, dns: facts.dns, address });
+  const sections = html`${isInOrder ? '' : readiness}
     ${renderTraffic(read, range)}
     ${isInOrder ? html`<details class="card"><summary>Who sent, and what was stopped</summary>${readiness}${failures}</details>` : failures}
     ${renderResolved(resolved, at)}
@@ -84,6 +80,15 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${await renderRoute(deps, domain, { visitor, dns: facts.dns })}
     ${renderSendsNoMail(domain, visitor, { isProposed: hasNoPassingMail(facts) })}
     ${renderWords()}`;
+  const main = html`${renderHead(read, at)}
+    ${renderTabs(domain.id, 'Summary', range)}
+    <div class="card step${isInOrder ? ' calm' : ''}"><section aria-labelledby="next">
+      <h2 id="next">${isInOrder ? 'In order' : 'Next step'}</h2>
+      <p>${renderStep(said, domain.id)}</p></section>
+      ${isInOrder ? '' : renderAlerts(read, { total: alerts.total, said: said.text, now: at })}
+    </div>
+    ${renderContents(await sections)}
+    ${sections}`;
   await sendPage(res, { title: formatDomainName(domain.name), current: 'overview', main });
 };
 
@@ -98,19 +103,25 @@ function renderHead(read: Read, now: Date): Html {
     }</p>`;
 }
 
-/** All of them, however long ago they fired. */
-function renderAlerts({ open, domain: { id } }: Read, total: number, now: Date): Html {
+/** The sections below, where there are several. */
+function renderContents(sections: string | string): Html | '' {
+  const heads = [...String(sections).matchAll(/<h2 id="([\w-]+)">([^<]+)/g)];
+  if (heads.length < FEWEST_IN_CONTENTS) return '';
+  const links = heads.map(([, id, text]) => html`<a href="#${id}">${raw(text)}</a>`);
+  return html`<nav class="ranges contents" aria-label="On this page">${links}</nav>`;
+}
+
+/** All of them, however long ago they fired, in the card of the step that one of them may cause. */
+function renderAlerts(
+  { open, domain: { id } }: Read,
+  { total, said, now }: { readonly total: number; readonly said: string; readonly now: Date },
+): Html {
   const shown = open.map((alert) =>
-    renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now),
+    renderAlert({ ...alert, domain_id: id, context: JSON.parse(alert.context) }, now, said),
   );
-  return html`<section class="card" aria-labelledby="alerts">
-    <h2 id="alerts">Open alerts</h2>
-    ${
-      open.length === 0
-        ? html`<p class="muted">${total === 0 ? 'No alert has fired yet.' : 'No alert is open.'} <a href="/docs/">What the API says of alerts</a></p>`
-        : html`<ul class="alerts">${shown}</ul>`
-    }
-  </section>`;
+  return open.length === 0
+    ? html`<p class="muted">${total === 0 ? 'No alert has fired yet.' : 'No alert is open.'}</p>`
+    : html`<section aria-labelledby="alerts"><h3 id="alerts">Open alerts</h3><ul class="alerts">${shown}</ul></section>`;
 }
 
 function renderResolved(resolved: readonly ListedAlert[], now: Date): Html | '' {

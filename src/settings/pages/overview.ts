@@ -32,6 +32,8 @@ import { searchWork, sortWork, WORK_COLUMNS, type WorkColumn } from './worklist.
 
 const MAX_ALERTS = 10;
 const DOMAINS_PER_PAGE = 50;
+/** Fewer are seen at a glance, without a search, and with those that need nothing. */
+const MANY_DOMAINS = 20;
 
 interface DomainChoice {
   readonly search: string;
@@ -114,17 +116,18 @@ function renderAlerts({ alerts: open }: Work, now: Date): Html {
     return html`<section class="card calm"><p>No alert is open. Those that have resolved are on the pages of their domains.</p></section>`;
   }
   const shown = alerts.slice(0, MAX_ALERTS);
-  return html`<section class="card" aria-labelledby="alerts">
-    <h2 id="alerts">${pluralize(alerts.length, 'open alert')}${shown.length < alerts.length ? `, the latest ${MAX_ALERTS}` : ''}</h2>
+  // Each is the next step of its domain, too: several would keep the domains off the first screen.
+  return html`<details class="card" ${alerts.length === 1 ? html`open` : ''}>
+    <summary><h2 id="alerts">${pluralize(alerts.length, 'open alert')}${shown.length < alerts.length ? `, the latest ${MAX_ALERTS}` : ''}</h2></summary>
     <ul class="alerts">${shown.map((alert) => renderAlert(alert, now))}</ul>
-  </section>`;
+  </details>`;
 }
 
 const HEADS = [
   { text: 'Domain', column: 'name', first: 'asc' },
   { text: 'Messages', column: 'messages', className: 'number' },
   { text: 'Passed', column: 'rate', className: 'number' },
-  { text: 'Change in points', column: 'change', className: 'number' },
+  { text: 'Change', column: 'change', className: 'number' },
   { text: 'Policy', column: 'policy' },
 ] as const satisfies readonly { column: WorkColumn; [name: string]: string }[];
 
@@ -137,17 +140,24 @@ function renderDomains(
   const pages = Math.ceil(total / DOMAINS_PER_PAGE);
   const toSorted = (by: Sort<WorkColumn> | undefined) => toPath({ ...choice, sort: by, page: 1 });
   const heads = HEADS.map((head) => toSortHead<WorkColumn>(head, { sort, toPath: toSorted }));
+  const render = (some: readonly WorkItemView[]) =>
+    renderTable('domains cards', [...heads, 'Last report', 'Next step'], some.map(renderWorkItem));
+  const isFolded = total >= MANY_DOMAINS && sort === undefined && search === '';
+  const calm = isFolded ? views.filter(({ item }) => item.step.kind === 'nothing') : [];
+  const rest = views.filter((view) => !calm.includes(view));
   return html`<section class="card" aria-labelledby="domains">
     <div class="beside"><h2 id="domains">${search === '' ? pluralize(total, 'domain') : `${pluralize(total, 'domain')} found`}</h2>
-      ${sort === undefined ? '' : html`<a href="${toSorted(undefined)}">What needs you first</a>`}</div>
-    ${
-      total > 1 || search !== ''
-        ? html`<form method="get" action="${OVERVIEW}" class="filter">${renderHiddenFields(toSortParameters(sort))}
-            ${renderSearch(search, 'part of a name')}<div class="go"><button class="secondary">Search</button></div></form>`
-        : ''
-    }
+      ${sort === undefined ? '' : html`<a href="${toSorted(undefined)}">What needs you first</a>`}
+      ${
+        total >= MANY_DOMAINS || search !== ''
+          ? html`<form method="get" action="${OVERVIEW}" class="find">${renderHiddenFields(toSortParameters(sort))}
+            ${renderSearch(search, 'part of a name')}<button class="secondary">Search</button></form>`
+          : ''
+      }</div>
+    ${views.length === 0 ? html`<p class="empty">No domain of the account is here.</p>` : ''}
+    ${rest.length === 0 ? '' : render(rest)}
+    ${calm.length === 0 ? '' : html`<details><summary>${pluralize(calm.length, 'domain')} that ${calm.length === 1 ? 'needs' : 'need'} nothing</summary>${render(calm)}</details>`}
     <p class="muted">Numbers are of ${formatPeriod(range)}, for all domains. Next steps, and a domain’s own page, are of the ${WINDOW_DAYS} days up to its own newest report.</p>
-    ${views.length === 0 ? html`<p class="empty">No domain of the account is here.</p>` : renderTable('domains cards', [...heads, 'Next step'], views.map(renderWorkItem))}
     ${renderPages({
       label: 'Pages of domains',
       page,

@@ -72,7 +72,7 @@ const HEADS = [`Mail of ${WINDOW_DAYS} days`, ...NUMBERS.map((text) => [text, 'n
 
 export function renderReadiness(view: ReadinessView): Html {
   const all = view.mail.all.standings;
-  const standings = STANDING_NAMES.filter((one) => !OPTIONAL.has(one) || all[one].messages > 0);
+  const standings = STANDING_NAMES.filter((one) => all[one].messages > 0);
   const rows = standings.map((standing) => renderMail(standing, all[standing]));
   const isEmpty = Object.values(all).every(({ messages }) => messages === 0);
   return html`<section class="card" aria-labelledby="readiness">
@@ -206,8 +206,6 @@ function renderSenders(senders: MailObstacle['senders'], domainId: string): Html
   return html`${links.map((link, i) => html`${i === 0 ? '' : ', '}${link}`)}${more > 0 ? ` and ${formatCount(more)} more` : ''}`;
 }
 
-/** Shown where there is such mail. */
-const OPTIONAL: ReadonlySet<Standing> = new Set(['forwarded', 'stranger']);
 export const STANDINGS: Readonly<Record<Standing, readonly [label: string, meaning: string]>> = {
   passing: ['Passing', 'all of it passes, whoever sent it'],
   own: [

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import type { DomainFacts } from '../../domain/domain-facts.ts';
 import { addDays, type DayRange, toDay, toInstant } from '../../domain/instant.ts';
-import type { NextStep } from '../../domain/next-step.ts';
-import { describeStep, type StepDomain } from '../../domain/next-step-texts.ts';
+import { describeStep } from '../../domain/next-step-texts.ts';
 import { addUp, toChange } from '../../domain/pass-rate.ts';
 import { LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
@@ -30,28 +29,30 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
   const { id, name, facts, days, step } = item;
   const { counts } = facts;
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>
-      <p class="muted">${renderLastReport(item, now)}</p>${renderAside(item, `/settings/domains/${id}/reports?from=${range.from}&to=${range.to}`)}</th>
+    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>${renderAside(item, `/settings/domains/${id}/reports?from=${range.from}&to=${range.to}`)}</th>
     <td role="cell" class="number" data-label="Messages">${formatCount(counts.messages)}</td>
     <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
     <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>
     <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
-    <td role="cell" class="step">${renderNextStep(step, { id, name, address, dns: facts.dns })}</td>
+    <td role="cell" data-label="Last report">${renderLastReport(item, now)}</td>
+    <td role="cell" class="step">${renderStep(describeStep(step, { id, name, address, dns: facts.dns }), id)}</td>
   </tr>`;
 }
 
 function renderLastReport({ lastReportAt, facts: { newest } }: WorkItem, now: Date): Html {
-  if (lastReportAt === null) return html`No report yet`;
+  if (lastReportAt === null) return html`<span class="muted none">No report yet</span>`;
   const isOld = newest !== null && newest < addDays(toDay(toInstant(now)), -LAG_DAYS);
-  return html`Last report ${renderTime(lastReportAt, now)}${isOld ? `, of ${formatDay(newest)}` : ''}`;
+  return html`${renderTime(lastReportAt, now)}${isOld ? html`<br><span class="muted">of ${formatDay(newest)}</span>` : ''}`;
 }
 
-export function renderNextStep(step: NextStep, domain: StepDomain): Html {
-  const { text, code, link } = describeStep(step, domain);
+export function renderStep(
+  { text, code, link }: ReturnType<typeof describeStep>,
+  domainId: string,
+): Html {
   return html`${text}${code === undefined ? '' : html` <code>${code}</code>`}${
     link === undefined
       ? ''
-      : html` <a href="/settings/domains/${domain.id}${link[0]}">${link[1]}</a>`
+      : html` <a href="/settings/domains/${domainId}${link[0]}">${link[1]}</a>`
   }`;
 }
 

@@ -18,7 +18,7 @@ export function toSourcePath(domainId: string, address?: string): string {
 
 const MARKS = {
   legitimate: ['Legitimate', 'good'],
-  unknown: ['Unknown', 'warn'],
+  unknown: ['Unknown', 'theirs'],
 } as const satisfies Record<Mark, readonly [string, string]>;
 
 export function renderMarkBadge(mark: Mark | undefined): Html | '' {

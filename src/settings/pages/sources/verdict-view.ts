@@ -10,12 +10,13 @@ import { type Html, renderText } from '../../frame/text.ts';
 import { STANDINGS } from '../readiness-view.ts';
 import { MAX_TITLE, renderName, renderPhrase } from './source-labels.ts';
 
+/** The look is that of whose work it is: what is the owner's to mend stands out, what is not does not. */
 const VERDICTS = {
   yours: ['Yours', 'good'],
   needs_setup: ['Needs set-up', 'warn'],
   passed_on: ['Passed on', ''],
   not_recognised: ['Not recognised', ''],
-  forged: ['Forged', 'warn'],
+  forged: ['Forged', 'theirs'],
 } as const satisfies Record<Verdict, readonly [string, string]>;
 
 const KINDS = {
