@@ -154,6 +154,11 @@ ajv.addFormat('date-time', {
 });
 ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
 ajv.addVocabulary(['example', 'x-go-type', 'x-extensible-enum']);
+ajv.addKeyword({
+  keyword: 'x-max-length',
+  type: 'string',
+  validate: (most: number, text: string) => [...text].length <= most,
+});
 // An alert's context is checked against the schema of the alert's type, which is a field beside it.
 ajv.addKeyword({
   keyword: 'x-schema-by-type',

@@ -68,6 +68,8 @@ export interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  /** Of what is answered: generators make no types of it, and what is longer is no break. */
+  readonly 'x-max-length'?: number;
   readonly maxItems?: number;
   readonly default?: unknown;
   readonly example?: unknown;

@@ -179,7 +179,8 @@ function named(type: string, name: string | undefined): string {
   return name === undefined ? type : `${type} ${name}`;
 }
 
-function toRange({ minimum, maximum, minLength, maxLength }: Schema): string {
+function toRange({ minimum, maximum, minLength, ...schema }: Schema): string {
+  const { 'x-max-length': mostAnswered, maxLength = mostAnswered } = schema;
   if (maximum !== undefined) return `${minimum ?? 'up'} to ${maximum}`;
   if (minimum !== undefined) return `at least ${minimum}`;
   if (maxLength === undefined) return '';

@@ -61,7 +61,7 @@ export function toPattern(
 
 /** Names of domains and selectors are the same in either case. */
 function toName(name: string | null): string | null {
-  return name === null ? null : cut(name, MAX_NAME).toLowerCase();
+  return name === null ? null : cut(name.toLowerCase(), MAX_NAME);
 }
 
 function toWord(word: string | null): string | null {
