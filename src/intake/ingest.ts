@@ -106,7 +106,8 @@ async function* readInput(
   const { isBrief, from, spent, isMail = false, sender } = input;
   const isMailed = isMail && sender === undefined;
   const spending = { isBrief, isMailed, spent };
-  const options = { ...spending, nowMs: now().getTime(), isVerified: Boolean(from) };
+  const { name } = input;
+  const options = { ...spending, nowMs: now().getTime(), isVerified: Boolean(from), name };
   let reports = 0;
   for await (const parsed of parser.parse(input.bytes, options)) {
     if (from !== undefined && reports >= MAX_MAILED)

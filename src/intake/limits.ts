@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 export const MAX_INPUT_BYTES = MAX_INCOMING_BYTES;
 
 /** A genuine report of 100,000 records is about 60 MB; the bombs seen in public collections are 105 MB. */
-export const MAX_XML_BYTES = 64 * MIB;
+export const MAX_DOCUMENT_BYTES = 64 * MIB;
 
 /** A container inside a container has to be held in memory as one piece, so it has the limit of a document. */
 export const MAX_INNER_CONTAINER_BYTES = 64 * MIB;
@@ -20,7 +20,7 @@ export const MAX_MAIL_BYTES = 48 * MIB;
 /** Containers around a document: mail, zip, gzip and zlib each count as one. */
 export const MAX_CONTAINER_DEPTH = 4;
 
-export const MAX_XML_DEPTH = 64;
+export const MAX_DEPTH = 64;
 
 /** A longer text, tag or comment does not occur in reports. */
 export const MAX_XML_TEXT_CHARS = 1_000_000;
@@ -30,6 +30,10 @@ export const MAX_XML_ELEMENTS = 1_000_000;
 
 /** How many authentication results, override reasons or errors are kept of one parent element. */
 export const MAX_LIST_LENGTH = 1_000;
+
+/** Policies of a TLS report, and how many of its failures are kept one by one. */
+export const MAX_POLICIES = 1_000;
+export const MAX_FAILURES = 10_000;
 
 /** Characters kept of one value: of the namespace, of a name or word, and of a comment or error. */
 export const MAX_NAMESPACE_CHARS = 200;

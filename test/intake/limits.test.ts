@@ -1,6 +1,6 @@
 import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
-import { MAX_MAIL_BYTES, MAX_XML_BYTES } from '../../src/intake/limits.ts';
+import { MAX_DOCUMENT_BYTES, MAX_MAIL_BYTES } from '../../src/intake/limits.ts';
 import { outcomes, PLAIN, plainWith, read, readAll } from '../support/intake.ts';
 import { base64, mail, multipart, text } from '../support/mail.ts';
 import { zip } from '../support/zip.ts';
@@ -91,8 +91,8 @@ describe('ceilings', () => {
   it('unpacked XML has the same limit as packed XML', async () => {
     const padded = (bytes: number): Buffer =>
       Buffer.concat([Buffer.from(PLAIN), Buffer.alloc(bytes - PLAIN.length, ' ')]);
-    expect(await outcomes(padded(MAX_XML_BYTES))).toEqual([REPORT]);
-    expect(await outcomes(padded(MAX_XML_BYTES + 1))).toEqual(['rejected too_large']);
+    expect(await outcomes(padded(MAX_DOCUMENT_BYTES))).toEqual([REPORT]);
+    expect(await outcomes(padded(MAX_DOCUMENT_BYTES + 1))).toEqual(['rejected too_large']);
   });
 
   test.each([

@@ -9,6 +9,7 @@ export const REFUSAL_TEXTS = {
   too_large: 'too large',
   bad_xml: 'broken XML',
   doctype_forbidden: 'has a DOCTYPE',
+  bad_json: 'broken JSON',
   missing_dates: 'no dates',
   missing_domain: 'no domain',
   bad_field: 'a value is not valid',

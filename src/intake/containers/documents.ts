@@ -1,15 +1,14 @@
 import { Refusal, toEnd } from '../../domain/reports/refusal.ts';
 import { type Budget, REPORT_ROW_BYTES } from '../budget.ts';
-import { type Content, collect, peek, skip, toContent } from '../content.ts';
-import { decodeUnicode } from '../document/xml-text.ts';
-import type { IntakeDocument, Kept } from '../intake-document.ts';
+import { type Content, collect, peek, toContent } from '../content.ts';
+import type { IntakeDocument } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
-import { readFeedback } from '../report/feedback.ts';
 import { WarningLog } from '../warnings.ts';
-import { type ContentFinding, isReportName, REFUSALS, settle, toFinding } from './finding.ts';
+import { type ContentFinding, REFUSALS, settle, toFinding } from './finding.ts';
+import { type Context, isEvident, toKept, toReport, toTlsFinding } from './found-text.ts';
 import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
-import type { Inherited, Member } from './member.ts';
+import type { Member } from './member.ts';
 import { Part } from './part.ts';
 import { readSigned } from './smime.ts';
 import { findReport, sniff } from './sniff.ts';
@@ -19,7 +18,7 @@ import { decodeBody } from './transfer-encoding.ts';
 /** Yields at least one document, in order. Never throws because of the bytes' content, and one bad document never stops the rest. */
 export async function* readDocuments(
   bytes: Uint8Array,
-  options: Pick<Context, 'nowMs' | 'budget' | 'isVerified'>,
+  options: Pick<Context, 'nowMs' | 'budget' | 'isVerified' | 'name'>,
 ): AsyncGenerator<IntakeDocument> {
   const input = { ...options, member: [], depth: 0, isQuiet: false, log: new WarningLog() };
   let reports = 0;
@@ -31,23 +30,6 @@ export async function* readDocuments(
       yield { ...finding, refusal: toEnd(finding.refusal, reports) };
     else yield finding;
   }
-}
-
-interface Context extends Inherited {
-  readonly nowMs: number;
-  /** A mail of which it is known who sent it (verification/check.ts), read as that found it: from its first byte to its last. */
-  readonly isVerified?: boolean | undefined;
-  readonly member: readonly string[];
-  readonly depth: number;
-  /** Part of a mail's own text or layout. */
-  readonly isQuiet: boolean;
-  readonly charset?: string | undefined;
-  /** In a mail that is the whole input. */
-  readonly isMailed?: boolean | undefined;
-  /** The subject of the innermost mail says that it is a report. */
-  readonly isExpected?: boolean | undefined;
-  /** The innermost part that is being read; undefined for the whole input. */
-  readonly part?: Part | undefined;
 }
 
 async function* open(content: Content, context: Context): AsyncGenerator<ContentFinding> {
@@ -69,8 +51,9 @@ async function* open(content: Content, context: Context): AsyncGenerator<Content
 }
 
 /** Whether nothing says that there is a report: people send large archives and texts, too. */
-function isOfPeople(head: Uint8Array, { isMailed, isExpected, member, budget }: Context): boolean {
-  if (!isMailed || isExpected || isEvident(head, member)) return false;
+function isOfPeople(head: Uint8Array, context: Context): boolean {
+  const { isMailed, isExpected, budget } = context;
+  if (!isMailed || isExpected || isEvident(head, context)) return false;
   // What is behind the report that was found may be one, and is not read.
   return !(budget.isSpent && budget.kept > 0);
 }
@@ -99,11 +82,6 @@ function keepRefusal(refusal: Refusal, context: Context): ContentFinding {
   return { ...finding, ...toKept(context, MAX_REJECTED_BYTES) };
 }
 
-function toKept({ part, budget }: Context, maxBytes = Number.POSITIVE_INFINITY): Kept {
-  if (part === undefined) return { path: '' };
-  return { path: part.path, original: part.pack(budget, maxBytes) };
-}
-
 const VERIFIED = { kind: 'mail', start: 0 } as const;
 
 async function* read(
@@ -120,6 +98,8 @@ async function* read(
   switch (kind) {
     case 'xml':
       return yield await toReport(content, { head, start: 0 }, context);
+    case 'json':
+      return yield await toTlsFinding(content, head, context);
     case 'gzip':
       return yield* open(gunzip(await holdArchive(), context), deeper(context));
     case 'zlib':
@@ -143,40 +123,6 @@ async function* read(
     }
   }
 }
-
-/** What people send may be XML as well, but has none of these elements, escaped or not. */
-const EVIDENCE = /(?:<|&lt;)\/?(?:[\w.-]+:)?feedback(?![\w.:-])|report_metadata/;
-
-const isEvident = (head: Uint8Array, member: readonly string[]): boolean =>
-  member.some(isReportName) || EVIDENCE.test(decodeUnicode(head));
-
-/** Of a larger container with a smaller report, the report alone is kept: a gzip may have megabytes around it. */
-const MAX_AROUND_BYTES = 64 * 1024;
-
-async function toReport(
-  content: Content,
-  { head, start }: { readonly head: Uint8Array; readonly start: number },
-  context: Context,
-): Promise<ContentFinding> {
-  const { member, isQuiet, isExpected } = context;
-  const around = context.part?.size ?? context.budget.inputBytes;
-  const isLoose = context.depth > 0 && around > MAX_AROUND_BYTES;
-  const part = isLoose ? new Part(context.part?.path ?? '', around - 1) : context.part;
-  try {
-    const report = await readFeedback(skip(part?.watch(content) ?? content, start), context);
-    const isInside = part !== undefined && part.size > 0;
-    return { kind: 'report', member, report, ...toKept(isInside ? { ...context, part } : context) };
-  } catch (error) {
-    await part?.readOn();
-    // A person's text may quote a piece of a report.
-    if (!isBroken(error) || (start === 0 && isEvident(head, member))) throw error;
-    const refusal = REFUSALS.broken;
-    return { kind: 'nothing', member, refusal, isQuiet, isExpected, broken: error };
-  }
-}
-
-const isBroken = (error: unknown): error is Refusal =>
-  error instanceof Refusal && ['bad_xml', 'doctype_forbidden'].includes(error.reason);
 
 async function hold(content: Content, { depth, part }: Context): Promise<Uint8Array> {
   if (depth >= MAX_CONTAINER_DEPTH) {
@@ -247,7 +193,7 @@ async function* openEach(
   context: Context,
 ): AsyncGenerator<ContentFinding> {
   let number = 0;
-  for await (const { name, content, isPart, isQuiet, isExpected, charset } of members) {
+  for await (const { name, content, isPart, isQuiet, isExpected, charset, ...mail } of members) {
     number += 1;
     const member = [...context.member, name];
     // The number counts all members, so that a part keeps it whatever a later version finds beside it.
@@ -255,7 +201,16 @@ async function* openEach(
     const part = isPart ? new Part(path) : context.part;
     const inherited = isExpected ?? context.isExpected;
     const log = new WarningLog(context.log);
-    const inside = { ...context, member, isQuiet, charset, isExpected: inherited, part, log };
+    const inside = {
+      ...context,
+      ...mail,
+      member,
+      isQuiet,
+      charset,
+      isExpected: inherited,
+      part,
+      log,
+    };
     yield* open(content, inside);
     if (context.budget.isSpent) return;
   }

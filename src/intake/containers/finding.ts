@@ -10,7 +10,7 @@ interface Nothing {
   readonly isQuiet: boolean;
   /** The subject of its mail says that it is a report. */
   readonly isExpected?: boolean | undefined;
-  /** What is wrong with XML that nothing but the mail says to be a report. */
+  /** What is wrong with XML or JSON that nothing but the mail says to be a report. */
   readonly broken?: Refusal | undefined;
 }
 
@@ -25,10 +25,13 @@ const MAX_NOTHINGS = 1_000;
 const OF_ARCHIVES: ReadonlySet<RefusalReason> = new Set(['bad_archive', 'too_deep']);
 /** Without an extension, with one that says nothing, or with one of what may hold a report. */
 const MAY_BE_REPORT = /^[^.]*$|!|\.(?:xml|g?zip|gz|tgz|tar|eml|bin|dat)$/i;
-const REPORT_NAME = /^[^!]*![^!]+!\d+!\d+/;
+const REPORT_NAME = /^[^!]*!([^!]+)!\d+!\d+/;
 
 /** Whether a file name is that of a report (RFC 7489, 7.2.1.1). */
 export const isReportName = (name: string): boolean => REPORT_NAME.test(name);
+
+/** The domain that the name of a report says it is about. */
+export const toNamedDomain = (name: string): string | undefined => REPORT_NAME.exec(name)?.[1];
 
 export function toFinding(
   refusal: Refusal,
@@ -79,7 +82,8 @@ function summarise(
   const isExpected = nothings.some(
     (one) => one.isExpected || isReportName(one.member.at(-1) ?? ''),
   );
-  if (!isMail || !isExpected || refusals.some((one) => OTHER_REPORTS.has(one))) return summary;
+  if (!isMail || !isExpected || refusals.some(({ message }) => OTHER_REPORT.test(message)))
+    return summary;
   const broken = loud.find((one) => one.broken)?.broken;
   return broken ?? new Refusal('none_found', `It looks like a report. ${summary.message}`);
 }
@@ -96,13 +100,12 @@ export const REFUSALS = {
   html: new Refusal('not_aggregate', 'The root element is <html>.'),
   broken: new Refusal(
     'no_report',
-    'It is no well-formed XML, and nothing says that it is a report.',
+    'It is no well-formed XML or JSON, and nothing says that it is a report.',
   ),
   encrypted: new Refusal('no_report', 'It is encrypted (S/MIME): only its recipient can read it.'),
   failure_report: new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
-  tls_report: new Refusal('not_aggregate', 'tls_report: about TLS connections (TLS-RPT).'),
-  other: new Refusal('no_report', 'This is neither XML nor anything that could hold it.'),
+  other: new Refusal('no_report', 'This is neither XML nor JSON nor anything that could hold it.'),
 };
 
 /** Their mails have the same subjects and names. */
-const OTHER_REPORTS: ReadonlySet<Refusal> = new Set([REFUSALS.failure_report, REFUSALS.tls_report]);
+const OTHER_REPORT = /^(?:failure|tls)_report:/;

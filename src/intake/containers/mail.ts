@@ -12,6 +12,8 @@ import { decodeBody } from './transfer-encoding.ts';
 const TEXT = /^(?:text\/(?:plain|html|rfc822-headers)\b|$)/i;
 const IMAGE = /^image\//i;
 /** A file that was uploaded has `form-data` (RFC 7578, 4.2). */
+/** RFC 8460, section 6.3. */
+const TLS_TYPE = /^application\/tlsrpt\+/i;
 const ATTACHMENT = /^(?:attachment|form-data)\b/i;
 /** RFC 7489, 7.2.1.1, and what reporters make of it. An answer to a report is none. */
 const REPORT_SUBJECT = /^(?!re:).*\breport domain\s*:/i;
@@ -41,6 +43,8 @@ export async function* readMail(
       isPart: true,
       charset: part.type.params.get('charset'),
       isExpected: REPORT_SUBJECT.test(part.subject),
+      isTls: TLS_TYPE.test(part.type.value),
+      tlsDomain: part.tlsDomain,
     };
   }
 }

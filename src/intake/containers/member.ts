@@ -20,6 +20,9 @@ export interface Member {
   readonly charset?: string | undefined;
   /** The subject of its mail says that it is a report. */
   readonly isExpected?: boolean;
+  /** Its media type is that of a TLS report, and its mail says of which domain (RFC 8460, section 5.3). */
+  readonly isTls?: boolean;
+  readonly tlsDomain?: string | undefined;
 }
 
 const MAX_NAME_CHARS = 255;

@@ -17,6 +17,8 @@ interface MimeHeader {
   readonly encoding: string;
   /** Encoded words are decoded (RFC 2047). */
   readonly subject: string;
+  /** The domain that a TLS report is about (RFC 8460, section 5.3). */
+  readonly tlsDomain: string | undefined;
 }
 
 /**
@@ -35,6 +37,7 @@ const MAX_FIELD_CHARS = 4 * 1024;
 /** The fields that describe a body, and the spelling of Trustwave's gateway. */
 const READ = new Set([
   ...['content-type', 'contenttype', 'content-disposition', 'content-transfer-encoding', 'subject'],
+  'tls-report-domain',
 ]);
 const MISSPELT = 'contenttype';
 /** RFC 5322, 3.6.8. A fold may be before the colon (4.5.8). */
@@ -56,12 +59,12 @@ const NEWLINE = 10;
 
 interface Outer {
   readonly nesting: number;
-  readonly subject?: string;
+  readonly mail?: Pick<MimeHeader, 'subject' | 'tlsDomain'>;
   /** The header is one of which is known who wrote it: only its fields as they are spelt count, and no others are guessed. */
   readonly isVerified?: boolean | undefined;
 }
 
-/** The parts that are not multiparts themselves, in order, each with the subject of the mail. */
+/** The parts that are not multiparts themselves, in order, each with what the mail says of all. */
 export function* splitParts(
   mail: Buffer,
   { budget, log }: Inherited,
@@ -70,12 +73,12 @@ export function* splitParts(
   budget.addMember();
   const { end, start } = findBody(mail, budget);
   const header = parseMimeHeader(mail.subarray(0, end), { budget, log }, isVerified);
-  const { subject = header.subject } = outer;
-  const part = { ...header, subject, body: mail.subarray(start) };
+  const { subject, tlsDomain } = outer.mail ?? header;
+  const part = { ...header, subject, tlsDomain, body: mail.subarray(start) };
   const boundary = nesting < MAX_NESTING ? findBoundary(part, budget) : undefined;
   if (boundary !== undefined)
     for (const inner of splitAt(part.body, boundary, budget))
-      yield* splitParts(inner, { budget, log }, { nesting: nesting + 1, subject });
+      yield* splitParts(inner, { budget, log }, { nesting: nesting + 1, mail: part });
   // A multipart whose header does not end has no body.
   else if (part.body.length > 0 || !isMultipart(part)) yield part;
 }
@@ -166,6 +169,7 @@ export function parseMimeHeader(
     // A multipart has none (RFC 2045, 6.4), so it need not be signed.
     encoding: isVerified && isMultipart({ type }) ? '' : encoding,
     subject: libmime.decodeWords(fields.get('subject') ?? ''),
+    tlsDomain: fields.get('tls-report-domain')?.trim(),
   };
 }
 

@@ -17,7 +17,7 @@ export type Kind =
   | 'xml'
   | 'html'
   | 'failure_report'
-  | 'tls_report'
+  | 'json'
   | 'empty'
   | 'other';
 
@@ -28,8 +28,9 @@ const HTML = /^<(?:!doctype\s+html|html)\b/i;
 /** `&lt;` begins an escaped report: broken XML, and the parser says where. `<a@b.example>` begins a mail's text. */
 const XML = /^(?:<(?![\w.+-]+@|https?:)|&lt;)/;
 /** What a text in base64 has to begin with, if not with an archive. */
-const REPORT_START = /^\s*<(?:\?xml|feedback)\b/;
-const TLS_REPORT = /^\{[\s\S]*"(?:organization-name|report-id|contact-info|policies)"\s*:/;
+const REPORT_START = /^\s*(?:<(?:\?xml|feedback)\b|\[?\s*\{\s*")/;
+/** A text in square brackets is one of people: a list of reports has objects. */
+const JSON_START = /^(?:\{|\[\s*\{)/;
 const HEADER_LINE = /^(?:[!-9;-~]+:|[ \t])/;
 const MAIL_FIELD =
   /^(?:from|to|subject|date|received|return-path|delivered-to|message-id|mime-version|dkim-signature|arc-seal|content-?type|content-transfer-encoding):/im;
@@ -84,7 +85,7 @@ function sniffText(text: string): Kind {
   if (text === '') return 'empty';
   if (HTML.test(text)) return 'html';
   if (XML.test(text)) return 'xml';
-  if (TLS_REPORT.test(text)) return 'tls_report';
+  if (JSON_START.test(text)) return 'json';
   const headers = headerBlock(text);
   if (FAILURE_REPORT_FIELD.test(headers)) return 'failure_report';
   if (MAIL_FIELD.test(headers)) return 'mail';

@@ -7,8 +7,8 @@ type Decode = (slice: Uint8Array) => Uint8Array;
 const SLICE_BYTES = 64 * 1024;
 const PADDING = 61;
 const BLANK = 32;
-/** The first visible byte of XML, and of a gzip. */
-const NOT_BASE64: ReadonlySet<number | undefined> = new Set([60, 0x8b]);
+/** The first visible byte of XML, of JSON, and of a gzip. */
+const NOT_BASE64: ReadonlySet<number | undefined> = new Set([60, 91, 123, 0x8b]);
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 /** The six bits that each byte encodes, -1 for a byte that encodes none. */
 const SIX_BITS = Int8Array.from({ length: 256 }, (_, byte) =>

@@ -83,7 +83,7 @@ function isUtf8(head: Uint8Array): boolean {
 }
 
 /** Chosen by byte order mark, else by the XML declaration, else UTF-8; by a mail's charset only where it is none of these. */
-function createDecoder(head: Uint8Array, log: WarningLog, charset?: string) {
+export function createDecoder(head: Uint8Array, log: WarningLog, charset?: string) {
   try {
     return new TextDecoder(findUnicode(head) ?? declaredEncoding(head, charset));
   } catch {

@@ -1,11 +1,6 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import {
-  MAX_XML_DEPTH,
-  MAX_XML_ELEMENTS,
-  MAX_XML_NAME_CHARS,
-  MAX_XML_TEXT_CHARS,
-} from '../limits.ts';
+import { MAX_DEPTH, MAX_XML_ELEMENTS, MAX_XML_NAME_CHARS, MAX_XML_TEXT_CHARS } from '../limits.ts';
 import { renderLocation, type WarningLog, type XmlLocation } from '../warnings.ts';
 import { cutText } from './copy-text.ts';
 import { Namespaces } from './namespaces.ts';
@@ -107,7 +102,7 @@ export class XmlParser {
     const local = localName(name);
     if (this.#depth === 0) this.#checkRoot(local);
     this.#depth += 1;
-    if (this.#depth > MAX_XML_DEPTH) throw tooLarge('elements are nested too deep');
+    if (this.#depth > MAX_DEPTH) throw tooLarge('elements are nested too deep');
     this.#countElement(local);
     if (this.#isRootClosed) return;
     // No element of a report has the empty name.

@@ -9,6 +9,8 @@ export interface ParseOptions extends Spending {
   readonly nowMs: number;
   /** Whether it is a mail of which `check` said who sent it: nothing is read that this did not see. */
   readonly isVerified?: boolean | undefined;
+  /** The name of the file: that of a TLS report may say of which domain it is. */
+  readonly name?: string | undefined;
 }
 
 /** Implementations differ in the process that parses. */

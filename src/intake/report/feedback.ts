@@ -16,7 +16,7 @@ import type { Element } from '../document/element.ts';
 import { ReportTree } from '../document/tree.ts';
 import { XmlParser } from '../document/xml.ts';
 import { XmlText } from '../document/xml-text.ts';
-import { MAX_NAMESPACE_CHARS, MAX_XML_BYTES } from '../limits.ts';
+import { MAX_DOCUMENT_BYTES, MAX_NAMESPACE_CHARS } from '../limits.ts';
 import type { WarningLog } from '../warnings.ts';
 import { toMetadata } from './metadata.ts';
 import { toPolicyPublished } from './policy.ts';
@@ -122,8 +122,11 @@ async function readXml(
   let broken: Refusal | undefined;
   for await (const bytes of slice(whole)) {
     size += bytes.length;
-    if (size > MAX_XML_BYTES)
-      throw new Refusal('too_large', `The document is larger than ${toSizeText(MAX_XML_BYTES)}.`);
+    if (size > MAX_DOCUMENT_BYTES)
+      throw new Refusal(
+        'too_large',
+        `The document is larger than ${toSizeText(MAX_DOCUMENT_BYTES)}.`,
+      );
     // A broken document may also be a bomb, and that error takes precedence. So the rest is only counted.
     if (broken !== undefined) continue;
     const { tokens } = text;

@@ -1,16 +1,12 @@
 import type { ReportMetadata } from '../../domain/reports/aggregate-report.ts';
 import type { Element } from '../document/element.ts';
-import { MAX_BEGIN_AHEAD_MS, MAX_ERRORS_CHARS, MAX_REPORT_ID_CHARS } from '../limits.ts';
+import { MAX_ERRORS_CHARS, MAX_REPORT_ID_CHARS } from '../limits.ts';
+import { renderLocation } from '../warnings.ts';
+import { checkWindow, FIRST_MILLISECONDS } from './window.ts';
 
-const IS_EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
+export const IS_EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 /** 126.com, 163.com and yeah.net write `1337270400.0`. */
 const SECONDS = /^(\d{1,20})(?:\.\d*)?$/;
-/** Seconds reach this value in the year 5138; milliseconds did in 1973. */
-const FIRST_MILLISECONDS = 1e11;
-/** Windows end a little after their day, and a day on which clocks go back has 25 hours. */
-const LONG_SECONDS = 27 * 60 * 60;
-/** DMARC was first published in January 2012. */
-const FIRST_REPORTS = Date.UTC(2012, 0, 1) / 1000;
 
 /** `report_metadata`. Throws when the time is missing or too far in the future, and when the id is too long. */
 export function toMetadata(metadata: Element, nowMs: number): ReportMetadata {
@@ -29,15 +25,8 @@ function toDateRange(metadata: Element, nowMs: number) {
   const range = findDateRange(metadata);
   const begin = toSeconds(range, 'begin');
   const end = toSeconds(range, 'end');
-  // A report that begins in the year 5138 would always be the first in every list.
-  if (begin * 1000 > nowMs + MAX_BEGIN_AHEAD_MS)
-    throw range
-      .child('begin')
-      .refusal('window_in_future', 'The report begins more than 2 days after it was received.');
-  if (begin > end) range.warn('reversed_dates');
-  if (end - begin >= LONG_SECONDS) range.warn('long_window');
-  if (begin < FIRST_REPORTS) range.warn('early_begin');
-  if (begin * 1000 > nowMs) range.warn('future_begin');
+  const where = renderLocation(range.child('begin'));
+  for (const code of checkWindow({ begin, end }, { nowMs, where })) range.warn(code);
   return { begin, end };
 }
 

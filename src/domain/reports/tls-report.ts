@@ -1,0 +1,85 @@
+import type { ReportMetadata, Warning } from './aggregate-report.ts';
+
+/**
+ * A report about the TLS of SMTP sessions (RFC 8460), about one recipient domain. null means that the reporter left the
+ * value out or left it blank.
+ */
+export interface TlsReport {
+  /** Lower-case A-label without a trailing dot. */
+  readonly domain: string;
+  readonly metadata: TlsMetadata;
+  readonly policies: readonly TlsPolicy[];
+  readonly warnings: readonly Warning[];
+}
+
+export type TlsMetadata = Pick<ReportMetadata, 'orgName' | 'email' | 'reportId' | 'begin' | 'end'>;
+
+/** What of the domain a sender applied to its sessions. A session that two policies judged counts in both. */
+export interface TlsPolicy {
+  /** One of POLICY_TYPES, or another word as it was sent. */
+  readonly type: string | null;
+  /** Of DANE often the name of an MX host. */
+  readonly domain: string | null;
+  /** Of MTA-STS; null when the report does not say it. */
+  readonly mode: TlsMode | null;
+  readonly mxHosts: readonly string[];
+  readonly successes: number;
+  readonly failures: number;
+  readonly details: readonly TlsFailure[];
+}
+
+/** The details may exceed a policy's failed sessions, or fall short of them. */
+export interface TlsFailure {
+  /** One of RESULT_TYPES, `unknown`, or another word as it was sent. */
+  readonly resultType: string;
+  readonly sessions: number;
+  readonly sendingIp: string | null;
+  readonly mxHost: string | null;
+  readonly mxHelo: string | null;
+  readonly receivingIp: string | null;
+  readonly reasonCode: string | null;
+  readonly information: string | null;
+}
+
+/** RFC 8460, section 4.4. */
+export const POLICY_TYPES: ReadonlySet<string> = new Set(['sts', 'tlsa', 'no-policy-found']);
+
+const MODES = ['enforce', 'testing', 'none'] as const;
+export type TlsMode = (typeof MODES)[number];
+
+/** The mode in the lines of a policy of MTA-STS (RFC 8461, section 3.2). */
+export function findMode(policyString: readonly string[]): TlsMode | null {
+  const lines = policyString.flatMap((text) => text.split(/[\r\n]+/));
+  const word = lines.map((line) => /^\s*mode\s*:\s*([a-z]+)\s*$/i.exec(line)?.[1]).find(Boolean);
+  return MODES.find((mode) => mode === word?.toLowerCase()) ?? null;
+}
+
+/** RFC 8460, section 4.3. */
+export const RESULT_TYPES: ReadonlySet<string> = new Set([
+  'starttls-not-supported',
+  'certificate-host-mismatch',
+  'certificate-expired',
+  'certificate-not-trusted',
+  'validation-failure',
+  'tlsa-invalid',
+  'dnssec-invalid',
+  'dane-required',
+  'sts-policy-fetch-error',
+  'sts-policy-invalid',
+  'sts-webpki-invalid',
+]);
+
+/** The keys of which a report has two or three. Other JSON may have one of them. */
+export const TLS_KEYS = [
+  'organization-name',
+  'date-range',
+  'contact-info',
+  'report-id',
+  'policies',
+] as const;
+
+export function sumSessions(policies: readonly TlsPolicy[]) {
+  const sum = (toCount: (one: TlsPolicy) => number) =>
+    policies.reduce((all, one) => all + toCount(one), 0);
+  return { successes: sum((one) => one.successes), failures: sum((one) => one.failures) };
+}

@@ -1,0 +1,36 @@
+/** A TLS report in JSON (RFC 8460), with some members changed. */
+export function aTlsReport(changes: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ ...REPORT, ...changes });
+}
+
+/** One of its policies, with some members changed. */
+export function aPolicy(changes: Readonly<Record<string, unknown>> = {}) {
+  return { ...POLICY, ...changes };
+}
+
+export const STS = {
+  'policy-type': 'sts',
+  'policy-domain': 'example.com',
+  'policy-string': ['version: STSv1', 'mode: testing', 'mx: mx.example.com', 'max_age: 86400'],
+  'mx-host': ['mx.example.com'],
+};
+
+export const SUMMARY = {
+  'total-successful-session-count': 12,
+  'total-failure-session-count': 1,
+};
+
+export const FAILURE = { 'result-type': 'certificate-expired', 'failed-session-count': 1 };
+
+const POLICY = { policy: STS, summary: SUMMARY, 'failure-details': [FAILURE] };
+
+const REPORT = {
+  'organization-name': 'Example',
+  'date-range': {
+    'start-datetime': '2026-03-10T00:00:00Z',
+    'end-datetime': '2026-03-10T23:59:59Z',
+  },
+  'contact-info': 'tls@reporter.example',
+  'report-id': 'one',
+  policies: [POLICY],
+};
