@@ -34,7 +34,7 @@ import type { Change, Work } from './writer-process.ts';
 /** More by hand: `COPIED_HISTORIES=300`, on PostgreSQL too. */
 const HISTORIES = Number(
   process.env['COPIED_HISTORIES'] ??
-    caseCount({ few: 20, full: 300, fewOnPostgres: 5, fullOnPostgres: 30 }),
+    caseCount({ few: 20, full: 150, fewOnPostgres: 5, fullOnPostgres: 30 }),
 );
 /** Another one tries others: `COPIED_SEED=7`. */
 const SEED = Number(process.env['COPIED_SEED'] ?? 43);
