@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Instant } from '../src/domain/instant.ts';
-import type { AggregateReport } from '../src/domain/reports/aggregate-report.ts';
 import { packOriginal } from '../src/domain/reports/original.ts';
 import type { Refusal } from '../src/domain/reports/refusal.ts';
+import type { Report } from '../src/domain/reports/report.ts';
 import type { Db } from '../src/store/engine/database.ts';
 import {
   insertReceived,
@@ -17,7 +17,7 @@ export interface MadeUpInput {
   readonly bytes: Uint8Array;
   readonly documents: readonly (DocumentSender & {
     readonly member: readonly string[];
-    readonly content: AggregateReport | Refusal;
+    readonly content: Report | Refusal;
   })[];
 }
 

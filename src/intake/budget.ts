@@ -1,5 +1,5 @@
-import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { Refusal } from '../domain/reports/refusal.ts';
+import type { Report } from '../domain/reports/report.ts';
 
 const MIB = 1024 * 1024;
 
@@ -88,13 +88,13 @@ const ORIGINALS_PER_INPUT_BYTE = 2;
 export const REPORT_ROW_BYTES = 1_300;
 
 /** The estimated bytes that will be stored of a report. */
-export function estimateStored(report: Pick<AggregateReport, 'metadata' | 'content'>): number {
+export function estimateStored(report: Pick<Report, 'metadata' | 'content'>): number {
   const { orgName, email, reportId } = report.metadata;
   return estimateBytes(report) + `${orgName}${email}${reportId}`.length;
 }
 
 /** The estimated size of a report in memory; without one, of a refusal. */
-export function estimateBytes(report?: Pick<AggregateReport, 'content'>): number {
+export function estimateBytes(report?: Pick<Report, 'content'>): number {
   return REPORT_ROW_BYTES + (report?.content.length ?? 0);
 }
 

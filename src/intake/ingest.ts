@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
 import { type Day, toDay, toInstant } from '../domain/instant.ts';
-import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
 import { NOTHING, Refusal, toEnd } from '../domain/reports/refusal.ts';
+import { isTls, type Report } from '../domain/reports/report.ts';
 import { findReporter, listClaimed, listNamed } from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import type { Db } from '../store/engine/database.ts';
@@ -57,7 +57,7 @@ export interface IngestedDocument {
   readonly path: string | undefined;
   readonly outcome: Outcome | 'ignored';
   /** The report; null when there is a refusal that says why there is none. */
-  readonly report: AggregateReport | null;
+  readonly report: Report | null;
   readonly refusal: Refusal | null;
 }
 
@@ -152,7 +152,8 @@ async function authenticate(
 ): Promise<DocumentSender> {
   if (sender !== undefined) return sender;
   if (from === undefined) return { authenticated: null };
-  if (document.kind !== 'report') return { authenticated: '' };
+  // Nothing here says whether a signature was what authenticated it, as RFC 8460, section 3 asks for.
+  if (document.kind !== 'report' || isTls(document.report)) return { authenticated: '' };
   const toOwnerDomain = await loadOwnerDomains();
   const { metadata } = document.report;
   const authenticated = from && findReporter(from, metadata, toOwnerDomain);

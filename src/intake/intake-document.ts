@@ -1,6 +1,6 @@
-import type { AggregateReport } from '../domain/reports/aggregate-report.ts';
 import type { Original } from '../domain/reports/original.ts';
 import type { Refusal } from '../domain/reports/refusal.ts';
+import type { Report } from '../domain/reports/report.ts';
 import { estimateBytes } from './budget.ts';
 
 /** The part of the input in which a document came. */
@@ -15,7 +15,7 @@ export type IntakeDocument = {
   /** Members, outermost first (`['report.xml.gz']`), only to be shown; empty when the input is the document. */
   readonly member: readonly string[];
 } & (
-  | (Kept & { readonly kind: 'report'; readonly report: AggregateReport })
+  | (Kept & { readonly kind: 'report'; readonly report: Report })
   /** A report that cannot be read, or an input without one. */
   | (Kept & { readonly kind: 'rejected'; readonly refusal: Refusal })
   /** Something beside a report that is clearly not a report. */

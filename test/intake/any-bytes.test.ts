@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isTls } from '../../src/domain/reports/report.ts';
 import { readAll } from '../support/intake.ts';
 import { SOUND, spoil, spoilings } from '../support/spoil.ts';
 
@@ -9,8 +10,10 @@ async function expectDocuments(bytes: Uint8Array): Promise<void> {
   expect(documents.length).toBeLessThanOrEqual(20);
   for (const document of documents) {
     expect(['report', 'rejected', 'ignored']).toContain(document.kind);
-    if (document.kind === 'report')
-      expect(Number.isSafeInteger(document.report.tally.totalMessages)).toBe(true);
+    if (document.kind !== 'report') continue;
+    const { report } = document;
+    const count = isTls(report) ? report.sessions.failures : report.tally.totalMessages;
+    expect(Number.isSafeInteger(count)).toBe(true);
   }
 }
 

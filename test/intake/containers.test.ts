@@ -2,7 +2,6 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { fixture, outcomes, PLAIN, plainWith, read, readAll } from '../support/intake.ts';
 import { base64, letter, mail, multipart, text } from '../support/mail.ts';
-import { aTlsReport } from '../support/tls-report.ts';
 import { zip } from '../support/zip.ts';
 
 const REPORT = 'report 2026-0001';
@@ -391,18 +390,6 @@ describe('mail', () => {
       ),
       'not_aggregate',
       /^failure_report/,
-    ],
-    [
-      'a TLS report',
-      mail(multipart([HELLO, base64(gzipSync(aTlsReport()))], 'report')),
-      'not_aggregate',
-      /^tls_report/,
-    ],
-    [
-      'a TLS report as a file',
-      `\n${aTlsReport()}`,
-      'not_aggregate',
-      /^tls_report.* example\.com, 2026-03-10, by Example: 12 sessions with TLS as asked, 1 without/,
     ],
     ['an HTML page', '<!DOCTYPE html><html></html>', 'not_aggregate', /<html>/],
     ['a text file', 'Hello: world', 'no_report', /neither XML/],

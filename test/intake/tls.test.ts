@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/domain/reports/refusal.ts';
+import { findPolicies } from '../../src/domain/reports/tls-content.ts';
 import { Budget } from '../../src/intake/budget.ts';
 import { toContent } from '../../src/intake/content.ts';
 import { readTls } from '../../src/intake/tls/read-tls.ts';
@@ -10,7 +11,8 @@ import { aPolicy, aTlsReport, FAILURE, STS, SUMMARY } from '../support/tls-repor
 async function read(text: string, hint?: string) {
   const bytes = Buffer.from(text);
   const options = { log: new WarningLog(), nowMs: NOW, budget: new Budget(bytes.length), hint };
-  return await readTls(toContent(bytes), options);
+  const reports = await readTls(toContent(bytes), options);
+  return reports.map((one) => ({ ...one, policies: findPolicies(one.content) ?? [] }));
 }
 
 async function readOne(text: string, hint?: string) {

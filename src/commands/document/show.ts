@@ -1,5 +1,6 @@
 import { toHex } from '../../domain/hex.ts';
 import { unpackContent } from '../../domain/reports/report-content.ts';
+import { findPolicies } from '../../domain/reports/tls-content.ts';
 import { addReport, keepLargest, type SourceSums } from '../../domain/sources/day-sources.ts';
 import { readOriginal } from '../../store/documents/originals.ts';
 import type { Store } from '../../store/engine/store.ts';
@@ -43,15 +44,12 @@ async function describe({ db }: Store, id: Exclude<DocumentId, { kind: 'conflict
     return { id: `rejection-${document_seq}`, ...why, received_at, input, member };
   }
   const found = await findStoredReport(db, id.id);
-  const { seq, domain_id, document_seq, conflicts, warnings, content, ...stored } = found;
-  const { input, member, payload_sha256, ...report } = stored;
+  const { id: report, version, revision, conflicts, warnings } = found;
+  const about = { id: report, kind: found.kind ?? 'dmarc', ...toShown(found), version, revision };
   const codes = (JSON.parse(warnings) as { code: string }[]).map(({ code }) => code);
   const names = conflicts.map((conflict) => `conflict-${conflict}`);
   return {
-    ...report,
-    input,
-    member,
-    sha256_first_half: toHex(payload_sha256),
+    ...about,
     warnings: codes.join(', ') || null,
     conflicts: names.join(', ') || null,
   };
@@ -64,18 +62,9 @@ async function compare({ db }: Store, conflictSeq: number) {
 }
 
 type Shown = Readonly<Record<string, string | number | null>>;
+type Stored = Awaited<ReturnType<typeof findStoredReport | typeof findStoredConflict>>;
 
-function toShown(
-  stored: Awaited<ReturnType<typeof findStoredReport | typeof findStoredConflict>>,
-): Shown {
-  const { policyPublished, records } = unpackContent(stored.content);
-  const { p, sp, np, adkim, aspf, pct, fo } = policyPublished;
-  const sums: SourceSums = new Map();
-  addReport(sums, { reporter: null, records });
-  const largest = keepLargest(sums).slice(0, SOURCES_SHOWN);
-  const sources = largest.map(({ address, messages, aligned }, i) => {
-    return [`source_${i + 1}`, `${address}: ${messages} messages, ${aligned} aligned`];
-  });
+function toShown(stored: Stored): Shown {
   return {
     received_at: stored.received_at,
     input: stored.input,
@@ -88,18 +77,34 @@ function toShown(
     report_id: stored.report_id,
     begin_date: stored.begin_date,
     end_date: stored.end_date,
-    record_count: stored.record_count,
-    total_messages: stored.total_messages,
-    aligned_messages: stored.aligned_messages,
-    ...Object.fromEntries(sources),
-    p,
-    sp,
-    np,
-    adkim,
-    aspf,
-    pct,
-    fo,
+    ...(stored.kind === 'tls' ? toSessions(stored) : toMessages(stored)),
   };
+}
+
+function toMessages({ content, record_count, total_messages, aligned_messages }: Stored): Shown {
+  const { policyPublished, records } = unpackContent(content);
+  const { p, sp, np, adkim, aspf, pct, fo } = policyPublished;
+  const sums: SourceSums = new Map();
+  addReport(sums, { reporter: null, records });
+  const largest = keepLargest(sums).slice(0, SOURCES_SHOWN);
+  const sources = largest.map(({ address, messages, aligned }, i) => {
+    return [`source_${i + 1}`, `${address}: ${messages} messages, ${aligned} aligned`];
+  });
+  const counts = { record_count, total_messages, aligned_messages };
+  return { ...counts, ...Object.fromEntries(sources), p, sp, np, adkim, aspf, pct, fo };
+}
+
+function toSessions({ content, total_messages, aligned_messages }: Stored): Shown {
+  const shown = (findPolicies(content) ?? []).slice(0, SOURCES_SHOWN);
+  const policies = shown.map(({ type, domain, mode, successes, failures, details }, i) => {
+    const name = [type, domain, mode].filter(Boolean).join(' ');
+    const types = [...new Set(details.map(({ resultType }) => resultType))].slice(0, SOURCES_SHOWN);
+    const why = types.length === 0 ? '' : ` (${types.join(', ')})`;
+    return [`policy_${i + 1}`, `${name}: ${successes} sessions, and ${failures} failed${why}`];
+  });
+  const failed_sessions = total_messages - aligned_messages;
+  const counts = { successful_sessions: aligned_messages, failed_sessions };
+  return { ...counts, ...Object.fromEntries(policies) };
 }
 
 function toRows(stands: Shown, conflict: Shown) {

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import { domainOf, isTls, type Report } from '../../domain/reports/report.ts';
 import type { IngestedDocument } from '../../intake/ingest.ts';
 import { findDomainIds } from '../../store/domains/domains.ts';
 import type { Store } from '../../store/engine/store.ts';
@@ -20,7 +21,7 @@ const MEANINGS = {
   conflict:
     'a stored report again, with other content; the first one stands: plumbline document list --outcome conflict',
   removed: 'contents that an operator removed',
-  rejected: 'not readable, or not an aggregate report: plumbline document list --outcome rejected',
+  rejected: 'not readable, or not a report: plumbline document list --outcome rejected',
   ignored: 'something beside a report, such as the text of a mail',
 } as const satisfies Record<IngestedDocument['outcome'], string>;
 
@@ -51,7 +52,7 @@ export async function printAndEvaluate(
     const { outcome, report, refusal } = document;
     counts.documents += 1;
     counts[outcome] += 1;
-    if (outcome === 'stored' && report !== null) domainNames.add(report.policyPublished.domain);
+    if (outcome === 'stored' && report !== null) domainNames.add(domainOf(report));
     if (outcome === 'rejected' && rejected.length < MAX_SHOWN) rejected.push(document);
     if (refusal?.reason === 'unreadable') unreadable += 1;
     printAtOnce(document, options, toName);
@@ -119,11 +120,22 @@ function toOutput({ input, member, outcome, report, refusal }: IngestedDocument)
     reason: refusal?.reason ?? null,
     message: refusal?.message ?? null,
     where: refusal?.where ?? null,
-    domain: report?.policyPublished.domain ?? null,
+    domain: report && domainOf(report),
     report_id: report?.metadata.reportId ?? null,
-    record_count: report?.tally.recordCount ?? null,
-    total_messages: report?.tally.totalMessages ?? null,
-    aligned_messages: report?.tally.alignedMessages ?? null,
+    ...toCounts(report),
     warnings: report?.warnings.map(({ code }) => code) ?? [],
+  };
+}
+
+/** Those of the other kind are null. */
+function toCounts(report: Report | null) {
+  const tally = report === null || isTls(report) ? undefined : report.tally;
+  const sessions = report !== null && isTls(report) ? report.sessions : undefined;
+  return {
+    record_count: tally?.recordCount ?? null,
+    total_messages: tally?.totalMessages ?? null,
+    aligned_messages: tally?.alignedMessages ?? null,
+    successful_sessions: sessions?.successes ?? null,
+    failed_sessions: sessions?.failures ?? null,
   };
 }

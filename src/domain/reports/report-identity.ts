@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 import type { AggregateReport } from './aggregate-report.ts';
 import type { RecordText } from './largest-records.ts';
+import { domainOf, isTls, type Report } from './report.ts';
+import { toPayload } from './tls-content.ts';
+import type { TlsMetadata, TlsPolicy } from './tls-report.ts';
 
 type Parsed = Pick<AggregateReport, 'metadata' | 'policyPublished' | 'tally'>;
 
@@ -21,26 +24,37 @@ export function hashPayload(
   return hash('sha256', payload, 'hex').slice(0, HASH_CHARS);
 }
 
+/** The same of a TLS report, with its id: many say the same of another day. */
+export function hashTls(
+  { domain, metadata }: { readonly domain: string; readonly metadata: TlsMetadata },
+  policies: readonly TlsPolicy[],
+): string {
+  const { email, reportId, begin, end } = metadata;
+  const stated = [domain, toReporter(metadata), email, reportId, begin, end, toPayload(policies)];
+  return hash('sha256', JSON.stringify(stated), 'hex').slice(0, HASH_CHARS);
+}
+
+/** Who a TLS report is of: the organisation, or else the domain of its contact. */
+const toReporter = ({ orgName, email }: Pick<TlsMetadata, 'orgName' | 'email'>): string | null =>
+  (orgName ?? email?.slice(email.lastIndexOf('@') + 1))?.toLowerCase() ?? null;
+
 /**
  * What makes two documents the same report: domain, lower-case org_name, report_id, begin and end. A report without a
  * report_id is the same only as one that says the same.
  */
-function toReportIdentity(report: AggregateReport): string {
-  const { metadata, policyPublished, payloadSha256 } = report;
-  return JSON.stringify([
-    policyPublished.domain,
-    metadata.orgName?.toLowerCase() ?? null,
-    metadata.reportId ?? { payloadSha256 },
-    metadata.begin,
-    metadata.end,
-  ]);
+function toReportIdentity(report: Report): string {
+  const { metadata, payloadSha256 } = report;
+  const reporter = isTls(report) ? toReporter(metadata) : metadata.orgName?.toLowerCase();
+  const { reportId, begin, end } = metadata;
+  const identity = [domainOf(report), reporter ?? null, reportId ?? { payloadSha256 }, begin, end];
+  return JSON.stringify(isTls(report) ? ['tls', ...identity] : identity);
 }
 
 /**
  * The report's id: a UUID made from its identity by SHA-256 (RFC 9562, version 8). So one unique column holds
  * id and identity, and a report that is read again into another database keeps its id.
  */
-export function toReportId(report: AggregateReport): string {
+export function toReportId(report: Report): string {
   const bytes = hash('sha256', toReportIdentity(report), 'buffer');
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

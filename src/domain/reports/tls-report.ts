@@ -8,8 +8,20 @@ export interface TlsReport {
   /** Lower-case A-label without a trailing dot. */
   readonly domain: string;
   readonly metadata: TlsMetadata;
-  readonly policies: readonly TlsPolicy[];
+  readonly sessions: TlsSessions;
+  /** Its policies, packed (tls-content.ts). */
+  readonly content: Uint8Array;
   readonly warnings: readonly Warning[];
+  /** A hash of what it says, not of its bytes. */
+  readonly payloadSha256: string;
+}
+
+/** A session that two policies judged counts in both. */
+export interface TlsSessions {
+  readonly successes: number;
+  readonly failures: number;
+  /** How many entries say why sessions failed. */
+  readonly details: number;
 }
 
 export type TlsMetadata = Pick<ReportMetadata, 'orgName' | 'email' | 'reportId' | 'begin' | 'end'>;
@@ -78,8 +90,12 @@ export const TLS_KEYS = [
   'policies',
 ] as const;
 
-export function sumSessions(policies: readonly TlsPolicy[]) {
+export function sumSessions(policies: readonly TlsPolicy[]): TlsSessions {
   const sum = (toCount: (one: TlsPolicy) => number) =>
     policies.reduce((all, one) => all + toCount(one), 0);
-  return { successes: sum((one) => one.successes), failures: sum((one) => one.failures) };
+  return {
+    successes: sum((one) => one.successes),
+    failures: sum((one) => one.failures),
+    details: sum((one) => one.details.length),
+  };
 }

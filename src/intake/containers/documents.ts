@@ -5,7 +5,7 @@ import type { IntakeDocument } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
 import { WarningLog } from '../warnings.ts';
 import { type ContentFinding, REFUSALS, settle, toFinding } from './finding.ts';
-import { type Context, isEvident, toKept, toReport, toTlsFinding } from './found-text.ts';
+import { type Context, isEvident, toKept, toReport, toTlsReports } from './found-text.ts';
 import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
 import type { Member } from './member.ts';
@@ -99,7 +99,7 @@ async function* read(
     case 'xml':
       return yield await toReport(content, { head, start: 0 }, context);
     case 'json':
-      return yield await toTlsFinding(content, head, context);
+      return yield* toTlsReports(content, head, context);
     case 'gzip':
       return yield* open(gunzip(await holdArchive(), context), deeper(context));
     case 'zlib':

@@ -82,8 +82,7 @@ function summarise(
   const isExpected = nothings.some(
     (one) => one.isExpected || isReportName(one.member.at(-1) ?? ''),
   );
-  if (!isMail || !isExpected || refusals.some(({ message }) => OTHER_REPORT.test(message)))
-    return summary;
+  if (!isMail || !isExpected || refusals.includes(REFUSALS.failure_report)) return summary;
   const broken = loud.find((one) => one.broken)?.broken;
   return broken ?? new Refusal('none_found', `It looks like a report. ${summary.message}`);
 }
@@ -106,6 +105,3 @@ export const REFUSALS = {
   failure_report: new Refusal('not_aggregate', 'failure_report: about one message (ARF).'),
   other: new Refusal('no_report', 'This is neither XML nor JSON nor anything that could hold it.'),
 };
-
-/** Their mails have the same subjects and names. */
-const OTHER_REPORT = /^(?:failure|tls)_report:/;

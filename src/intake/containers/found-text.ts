@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { Refusal, type RefusalReason } from '../../domain/reports/refusal.ts';
+import { estimateStored } from '../budget.ts';
 import { type Content, skip } from '../content.ts';
 import { decodeUnicode } from '../document/xml-text.ts';
 import type { Kept } from '../intake-document.ts';
 import { readFeedback } from '../report/feedback.ts';
-import { describeTls, hasTlsKeys, readTls } from '../tls/read-tls.ts';
+import { hasTlsKeys, readTls } from '../tls/read-tls.ts';
 import { type ContentFinding, isReportName, REFUSALS, toNamedDomain } from './finding.ts';
 import type { Inherited } from './member.ts';
 import { Part } from './part.ts';
@@ -79,22 +80,26 @@ function toNothing(
   return { kind: 'nothing', member, isQuiet, isExpected, ...why };
 }
 
-/** A TLS report is read, so that people see what is in it or wrong with it; none is stored. */
-export async function toTlsFinding(
+/** Each TLS report of a text. All but the first have a place of their own, so that each goes without the others. */
+export async function* toTlsReports(
   content: Content,
   head: Uint8Array,
   context: Context,
-): Promise<ContentFinding> {
-  const { part, tlsDomain, budget } = context;
+): AsyncGenerator<ContentFinding> {
+  const { part, member, tlsDomain, budget } = context;
   const hint = tlsDomain ?? toNames(context).map(toNamedDomain).findLast(Boolean);
   try {
     const reports = await readTls(part?.watch(content) ?? content, { ...context, hint });
-    return toNothing(context, { refusal: new Refusal('not_aggregate', describeTls(reports)) });
+    for (const [i, report] of reports.entries()) {
+      budget.keep(estimateStored(report));
+      const { path, ...kept } = toKept(context);
+      yield { kind: 'report', member, report, ...kept, path: i === 0 ? path : `${path}+${i}` };
+    }
   } catch (error) {
     await part?.readOn();
     const isOther = error instanceof Refusal && OF_JSON.has(error.reason) && !budget.isSpent;
     if (!isOther || isEvident(head, context)) throw error;
-    return toNothing(context, { refusal: REFUSALS.broken, broken: error });
+    yield toNothing(context, { refusal: REFUSALS.broken, broken: error });
   }
 }
 

@@ -1,4 +1,5 @@
 import { parseEnvelope, toCut, type UploadOutcome } from '../../domain/incoming.ts';
+import { domainOf, isTls } from '../../domain/reports/report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
 import type { Done } from '../../store/inbox/results.ts';
@@ -49,8 +50,9 @@ export class MailReading {
     return {
       file: toCut(member.join(' > ')),
       outcome: this.#isOwn(outcome) ? 'stored' : outcome,
-      domain: report?.policyPublished.domain,
-      reportId: report === null ? undefined : toReportId(report),
+      domain: report === null ? undefined : domainOf(report),
+      // A report about TLS has no page.
+      reportId: report === null || isTls(report) ? undefined : toReportId(report),
       message: refusal === null ? undefined : toCut(refusal.message),
     };
   }
@@ -66,8 +68,8 @@ export class MailReading {
   }
 
   #addName({ outcome, report }: IngestedDocument): void {
-    const name = report?.policyPublished.domain;
-    if (name === undefined) return;
+    if (report === null) return;
+    const name = domainOf(report);
     const isAgain = this.#isOwn(outcome);
     if (outcome === 'stored' || isAgain) this.names.stored.add(name);
     const isUnclaimed = outcome === 'unclaimed' || isAgain;

@@ -1,6 +1,5 @@
-import { secondsToInstant, toDay } from '../../domain/instant.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import { sumSessions, TLS_KEYS, type TlsReport } from '../../domain/reports/tls-report.ts';
+import { TLS_KEYS, type TlsReport } from '../../domain/reports/tls-report.ts';
 import type { Budget } from '../budget.ts';
 import { type Content, collect } from '../content.ts';
 import { type Json, type JsonObject, readJson } from '../document/json.ts';
@@ -64,16 +63,3 @@ async function decode(
   if (text.includes('\uFFFD')) log.add('unreadable_characters');
   return text;
 }
-
-/** What people are told of it. */
-export function describeTls(reports: readonly TlsReport[]): string {
-  const texts = reports.slice(0, MAX_TOLD).map(({ domain, metadata, policies }) => {
-    const { successes, failures } = sumSessions(policies);
-    const who = metadata.orgName ?? metadata.email ?? 'an unnamed reporter';
-    const day = toDay(secondsToInstant(metadata.begin));
-    return `${domain}, ${day}, by ${who}: ${successes} sessions with TLS as asked, ${failures} without`;
-  });
-  return `tls_report: about TLS connections (TLS-RPT), and not stored. ${texts.join('; ')}.`;
-}
-
-const MAX_TOLD = 3;

@@ -1,6 +1,8 @@
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
+import { hashTls } from '../../domain/reports/report-identity.ts';
+import { packTls } from '../../domain/reports/tls-content.ts';
 import {
   sumSessions,
   type TlsMetadata,
@@ -78,14 +80,18 @@ function toReport(domain: string, { metadata, stated, log: inherited }: Parts): 
     if (domain === undefined) log.add('missing_policy_domain');
     return toPolicy(entry, domain ?? null, log);
   });
-  const { successes, failures } = sumSessions(policies);
+  const sums = sumSessions(policies);
   const details = policies.flatMap((one) => one.details);
   const detailed = details.reduce((all, { sessions }) => all + sessions, 0);
-  if (Math.max(successes + failures, detailed) > MAX_REPORT_MESSAGES) {
+  if (Math.max(sums.successes + sums.failures, detailed) > MAX_REPORT_MESSAGES) {
     const message = `The report counts more than ${MAX_REPORT_MESSAGES} sessions.`;
     throw new Refusal('count_too_large', message);
   }
-  return { domain, metadata, policies: cut(policies, log), warnings: log.toList() };
+  const kept = cut(policies, log);
+  const sessions = { ...sums, details: details.length };
+  const payloadSha256 = hashTls({ domain, metadata }, kept);
+  const content = packTls(kept);
+  return { domain, metadata, sessions, content, warnings: log.toList(), payloadSha256 };
 }
 
 /** Of more failures than are kept the largest are; the policies' sums are of all. */

@@ -2,6 +2,7 @@ import type { Receipts } from '../../domain/alerts/reports-missing.ts';
 import { addDays, type Instant, toDay } from '../../domain/instant.ts';
 import { isInView, type View } from '../../domain/reports/authentication.ts';
 import { sortFirst } from '../../domain/sort.ts';
+import { IS_DMARC } from '../days/believed.ts';
 import { ORDER_OF_ARRIVAL } from '../days/views.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
@@ -64,6 +65,7 @@ export const newestReports = prepareQuery(
       .select(['received_at', 'authenticated', `${ORDER_OF_ARRIVAL} as place`])
       .where('domain_id', '=', param('domainId'))
       .where(ORDER_OF_ARRIVAL, '<', param('before'))
+      .where(IS_DMARC)
       .orderBy(ORDER_OF_ARRIVAL, 'desc')
       .limit(REPORTS_AT_ONCE),
 );

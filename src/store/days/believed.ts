@@ -96,6 +96,9 @@ export function dataDaysOf(db: Kysely<Tables>, view: Expression<View>) {
   ] as const;
 }
 
+/** Whether a report is one that lists, heads and days are of, in a query of reports: not one about TLS. */
+export const IS_DMARC = sql<SqlBool>`report.kind is null`;
+
 /** The belief of a report, in a query of reports: what `toBelief` finds. */
 export const BELIEF = sql<Belief>`case when authenticated = 'disputed' then 'disputed'
   when authenticated = '' or authenticated like 'new %' then 'other' else 'established' end`;

@@ -4,7 +4,7 @@ import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
 import { toReader } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
-import { BELIEF } from './believed.ts';
+import { BELIEF, IS_DMARC } from './believed.ts';
 import type { DomainDay } from './day-sources.ts';
 import { planStatedPolicy } from './stated-policy.ts';
 import { toBounds } from './views.ts';
@@ -95,5 +95,6 @@ async function countDay(tx: Tx, { domainId, day, belief }: DomainDay) {
     .where('begin_date', '>=', first)
     .where('begin_date', '<=', last)
     .where(BELIEF, '=', belief)
+    .where(IS_DMARC)
     .executeTakeFirstOrThrow();
 }

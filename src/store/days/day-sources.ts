@@ -18,7 +18,7 @@ import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { lockDomain } from '../lists/heads.ts';
-import { BELIEF, DAYS_VERSION, type DaysQuery, selectDays } from './believed.ts';
+import { BELIEF, DAYS_VERSION, type DaysQuery, IS_DMARC, selectDays } from './believed.ts';
 import { toBounds } from './views.ts';
 
 /*
@@ -127,6 +127,7 @@ const largestOf = prepareQuery(
       .where('begin_date', '>=', param('first'))
       .where('begin_date', '<=', param('last'))
       .where(BELIEF, '=', param('belief'))
+      .where(IS_DMARC)
       .orderBy('total_messages', 'desc')
       .orderBy('seq')
       .limit(MAX_RECORDS),

@@ -6,7 +6,7 @@ import { findContent } from '../../domain/reports/report-content.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
-import { BELIEF, isInView } from './believed.ts';
+import { BELIEF, IS_DMARC, isInView } from './believed.ts';
 import type { DomainDay } from './day-sources.ts';
 import { ORDER_OF_ARRIVAL, toBounds } from './views.ts';
 
@@ -38,6 +38,7 @@ const lastReports = prepareQuery((db, param: Param<LastQuery>) => {
     .where('domain_id', '=', param('domainId'))
     .where('begin_date', '>=', param('first'))
     .where('begin_date', '<=', param('last'))
+    .where(IS_DMARC)
     // A sum keeps the index of days in use: by the column alone, the newest reports of all days would be read.
     .orderBy(sql`${sql.ref(ORDER_OF_ARRIVAL)} + 0`, 'desc');
   const latest = reports.select('seq').where(BELIEF, '=', param('belief')).limit(param('limit'));

@@ -1,6 +1,6 @@
 import type { Day, Instant } from '../../domain/instant.ts';
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
+import type { Report } from '../../domain/reports/report.ts';
 import type { Db, Queries } from '../engine/database.ts';
 import { type BoundQuery, type Param, prepareQuery } from '../engine/prepared.ts';
 import type { NoteGone } from '../work/gone.ts';
@@ -15,7 +15,7 @@ type NewRejection = Pick<Refusal, 'reason' | 'message' | 'where'> & {
 /** What a document changes that was stored; nothing for one of which no row is kept. */
 export function toRejectionChange(
   stored: StoredDocument | undefined,
-  content: AggregateReport | Refusal | undefined,
+  content: Report | Refusal | undefined,
 ): BoundQuery<unknown>[] {
   if (stored === undefined) return [];
   const { seq: documentSeq, isKnown } = stored;

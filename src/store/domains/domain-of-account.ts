@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { View } from '../../domain/reports/authentication.ts';
-import { BELIEF, isInView } from '../days/believed.ts';
+import { BELIEF, IS_DMARC, isInView } from '../days/believed.ts';
 import { planNewestDay, toBounds } from '../days/views.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
@@ -22,6 +22,7 @@ const newestReport = prepareQuery(
       .where('begin_date', '>=', param('first'))
       .where('begin_date', '<=', param('last'))
       .where(isInView(param('view'), BELIEF))
+      .where(IS_DMARC)
       .orderBy('begin_date', 'desc')
       .orderBy('seq', 'desc')
       .limit(1),

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { remember } from '../../domain/remember.ts';
 import { findContent } from '../../domain/reports/report-content.ts';
+import { findPolicies } from '../../domain/reports/tls-content.ts';
 import { type Param, prepareQuery, type Value } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Store } from '../engine/store.ts';
@@ -168,7 +169,11 @@ function toJson({ table, without = [] }: Node, row: ExportedRow): object {
       if (!(value instanceof Uint8Array)) return [name, value];
       const isRecords = name === 'content' && (table === 'report' || table === 'conflict');
       // Damaged content is given as it is.
-      return [name, (isRecords && findContent(value)) || Buffer.from(value).toString('base64')];
+      return [
+        name,
+        (isRecords && (findContent(value) ?? findPolicies(value))) ||
+          Buffer.from(value).toString('base64'),
+      ];
     }),
   );
 }

@@ -73,6 +73,7 @@ export const REPORTS = {
       end_date: instant(),
       received_at: instant(),
       document_seq: count(),
+      /** Of a TLS report its sessions, those with TLS as asked, and its failures as records. */
       total_messages: count(),
       aligned_messages: count(),
       dkim_aligned: count(),
@@ -103,6 +104,8 @@ export const REPORTS = {
       reporter_org: orNull(text()),
       reporter_email: orNull(text()),
       report_id: orNull(text()),
+      /** null: an aggregate report of DMARC. Lists and figures of those have no others. */
+      kind: orNull(text<'tls'>()),
       /** What its mail proved: domain/reports/authentication.ts. */
       authenticated: orNull(text()),
       /** JSON: a list of `Warning`. */

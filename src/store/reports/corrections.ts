@@ -1,6 +1,7 @@
+import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import { unpackContent } from '../../domain/reports/report-content.ts';
+import { findContent } from '../../domain/reports/report-content.ts';
 import { deleteOriginals } from '../documents/originals.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { type ConflictRow, selectConflicts, toContent, toReport } from './conflicts.ts';
@@ -56,11 +57,20 @@ async function replaceReport(
   tx: Tx,
   { report, next: row, now }: Pick<Exchange, 'report' | 'now'> & { readonly next: NewRow },
 ): Promise<void> {
-  const { policyPublished } = unpackContent(row.content);
+  const { name } = await tx
+    .selectFrom('domain')
+    .select('name')
+    .where('id', '=', report.domain_id)
+    .executeTakeFirstOrThrow();
+  const stated = findContent(row.content)?.policyPublished;
   await deleteReports(tx, report.domain_id, [report]);
-  const domain = await findOrInsertDomain(tx, policyPublished.domain, now);
+  const domain = await findOrInsertDomain(tx, name, now);
   const revision = report.revision + 1;
-  await storeReports(tx, [{ domain, row, policyPublished, revision }], now);
+  await storeReports(
+    tx,
+    [{ domain, row, policy: stated ? toPolicyTags(stated) : null, revision }],
+    now,
+  );
   await correctLastReport(tx, domain.id, [report]);
 }
 

@@ -1,6 +1,6 @@
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
+import type { Report } from '../../domain/reports/report.ts';
 import { PART_BYTES } from '../documents/document-rows.ts';
 
 /** Documents, and bytes of their originals and contents, that the same statements store. After them, the time limit is checked. */
@@ -9,7 +9,7 @@ const GROUP_BYTES = 1024 * 1024;
 
 interface GroupedDocument {
   readonly original: Original | null;
-  readonly content: AggregateReport | Refusal;
+  readonly content: Report | Refusal;
 }
 
 /** The first documents, at least one. */

@@ -3,7 +3,7 @@ import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { touchDays } from '../lists/heads.ts';
 import { IS_NEW } from './index-conditions.ts';
-import { placeOf, type ReportRow } from './report-row.ts';
+import { ofDmarc, placeOf, type ReportRow } from './report-row.ts';
 
 /*
  * A reporter's reports about a domain stop being new with its first one as an established reporter, in the same transaction.
@@ -17,7 +17,7 @@ const REPORTS_AT_ONCE = 500;
 export async function establishReporter(tx: Tx, domainId: string, reporter: string): Promise<void> {
   const found = await tx
     .selectFrom('report')
-    .select(['domain_id', 'begin_date', 'seq', 'authenticated'])
+    .select(['domain_id', 'begin_date', 'seq', 'authenticated', 'kind'])
     .where('domain_id', '=', domainId)
     .where('authenticated', '=', `${NEW}${reporter}`)
     .where(IS_NEW)
@@ -27,7 +27,7 @@ export async function establishReporter(tx: Tx, domainId: string, reporter: stri
   if (found.length > 0) await believe(tx, found, reporter);
 }
 
-type Sent = Pick<ReportRow, 'domain_id' | 'begin_date' | 'seq' | 'authenticated'>;
+type Sent = Pick<ReportRow, 'domain_id' | 'begin_date' | 'seq' | 'authenticated' | 'kind'>;
 
 /** The sender of reports of one domain, which is locked, became known better. Days show the difference, no list of reports does. */
 export async function believe(tx: Tx, reports: readonly Sent[], authenticated: string | null) {
@@ -36,7 +36,8 @@ export async function believe(tx: Tx, reports: readonly Sent[], authenticated: s
   // The whole key (decision 90).
   const rows = tx.updateTable('report').set({ authenticated }).where('domain_id', '=', domainId);
   await rows.where('begin_date', 'in', begins).where('seq', 'in', seqs).execute();
-  const after = reports.map((row) => placeOf({ ...row, authenticated }));
-  await recountDays(tx, [...reports.map(placeOf), ...after]);
+  const counted = ofDmarc(reports);
+  const after = counted.map((row) => placeOf({ ...row, authenticated }));
+  await recountDays(tx, [...counted.map(placeOf), ...after]);
   await touchDays(tx, domainId);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
+import { IS_DMARC } from '../days/believed.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
@@ -99,6 +100,7 @@ async function listNext(
     .selectFrom('report')
     .select(['seq', 'begin_date', 'account_seq', 'number', 'reporter', 'reporter_host'])
     .where('domain_id', '=', domainId)
+    .where(IS_DMARC)
     .where('seq', '>=', from)
     .orderBy('seq')
     .limit(atOnce)

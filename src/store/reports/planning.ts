@@ -1,7 +1,9 @@
+import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { AggregateReport, Warning } from '../../domain/reports/aggregate-report.ts';
+import type { Warning } from '../../domain/reports/aggregate-report.ts';
 import { toTrust } from '../../domain/reports/authentication.ts';
+import { domainOf, isTls, type Report } from '../../domain/reports/report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { WarningCode } from '../../domain/reports/warning-texts.ts';
 import { type DocumentPlace, toInputHash } from '../documents/document-rows.ts';
@@ -31,13 +33,15 @@ export interface PlannedReport {
 }
 
 export interface ArrivingReport {
-  readonly report: AggregateReport;
+  readonly report: Report;
   /** What is stored of its sender. */
   readonly authenticated: string | null;
   readonly place: Pick<DocumentPlace, 'input' | 'path'>;
 }
 
-export interface NewContent extends Pick<AggregateReport, 'policyPublished'> {
+export interface NewContent {
+  /** What it states, as tags of a DMARC record; null when that is nothing. */
+  readonly policy: string | null;
   readonly domain: ReportedDomain;
   readonly row: Omit<NewRow, 'document_seq' | 'received_at' | 'authenticated'>;
 }
@@ -80,7 +84,7 @@ export class Planning {
     const all = reports.map((one) => ({ ...one, id: toReportId(one.report) }));
     const removed = await listRemoved(tx, all);
     const kept = all.filter((one) => !removed.has(toKey(one)));
-    await this.#insertDomains(tx, new Set(kept.map(({ report }) => report.policyPublished.domain)));
+    await this.#insertDomains(tx, new Set(kept.map(({ report }) => domainOf(report))));
     const contents = new Map(kept.map((one) => [one, this.#toContent(one)]));
     await this.#findStored(tx, [...contents.values()]);
     const planned: PlannedReport[] = [];
@@ -99,11 +103,12 @@ export class Planning {
   }
 
   #toContent({ report, id }: IdentifiedReport): NewContent {
-    const { policyPublished, payloadSha256 } = report;
-    const domain = this.#domains.get(policyPublished.domain) as ReportedDomain;
+    const { payloadSha256 } = report;
+    const domain = this.#domains.get(domainOf(report)) as ReportedDomain;
     const payload = { payload_sha256: toBytes(payloadSha256) };
     const row = { id, domain_id: domain.id, ...payload, ...toParsedRow(report) };
-    return { domain, row, policyPublished };
+    const policy = isTls(report) ? null : toPolicyTags(report.policyPublished);
+    return { domain, row, policy };
   }
 
   async #findStored(tx: Tx, contents: readonly NewContent[]): Promise<void> {
@@ -155,7 +160,7 @@ const REMOVED: PlannedReport = { outcome: 'removed' };
  * Whether one of its identity is stored. Outside a transaction: another process may remove the report, or store it,
  * before one begins.
  */
-export async function isStored(db: Queries, report: AggregateReport): Promise<boolean> {
+export async function isStored(db: Queries, report: Report): Promise<boolean> {
   const stored = await db
     .selectFrom('report')
     .select('id')

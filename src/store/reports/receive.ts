@@ -1,8 +1,8 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
 import { toTrust } from '../../domain/reports/authentication.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
+import { domainOf, type Report } from '../../domain/reports/report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import {
   type DocumentPlace,
@@ -27,7 +27,7 @@ import { storeReports } from './storing.ts';
 export interface ReceivedDocument extends DocumentPlace, DocumentSender {
   /** null when it is too large to be kept, or stored already. */
   readonly original: Original | null;
-  readonly content: AggregateReport | Refusal;
+  readonly content: Report | Refusal;
 }
 
 export type Outcome = ReportOutcome | 'rejected';
@@ -130,7 +130,7 @@ function takeBatch(documents: readonly ReceivedDocument[]): readonly ReceivedDoc
 
 /** Empty when there is no report. */
 const toDomain = ({ content }: ReceivedDocument): string =>
-  isRefusal(content) ? '' : content.policyPublished.domain;
+  isRefusal(content) ? '' : domainOf(content);
 
 /** Stores the parts of large originals, except those of duplicates and conflicts. */
 async function prepareAll(
@@ -237,5 +237,4 @@ async function planAll(
   return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));
 }
 
-const isRefusal = (content: AggregateReport | Refusal): content is Refusal =>
-  content instanceof Refusal;
+const isRefusal = (content: Report | Refusal): content is Refusal => content instanceof Refusal;

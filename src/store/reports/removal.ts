@@ -1,11 +1,12 @@
 import type { Instant } from '../../domain/instant.ts';
+import { IS_DMARC } from '../days/believed.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
 import { tellOfChanges } from '../events/events.ts';
 import { takeNumbers } from '../lists/changes.ts';
 import { newVersion, touchDomainList } from '../lists/heads.ts';
 import { takeFromLists } from './account-lists.ts';
-import { placeOf, type ReportRow } from './report-row.ts';
+import { ofDmarc, placeOf, type ReportRow } from './report-row.ts';
 
 /**
  * Deletes reports of a locked domain. Their conflicts and documents are the caller's to delete or to keep, and so is the
@@ -20,23 +21,27 @@ export async function deleteReports(
   // The whole key (decision 90).
   const rows = tx.deleteFrom('report').where('domain_id', '=', domainId);
   await rows.where('begin_date', 'in', begins).where('seq', 'in', seqs).execute();
-  await recountDays(tx, reports.map(placeOf));
+  const listed = ofDmarc(reports);
+  if (listed.length === 0) return;
+  await recountDays(tx, listed.map(placeOf));
   await tx
     .updateTable('domain')
     .set((eb) => ({
-      reports_total: eb('reports_total', '-', reports.length),
+      reports_total: eb('reports_total', '-', listed.length),
       reports_version: newVersion(),
     }))
     .where('id', '=', domainId)
     .execute();
-  await takeFromLists(tx, reports);
+  await takeFromLists(tx, listed);
 }
 
 /**
  * After reports of one domain were deleted for another reason than their age: who follows the account is told, and who
  * follows the domain's list begins again.
  */
-export async function noteRemovals(tx: Tx, reports: readonly ReportRow[], at: Instant) {
+export async function noteRemovals(tx: Tx, removedRows: readonly ReportRow[], at: Instant) {
+  const reports = ofDmarc(removedRows);
+  if (reports.length === 0) return;
   const [domainId = ''] = reports.map(({ domain_id }) => domain_id);
   const domain = tx.selectFrom('domain').select('account_id').where('id', '=', domainId);
   const { account_id: accountId } = await domain.executeTakeFirstOrThrow();
@@ -77,6 +82,7 @@ async function findLastReceived(tx: Tx, domainId: string): Promise<Instant | nul
     .selectFrom('report')
     .select('received_at')
     .where('domain_id', '=', domainId)
+    .where(IS_DMARC)
     .orderBy('seq', 'desc')
     .limit(LOOKED_AT)
     .as('latest');

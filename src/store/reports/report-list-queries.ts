@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Day, Instant } from '../../domain/instant.ts';
+import { IS_DMARC } from '../days/believed.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { contains } from '../lists/search.ts';
 import type { Tables } from '../tables.ts';
@@ -81,6 +82,7 @@ function selectBetween<P extends Bounds>(
   return db
     .selectFrom('report')
     .where('domain_id', '=', param('domainId'))
+    .where(IS_DMARC)
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('begin_date', 'seq'), '>', tuple(param('sinceBegin'), param('sinceSeq'))),
     )

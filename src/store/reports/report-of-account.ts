@@ -1,5 +1,6 @@
 import { type InferResult, sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
+import { IS_DMARC } from '../days/believed.ts';
 import type { Queries } from '../engine/database.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
@@ -24,7 +25,7 @@ export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
       'end_date',
     ])
     .select(['record_count', 'total_messages', 'aligned_messages', 'warnings'])
-    .select(['document_seq', 'payload_sha256', 'content', 'revision'])
+    .select(['document_seq', 'payload_sha256', 'content', 'revision', 'kind'])
     .select(VERSION.as('version'));
 }
 
@@ -36,6 +37,7 @@ const oneReport = prepareQuery((db, param: Param<ReportScope>) =>
   selectStoredReports(db)
     .where('report.domain_id', '=', param('domainId'))
     .where('report.id', '=', param('reportId'))
+    .where(IS_DMARC)
     .where('domain.account_id', '=', param('accountId')),
 );
 
@@ -54,6 +56,7 @@ export const reportVersion = prepareQuery((db, param: Param<ReportScope>) =>
     .select(VERSION.as('version'))
     .where('report.domain_id', '=', param('domainId'))
     .where('report.id', '=', param('reportId'))
+    .where(IS_DMARC)
     .where('domain.account_id', '=', param('accountId')),
 );
 

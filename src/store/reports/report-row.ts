@@ -1,34 +1,48 @@
 import type { Selectable } from 'kysely';
 import { secondsToInstant, toDay } from '../../domain/instant.ts';
-import type { AggregateReport } from '../../domain/reports/aggregate-report.ts';
+import type { ReportTally } from '../../domain/reports/aggregate-report.ts';
+import { EMPTY_TALLY } from '../../domain/reports/alignment.ts';
 import { toBelief } from '../../domain/reports/authentication.ts';
+import { isTls, type Report } from '../../domain/reports/report.ts';
 import { toReporterKeys } from '../../domain/reports/reporters.ts';
+import type { TlsSessions } from '../../domain/reports/tls-report.ts';
 import type { DomainDay } from '../days/day-sources.ts';
 import type { Tables } from '../tables.ts';
 
 /** The columns of a report that come from its document. */
 export type ParsedRow = ReturnType<typeof toParsedRow>;
 
-export function toParsedRow({ metadata, tally, warnings, content }: AggregateReport) {
+export function toParsedRow(report: Report) {
+  const { metadata, warnings, content } = report;
   return {
+    kind: isTls(report) ? ('tls' as const) : null,
     reporter_org: metadata.orgName,
     reporter_email: metadata.email,
     ...toReporterKeys(metadata),
     report_id: metadata.reportId,
     begin_date: secondsToInstant(metadata.begin),
     end_date: secondsToInstant(metadata.end),
-    record_count: tally.recordCount,
-    total_messages: tally.totalMessages,
-    aligned_messages: tally.alignedMessages,
-    dkim_aligned: tally.dkimAligned,
-    spf_aligned: tally.spfAligned,
-    quarantined: tally.quarantined,
-    rejected: tally.rejected,
-    otherwise: tally.otherwise,
+    ...toCounts(isTls(report) ? toTally(report.sessions) : report.tally),
     warnings: JSON.stringify(warnings),
     content,
   };
 }
+
+const toTally = ({ successes, failures, details }: TlsSessions): ReportTally => ({
+  ...EMPTY_TALLY,
+  ...{ recordCount: details, totalMessages: successes + failures, alignedMessages: successes },
+});
+
+const toCounts = (tally: ReportTally) => ({
+  record_count: tally.recordCount,
+  total_messages: tally.totalMessages,
+  aligned_messages: tally.alignedMessages,
+  dkim_aligned: tally.dkimAligned,
+  spf_aligned: tally.spfAligned,
+  quarantined: tally.quarantined,
+  rejected: tally.rejected,
+  otherwise: tally.otherwise,
+});
 
 /** All of them as one value, which a conflict has until it takes its report's place. */
 export function packRow({ content, ...columns }: ParsedRow): string {
@@ -49,6 +63,10 @@ export function toNewRow(report: ReportRow): NewRow {
   const { seq, account_seq, number, nonce, revision, ...row } = report;
   return row;
 }
+
+/** Those that lists, heads and days are of. */
+export const ofDmarc = <Row extends Pick<ReportRow, 'kind'>>(reports: readonly Row[]) =>
+  reports.filter(({ kind }) => kind === null);
 
 type Placed = Pick<ReportRow, 'domain_id' | 'begin_date' | 'authenticated'>;
 

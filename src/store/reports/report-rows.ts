@@ -19,6 +19,7 @@ const COLUMNS = [
   'reporter',
   'reporter_host',
   'report_id',
+  'kind',
   'authenticated',
   'begin_date',
   'end_date',

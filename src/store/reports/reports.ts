@@ -1,6 +1,7 @@
 import { expressionBuilder, type Kysely, sql } from 'kysely';
 import { BEGIN_OF_TIME, type Day, END_OF_TIME, toDay } from '../../domain/instant.ts';
 import { toReporterKey } from '../../domain/reports/reporters.ts';
+import { IS_DMARC } from '../days/believed.ts';
 import { dialectOf, type JsonRow } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Filters, Owner, Scope, Wanted } from '../lists/declaration.ts';
@@ -70,7 +71,7 @@ const open = declareList({
 function ofDomain(own: Omit<ReportScope, 'isOwn' | 'version' | 'days'>): ReportScope {
   return {
     ...own,
-    isOwn: (owner) => sql`report.domain_id = ${owner}`,
+    isOwn: (owner) => sql`(report.domain_id = ${owner} and ${IS_DMARC})`,
     version: 'domain.reports_version',
     days: ({ domainId = '' }: Owner, { reporter, ...days }) =>
       reporter === undefined ? reportDaysOf(domainId, toDays(days)) : undefined,
@@ -109,7 +110,8 @@ function selectHead<P extends DomainOfAccount>(db: Kysely<Tables>, param: Param<
         .coalesce(
           selectFrom('report')
             .select(({ fn }) => fn.max('seq').as('seq'))
-            .whereRef('domain_id', '=', 'domain.id'),
+            .whereRef('domain_id', '=', 'domain.id')
+            .where(IS_DMARC),
           sql.lit(0),
         )
         .as('key'),

@@ -1,6 +1,4 @@
-import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { PolicyPublished } from '../../domain/reports/aggregate-report.ts';
 import { addSafely } from '../../domain/safe-sum.ts';
 import { addToDays, countEach } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
@@ -18,7 +16,8 @@ export interface NewReport {
   /** Locked. */
   readonly domain: ReportedDomain;
   readonly row: NewRow;
-  readonly policyPublished: PolicyPublished;
+  /** What it states, as tags of a DMARC record; null when that is nothing. */
+  readonly policy: string | null;
   /** Of one that takes the place of another content. */
   readonly revision?: number;
 }
@@ -34,14 +33,15 @@ export async function storeReports(
 ): Promise<void> {
   if (reports.length === 0) return;
   const nonce = newNonce();
-  const byDomain = [...Map.groupBy(reports, ({ domain }) => domain).entries()];
+  const listed = reports.filter(({ row }) => row.kind === null);
+  const byDomain = [...Map.groupBy(listed, ({ domain }) => domain).entries()];
   await runAllPrepared(tx, byDomain.map(toHeadUpdate));
   const places = await addToLists(tx, toArrived(byDomain), { nonce, at });
   const rows = reports.map(({ row, revision = 1 }) => {
     const { account_seq = null, number = null } = places.get(row) ?? {};
     return { ...row, account_seq, number, nonce, revision };
   });
-  const queries = [...reportInserts(rows), ...toDays(reports)];
+  const queries = [...reportInserts(rows), ...toDays(listed)];
   // Days have no rows.
   const inserted = (await runAllPrepared<unknown>(tx, queries)).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
@@ -63,7 +63,7 @@ function toDays(reports: readonly NewReport[]) {
         ...placeOf(row),
         reports: some.length,
         ...countEach((column) => some.reduce((all, { row }) => addSafely(all, row[column]), 0)),
-        policy: some.map((one) => toPolicyTags(one.policyPublished)).findLast(Boolean) ?? null,
+        policy: some.map((one) => one.policy).findLast(Boolean) ?? null,
       };
     }),
   );

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { BELIEF } from '../days/believed.ts';
+import { BELIEF, IS_DMARC } from '../days/believed.ts';
 import { DAY_COUNTS } from '../days/day-counts.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { sumOf } from '../engine/sums.ts';
@@ -76,10 +76,10 @@ export const OF_DOMAIN: readonly Figure[] = [
     stored: ({ id }) => sql`select null as at, reports_total, last_report_at, alerts_total,
       case when listing_from is null then 1 else 0 end as is_listed from domain where id = ${id}`,
     right: ({ id }) => sql`select null as at,
-      (select count(*) from report where domain_id = ${id}) as reports_total,
-      (select max(received_at) from report where domain_id = ${id}) as last_report_at,
+      (select count(*) from report where domain_id = ${id} and ${IS_DMARC}) as reports_total,
+      (select max(received_at) from report where domain_id = ${id} and ${IS_DMARC}) as last_report_at,
       (select count(*) from alert where domain_id = ${id}) as alerts_total,
-      case when listing_from is null and not exists (select 1 from report where domain_id = ${id}
+      case when listing_from is null and not exists (select 1 from report where domain_id = ${id} and ${IS_DMARC}
         and account_seq is distinct from case when domain.status = 'active'
           then (select seq from account where account.id = domain.account_id) end)
         then 1 else 0 end as is_listed
@@ -90,7 +90,7 @@ export const OF_DOMAIN: readonly Figure[] = [
       sql`select day || ' ' || belief as at, reports, ${sql.join(NAMES.map((name) => sql.ref(name)))} from domain_day where domain_id = ${id}`,
     right: ({ id }) => sql`select date(begin_date) || ' ' || ${BELIEF} as at, count(*) as reports,
       ${sql.join(NAMES.map((name) => sql`${sumOf(DAY_COUNTS[name])} as ${sql.ref(name)}`))}
-      from report where domain_id = ${id} group by 1`,
+      from report where domain_id = ${id} and ${IS_DMARC} group by 1`,
   }),
   daysOf(
     'alerts',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadOrganizationalDomains } from '../../../src/domain/dns/organizational-domain.ts';
+import { isTls } from '../../../src/domain/reports/report.ts';
 import { unpackContent } from '../../../src/domain/reports/report-content.ts';
 import { parsePattern } from '../../../src/domain/reports/source-pattern.ts';
 import { createNamer } from '../../../src/domain/senders/service-name.ts';
@@ -93,7 +94,7 @@ async function* readSamples() {
     if (sample.expect === 'reject' || read.has(sample.payload_sha256)) continue;
     read.add(sample.payload_sha256);
     for (const document of await readAll(openSample(sample)))
-      if (document.kind === 'report') yield document.report;
+      if (document.kind === 'report' && !isTls(document.report)) yield document.report;
   }
 }
 

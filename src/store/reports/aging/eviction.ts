@@ -53,7 +53,7 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<Amount>
 
 /** Its last report has gone, and its days with it; its alerts, too. */
 export async function deleteDomain(tx: Tx, id: string): Promise<void> {
-  for (const table of ['dns_record', 'source_name', 'source_mark'] as const)
+  for (const table of ['domain_day', 'dns_record', 'source_name', 'source_mark'] as const)
     await tx.deleteFrom(table).where('domain_id', '=', id).execute();
   await tx.deleteFrom('list_day').where('list_id', '=', alertList(id)).execute();
   await tx.deleteFrom('domain').where('id', '=', id).execute();

@@ -1,7 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { addDays, type Day, END_OF_TIME, toDay } from '../../../domain/instant.ts';
 import { pluralize } from '../../../domain/text.ts';
-import { recountDays } from '../../days/day-counts.ts';
 import { deleteDocuments } from '../../documents/originals.ts';
 import { measureReports, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
@@ -86,8 +85,10 @@ async function insertAged(
 export async function measurePrunable(db: Db, retention: Retention): Promise<Amount> {
   let [count, bytes] = [0, 0];
   for await (const { domainId, until } of listPrunable(db, retention)) {
-    const days = db.selectFrom('domain_day').where('domain_id', '=', domainId);
-    const old = days.select(({ fn }) => fn.sum('reports').as('reports')).where('day', '<=', until);
+    const stored = db.selectFrom('report').where('domain_id', '=', domainId);
+    const old = stored
+      .select(({ fn }) => fn.countAll().as('reports'))
+      .where('begin_date', '<=', `${until}T23:59:59Z`);
     const reports = Number((await old.executeTakeFirst())?.reports ?? 0);
     count += reports;
     bytes += reports * (await measureAverage(db, domainId));
@@ -107,8 +108,8 @@ async function measureAverage(db: Db, domainId: string): Promise<number> {
 async function* listPrunable(db: Db, { before }: Retention) {
   const until = addDays(before, -1);
   for await (const domainId of listDomainsWithReports(db)) {
-    const days = db.selectFrom('domain_day').select('day').where('domain_id', '=', domainId);
-    const old = days.where('day', '<=', until).limit(1);
+    const reports = db.selectFrom('report').select('seq').where('domain_id', '=', domainId);
+    const old = reports.where('begin_date', '<=', `${until}T23:59:59Z`).limit(1);
     if ((await old.executeTakeFirst()) !== undefined) yield { domainId, until };
   }
 }
@@ -119,7 +120,9 @@ export async function* listDomainsWithReports(db: Db): AsyncGenerator<string> {
     .selectFrom('domain')
     .select(['id', 'name'])
     .where('account_id', 'is not', null)
-    .where('reports_total', '>', 0);
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('report').select('seq').whereRef('domain_id', '=', 'domain.id')),
+    );
   for await (const { id } of readByName(domains)) yield id;
 }
 
@@ -142,22 +145,15 @@ export async function deleteOldest(
   until: Day = toDay(END_OF_TIME),
 ): Promise<Amount | undefined> {
   await lockDomain(tx, domainId);
-  const oldest = await tx
-    .selectFrom('domain_day')
-    .select(['day', 'belief'])
-    .where('domain_id', '=', domainId)
-    .orderBy('day')
-    .limit(1)
-    .executeTakeFirst();
-  if (oldest === undefined || oldest.day > until) return undefined;
+  const [oldest] = await selectOldest(tx, domainId).orderBy('begin_date').limit(1).execute();
+  const day = oldest && toDay(oldest.begin_date);
+  if (day === undefined || day > until) return undefined;
   const rows = await selectOldest(tx, domainId)
-    .where('begin_date', '>=', oldest.day)
-    .where('begin_date', '<=', `${oldest.day}T23:59:59Z`)
+    .where('begin_date', '>=', `${day}T00:00:00Z`)
+    .where('begin_date', '<=', `${day}T23:59:59Z`)
     .orderBy('begin_date')
     .orderBy('seq')
     .execute();
-  // A day that has lost its reports would be the oldest for ever.
-  if (rows.length === 0) await recountDays(tx, [{ domainId, ...oldest }]);
   return await deleteSome(tx, domainId, rows);
 }
 
