@@ -14,7 +14,7 @@ const SOURCES = [
   'scripts/docs/**/*',
   'scripts/contract/changelog.ts',
   'src/settings/frame/assets/icon.svg',
-  'src/settings/frame/assets/style/{palette,scale,base,brand,unseen}.css',
+  'src/settings/frame/assets/style/{palette,scale,base,brand,unseen,code}.css',
   'docs/pictures/overview-*.webp',
   'src/settings/frame/logo.ts',
   'src/domain/sandbox.ts',

@@ -30,7 +30,7 @@ const NOTICE = '/*! With MiniSearch, MIT licence, copyright Luca Ongaro. */';
 
 /** In the order in which they are joined into the one stylesheet. */
 const STYLE = [
-  ...['palette', 'scale', 'base', 'brand', 'unseen'].map(
+  ...['palette', 'scale', 'base', 'brand', 'unseen', 'code'].map(
     (name) => `../../src/settings/frame/assets/style/${name}.css`,
   ),
   ...['frame', 'search', 'words', 'samples', 'operations'].map(

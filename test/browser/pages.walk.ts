@@ -140,6 +140,7 @@ describe.each(LOOKS)('every page at $width pixels', (look) => {
     );
     expect(new Set(bottoms).size === 1).toBe(look.width > 1200);
     await visit('keys', KEYS);
+    await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Name').fill('New key');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /^Your new key/ }).waitFor();

@@ -87,6 +87,7 @@ describe.each([...LOOKS, WITHOUT_SCRIPTS])('people and the second factor at %j',
     await page.getByRole('status').getByText('is one of your domains now').waitFor();
     await check('added');
     await visit('list', '/settings/people');
+    await page.getByRole('button', { name: 'Invite a person' }).click();
     await page.getByLabel('E-mail').fill('new@example.com');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByRole('heading', { name: /^Give this link/ }).waitFor();

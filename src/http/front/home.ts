@@ -11,7 +11,7 @@ import { sendParts } from './texts.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../settings/frame/assets/${name}`, import.meta.url), 'utf8');
-const STYLE = ['palette', 'scale', 'base', 'brand', 'home']
+const STYLE = ['palette', 'scale', 'base', 'brand', 'code', 'home']
   .map((name) => read(`style/${name}.css`))
   .join('\n');
 const ICON = `data:image/svg+xml,${encodeURIComponent(read('icon.svg'))}`;
@@ -86,9 +86,9 @@ function renderTrial({ sandbox }: About) {
   const answer = JSON.stringify({ data: [item], total: 3 }, null, 2);
   return html`<section class="trial">
         <div><h2>Try it</h2><p>The sandbox has made-up data and a public key. It needs no account.</p></div>
-        <figure><figcaption>Request</figcaption><button type="button" hidden>Copy</button>
+        <figure class="code"><figcaption>Request<button type="button" hidden>Copy</button></figcaption>
           <pre tabindex="0"><code>curl -H "Authorization: Bearer ${sandbox.key}" \\
   "${sandbox.base_url}/v1/external/domains?limit=1"</code></pre></figure>
-        <figure><figcaption>Answer</figcaption><pre tabindex="0"><code>${answer}</code></pre></figure>
+        <figure class="code"><figcaption>Answer</figcaption><pre tabindex="0"><code>${answer}</code></pre></figure>
       </section>`;
 }

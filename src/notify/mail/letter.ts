@@ -46,20 +46,28 @@ function toText(block: Block): string {
 
 const toLine = (text: string): string => toSafeText(text, MAX_PARAGRAPH);
 
-/** Without these styles the letter reads in its order. Clients that know no dark mode show dark text on white. */
+/**
+ * The look of the pages (palette.css). Without these styles the letter reads in its order. Clients that know no dark mode show
+ * dark text on white.
+ */
 const STYLE = raw(`
 :root { color-scheme: light dark; }
-body { margin: 0; padding: 24px 16px; background: #fff; color: #1c2530;
-  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 600px; margin: 0 auto; overflow-wrap: anywhere; }
+body { margin: 0; padding: 24px 16px; background: #f6f7f9; color: #1c2430;
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", "Liberation Sans", sans-serif; }
+main { max-width: 600px; margin: 0 auto; padding: 16px 24px; overflow-wrap: anywhere;
+  background: #fff; border: 1px solid #dfe3ea; border-radius: 12px; }
+.brand { max-width: 650px; margin: 0 auto 12px; font-weight: 600; }
 h1 { font-size: 20px; line-height: 1.3; } h2 { font-size: 17px; margin: 28px 0 8px; }
-a { color: #0b57a4; } .button { display: inline-block; padding: 10px 16px; border: 1px solid #0b57a4; border-radius: 6px; }
-li { margin: 6px 0; }
-footer { margin-top: 32px; padding-top: 12px; border-top: 1px solid #c9d0d8; color: #4d5966; font-size: 14px; }
-footer p { margin: 4px 0; } footer .button { padding: 0; border: 0; }
+a { color: #0b6e63; } li { margin: 6px 0; }
+.button { display: inline-block; padding: 8px 16px; border-radius: 8px; background: #0b6e63; color: #fff;
+  font-weight: 600; text-decoration: none; }
+footer { margin-top: 32px; padding-top: 12px; border-top: 1px solid #dfe3ea; color: #566072; font-size: 14px; }
+footer p { margin: 4px 0; }
+footer .button { padding: 0; background: none; color: #0b6e63; font-weight: 400; text-decoration: underline; }
 @media (prefers-color-scheme: dark) {
-  body { background: #13171c; color: #e6eaee; } a, .button { color: #8ec5ff; border-color: #8ec5ff; }
-  footer { color: #a9b4bf; border-color: #3a444f; }
+  body { background: #11151b; color: #e6eaf0; } main { background: #181d25; border-color: #2b3340; }
+  a, footer .button { color: #5cc9b8; } .button { background: #5cc9b8; color: #06231f; }
+  footer { color: #a3adbd; border-color: #2b3340; } footer .button { background: none; }
 }
 `);
 
@@ -67,7 +75,7 @@ function renderPage({ subject, blocks }: Omit<Letter, 'reason'>, footer: readonl
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark"><title>${toSafeText(subject, MAX_SUBJECT)}</title>
-<style>${STYLE}</style></head><body><main>
+<style>${STYLE}</style></head><body><header class="brand">Plumbline</header><main>
 <h1>${toSafeText(subject, MAX_SUBJECT)}</h1>
 ${blocks.map(renderBlock)}
 <footer>${footer.map(renderBlock)}</footer>

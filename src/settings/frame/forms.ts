@@ -74,6 +74,14 @@ export function renderHiddenFields(fields: Readonly<Record<string, string>>): re
   );
 }
 
+/** A form behind a button, which needs no script. It is open where there is nothing yet, and where it was refused. */
+export function renderFolded(title: string, isOpen: boolean, form: Html): Html {
+  return html`<details class="folded" ${isOpen ? html`open` : ''}>
+    <summary role="button">${title}</summary>
+    <section class="card" aria-label="${title}">${form}</section>
+  </details>`;
+}
+
 interface Copyable {
   readonly id: string;
   readonly label: string;

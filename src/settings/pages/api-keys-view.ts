@@ -5,7 +5,13 @@ import type { Failure } from '../../domain/failure.ts';
 import { DAY_MS, later, toDay, toInstant } from '../../domain/instant.ts';
 import type { ApiKey } from '../../store/accounts/api-keys.ts';
 import { renderTable } from '../frame/elements.ts';
-import { renderCopyable, renderField, renderFormToken, renderOptions } from '../frame/forms.ts';
+import {
+  renderCopyable,
+  renderField,
+  renderFolded,
+  renderFormToken,
+  renderOptions,
+} from '../frame/forms.ts';
 import { type Html, renderTime } from '../frame/text.ts';
 import type { Visitor } from '../visitor.ts';
 
@@ -52,9 +58,7 @@ export function renderCreation(
       <p>${refusal.message}</p>
     </section>`;
   }
-  return html`<section class="card" aria-labelledby="create">
-    <h2 id="create">Create a key</h2>
-    <form method="post" action="${KEYS_PATH}" hx-post="${KEYS_PATH}" ${SWAP} autocomplete="off">
+  const form = html`<form method="post" action="${KEYS_PATH}" hx-post="${KEYS_PATH}" ${SWAP} autocomplete="off">
       ${renderFormToken(visitor)}
       ${renderField({
         id: 'name',
@@ -65,8 +69,8 @@ export function renderCreation(
       })}
       ${renderExpiry(refused, now)}
       <button>Create key</button>
-    </form>
-  </section>`;
+    </form>`;
+  return renderFolded('Create a key', keyCount === 0 || refused !== undefined, form);
 }
 
 const LENGTHS: Readonly<Record<(typeof EXPIRY_DAYS)[number], string>> = {

@@ -90,8 +90,8 @@ async function sendApiKeys(
     <p class="lead">Dashboards and scripts read this account’s domains, reports and alerts with a key. <a href="/docs/getting-started">How to begin</a>, also without a key, in the sandbox.</p>
     <div id="keys">
       ${created === undefined ? '' : renderCreated(created, baseUrlOf(deps, res.req))}
-      ${renderCreation(visitor, keys.length, { refused, now })}
       ${renderKeys(keys, visitor, now)}
+      ${renderCreation(visitor, keys.length, { refused, now })}
     </div>`;
   const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'API keys', current: 'api-keys', status, main, hasParts: true });

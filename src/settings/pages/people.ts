@@ -14,7 +14,7 @@ import {
 import { deletePerson, endSessionsOf, updateDisabled } from '../../store/people/person-changes.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { statusOf } from '../errors.ts';
-import { renderCopyable, renderFormToken } from '../frame/forms.ts';
+import { renderCopyable, renderFolded, renderFormToken } from '../frame/forms.ts';
 import { sendPage } from '../frame/page.ts';
 import { type Html, renderText } from '../frame/text.ts';
 import { baseUrlOf, idOf, readField } from '../request.ts';
@@ -107,8 +107,8 @@ async function sendPeople(
     <h1>People</h1>
     <p class="lead">Who can sign in and see this account. You are an owner: you invite people and disable them.</p>
     ${link === undefined ? '' : renderLink(deps, link.email, `${welcome}?link=${link.token}`)}
-    ${renderInvitation(deps, visitor, refused)}
     ${renderPeople(people, visitor, now)}
+    ${renderInvitation(deps, visitor, refused)}
     ${renderRequirement(visitor)}`;
   const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'People', current: 'people', status, main });
@@ -134,9 +134,7 @@ function renderInvitation(
   refused: RefusedInvitation | undefined,
 ): Html {
   const isWrong = refused !== undefined;
-  return html`<section class="card" aria-labelledby="invite">
-    <h2 id="invite">Invite a person</h2>
-    <form method="post" action="${PATH}" autocomplete="off">
+  const form = html`<form method="post" action="${PATH}" autocomplete="off">
       ${renderFormToken(visitor)}
       <label for="email">E-mail</label>
       <div class="beside">
@@ -148,8 +146,8 @@ function renderInvitation(
         refused?.failure.message ??
         `${mailServer ? 'This person gets a mail with a link to choose a password' : 'You get a link with which this person chooses a password'}. An invitation stays open until you withdraw it.`
       }</small>
-    </form>
-  </section>`;
+    </form>`;
+  return renderFolded('Invite a person', isWrong, form);
 }
 
 function renderRequirement(visitor: Visitor): Html {

@@ -57,7 +57,10 @@ function giveBack() {
     const field = document.querySelector(
       `main form[method=post] [name="${name}"]:not([type=hidden])`,
     );
-    if (field) field.value = text;
+    if (!field) continue;
+    field.value = text;
+    // The form may be behind its button.
+    field.closest('details')?.setAttribute('open', '');
   }
 }
 

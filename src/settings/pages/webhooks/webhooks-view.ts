@@ -11,7 +11,13 @@ import {
 import type { Delivery } from '../../../store/notify/deliveries.ts';
 import type { Webhook } from '../../../store/notify/webhooks.ts';
 import { renderTable } from '../../frame/elements.ts';
-import { renderCopyable, renderField, renderFormToken, renderOptions } from '../../frame/forms.ts';
+import {
+  renderCopyable,
+  renderField,
+  renderFolded,
+  renderFormToken,
+  renderOptions,
+} from '../../frame/forms.ts';
 import { type Html, renderTime } from '../../frame/text.ts';
 import type { Visitor } from '../../visitor.ts';
 
@@ -75,9 +81,7 @@ export function renderCreation(
     </section>`;
   const problemOf = (field: RefusedWebhook['field']) =>
     refused?.field === field ? refused.failure.message : undefined;
-  return html`<section class="card" aria-labelledby="create">
-    <h2 id="create">Add an endpoint</h2>
-    <form method="post" action="${WEBHOOKS_PATH}" autocomplete="off">
+  const form = html`<form method="post" action="${WEBHOOKS_PATH}" autocomplete="off">
       ${renderFormToken(visitor)}
       ${renderField({
         id: 'url',
@@ -97,8 +101,8 @@ export function renderCreation(
         problem: problemOf('description'),
       })}
       <button>Add endpoint</button>
-    </form>
-  </section>`;
+    </form>`;
+  return renderFolded('Add an endpoint', count === 0 || refused !== undefined, form);
 }
 
 function renderEvents(chosen: readonly WebhookEvent[], problem: string | undefined): Html {

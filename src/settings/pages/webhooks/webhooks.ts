@@ -76,8 +76,8 @@ async function sendWebhooks(
       <a href="/docs/webhooks">How to receive and verify deliveries</a></p>
     ${twice ? html`<p role="status">${twice}</p>` : ''}
     ${created === undefined ? '' : renderSecret(created)}
-    ${renderCreation(visitor, webhooks.length, refused)}
-    ${renderWebhooks(rows, now())}`;
+    ${renderWebhooks(rows, now())}
+    ${renderCreation(visitor, webhooks.length, refused)}`;
   const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'Webhooks', current: 'webhooks', status, main });
 }
