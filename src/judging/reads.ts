@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toDay, toInstant } from '../domain/instant.ts';
 import { storeSources } from '../store/days/day-sources.ts';
 import { createLanes } from '../store/engine/lanes.ts';
@@ -29,17 +30,27 @@ interface Clock {
 /** How long a read waits for those of its account, which run one at a time, so that those of others have their turns. */
 const WAIT_MS = 15_000;
 
-/** Reads whose answers do not wait until the days that they have counted are stored. */
+/** How long the next read of an account waits until what the one before has counted is stored. */
+const STORE_MS = 2_000;
+
+/**
+ * Reads whose answers do not wait until the days that they have counted are stored. The next one does, for a while: where the disk
+ * is slow, the days of many would fill the memory, and would be counted again.
+ */
 export function createDaysReads({ db, aside }: ReadingStore, { now, logError }: Clock): DaysReads {
   const inLane = createLanes(1, WAIT_MS);
-  const run = async (read: CountingRead<unknown, object>, query: Pick<ScopedQuery, 'scope'>) => {
+  const run = (read: CountingRead<unknown, object>, query: Pick<ScopedQuery, 'scope'>) => {
     const today = toDay(toInstant(now()));
-    const found = await inLane(query.scope.accountId, () =>
-      aside.run(import.meta.url, read, { ...query, today }),
-    );
-    if (found.counted !== undefined && found.counted.days.length > 0)
-      void storeSources(db, found.counted).catch(logError);
-    return found;
+    const answer = Promise.withResolvers<object>();
+    const reading = inLane(query.scope.accountId, async () => {
+      const found = await aside.run(import.meta.url, read, { ...query, today });
+      answer.resolve(found);
+      if (found.counted === undefined || found.counted.days.length === 0) return;
+      const storing = storeSources(db, found.counted).catch(logError);
+      await Promise.race([storing, sleep(STORE_MS, undefined, { ref: false })]);
+    });
+    reading.catch(answer.reject);
+    return answer.promise;
   };
   const reads = Object.entries(READS).map(([name, read]) => [
     name,

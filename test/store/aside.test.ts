@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDaysReads } from '../../src/judging/reads.ts';
 import type { ScopedQuery } from '../../src/judging/summed-range.ts';
@@ -68,6 +69,34 @@ describe('the thread of long reads', () => {
     await Promise.all([...many(), ...one()]);
     expect([...most.values()]).toEqual([1, 1]);
     expect(ended.indexOf('one')).toBeLessThan(5);
+  });
+
+  test('days that were counted waited in memory for a slow disk: the next read waits until they are stored', async () => {
+    const store = await aStoreWithThread();
+    const accountId = await aBareAccount(store.db);
+    const asked = [];
+    for (const name of ['a.example', 'b.example', 'c.example', 'd.example']) {
+      const { id: domainId } = await aDomain(store.db, accountId, { name });
+      const records = [aRecord({ sourceIp: '192.0.2.1', count: 5 })];
+      await receive(store.db, [
+        aReportOf(records, { domain: name, begin: '2026-03-10T00:00:00Z' }),
+      ]);
+      asked.push({ scope: { accountId, domainId }, range: RANGE, limit: 5, offset: 0 });
+    }
+    const writes = { all: 0, now: 0, most: 0 };
+    const write: typeof store.db.write = async (change) => {
+      writes.all += 1;
+      writes.now += 1;
+      writes.most = Math.max(writes.most, writes.now);
+      await sleep(100);
+      return await store.db.write(change).finally(() => (writes.now -= 1));
+    };
+    const slow = { ...store, db: { ...store.db, write } };
+    const logError = (error: unknown) => expect.fail(String(error));
+    const days = createDaysReads(slow, { now: () => new Date('2026-03-15'), logError });
+    await Promise.all(asked.map((query) => days.readSources(query)));
+    await expect.poll(() => [writes.all, writes.now]).toEqual([4, 0]);
+    expect(writes.most).toBe(1);
   });
 
   test('gives the items of a generator as they are asked for', async () => {

@@ -144,7 +144,7 @@ const contentsOf = prepareQuery((db, param: Param<{ domainId: string; seqs: stri
 );
 
 /** One transaction stores so many days, and writes some kilobytes for each. */
-const DAYS_AT_ONCE = 8;
+const DAYS_AT_ONCE = 32;
 
 /** Stores what was counted, unless the domain's reports have changed since. */
 export async function storeSources(
