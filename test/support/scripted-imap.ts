@@ -22,6 +22,8 @@ interface Script {
    * instead of OK.
    */
   readonly on?: (command: ImapCommand, socket: Socket) => string | undefined;
+  /** Mails whose text is NIL. */
+  readonly withoutText?: readonly number[];
   /** Commands on a connection, after which it is closed. */
   readonly commands?: number;
 }
@@ -125,7 +127,8 @@ export class ScriptedImap {
   #fetch(args: string, uids: readonly number[]): string[] {
     return uids.map((uid) => {
       const text = this.mails.get(uid) ?? '';
-      const body = `BODY[]<0> {${text.length}}\r\n${text}`;
+      const isNil = this.script.withoutText?.includes(uid);
+      const body = `BODY[]<0> ${isNil ? 'NIL' : `{${text.length}}\r\n${text}`}`;
       const more = args.includes('BODY') ? body : `RFC822.SIZE ${text.length}`;
       return `* ${this.#uids.indexOf(uid) + 1} FETCH (UID ${uid} ${more})`;
     });

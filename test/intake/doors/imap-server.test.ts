@@ -115,6 +115,37 @@ test('one mail that the server refuses to move does not keep the others', async 
   await expect.poll(() => inbox.notes.at(-1)).toBe(undefined);
 });
 
+test('a mail whose text is NIL was tried without end: it is given up, rejected and named, and later mails are read', async () => {
+  const server = await aScriptedImap({ withoutText: [2] });
+  server.add(4);
+  const { inbox, lines } = anImapDoor(optionsOfScripted(server));
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(3);
+  await expect.poll(() => server.folders.get('Rejected')).toHaveLength(1);
+  expect(inbox.mails.size).toBe(3);
+  expect(lines.join('\n')).toContain('Mail 2 of INBOX is given up and rejected');
+  await expect.poll(() => inbox.notes.at(-1)).toBe(undefined);
+  const alone = listPaths(server, 'UID FETCH').filter((args) => /^2 .*BODY/.test(args));
+  expect(alone).toHaveLength(3);
+});
+
+test('a server that throttled was waited for in silence: the door says what it waits for, and blames no mail', async () => {
+  let left = 8;
+  const server = await aScriptedImap({
+    on: ({ name, args }) => {
+      if (name !== 'UID FETCH' || !args.includes('BODY') || left === 0) return undefined;
+      left -= 1;
+      return 'BAD Request is throttled. Suggested Backoff Time: 92415 milliseconds';
+    },
+  });
+  server.add(1);
+  const { inbox, lines } = anImapDoor(optionsOfScripted(server, { limits: { maxPauseMs: 20 } }));
+  const told = 'The server throttles: it asks for a pause of 93 s, which is waited for.';
+  await expect.poll(() => inbox.notes[0]).toBe(told);
+  await expect.poll(() => server.folders.get('Processed')?.length).toBe(1);
+  expect(lines).toContain(`imap: ${told}`);
+  await expect.poll(() => inbox.notes.at(-1)).toBe(undefined);
+});
+
 test('mails are read when the server tells of a flag before it answers', async () => {
   const server = await aScriptedImap({
     on: ({ name }, socket) => {

@@ -105,8 +105,8 @@ describe('what is fetched by one command', () => {
   });
 
   test.each([
-    ['the server refuses five times', new MailFault('no'), 5],
-    ['loses the connection twenty times', new Error('lost'), 20],
+    ['the server refuses three times', new MailFault('no'), 3],
+    ['loses the connection twelve times', new Error('lost'), 12],
   ])('has no mail any more that %s', (_what, error, times) => {
     const fetches = new Fetches(limits);
     const [mail] = mailsOf(1);

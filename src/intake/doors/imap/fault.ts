@@ -28,6 +28,17 @@ export class StoreFault extends DoorFault {
   }
 }
 
+/** The server asks for a pause before the next command: no fault of the mail that was asked for. */
+export class ThrottleFault extends DoorFault {
+  readonly pauseMs: number;
+
+  constructor(pauseMs: number) {
+    const pause = `for a pause of ${Math.ceil(pauseMs / 1000)} s`;
+    super(`The server throttles: it asks ${pause}, which is waited for.`, { isLasting: true });
+    this.pauseMs = pauseMs;
+  }
+}
+
 /** The server refuses to move or flag mails. They can be read nevertheless. */
 export class FilingFault extends DoorFault {}
 
@@ -79,8 +90,9 @@ export function isAnswered(error: unknown): boolean {
   return error instanceof MailFault || (error as ImapError).responseStatus !== undefined;
 }
 
-/** The wait before the next try, after so many that failed one after the other. */
+/** The longest wait before the next try, after so many that failed one after the other. At least half of it is waited. */
 export function toRetryMs(fault: DoorFault, failures: number, limits: ImapLimits): number {
+  if (fault instanceof ThrottleFault) return Math.min(limits.maxPauseMs, 2 * fault.pauseMs);
   const firstMs = fault.isLasting ? limits.lastingRetryMs : limits.firstRetryMs;
   return Math.min(limits.maxRetryMs, firstMs * 2 ** Math.min(failures, 20));
 }

@@ -5,7 +5,7 @@ import { toSizeText } from '../../../domain/size.ts';
 import { inGroups } from '../in-groups.ts';
 import { type Checkpoint, parseCheckpoint, toCheckpointText } from './checkpoint.ts';
 import type { MailboxConnection, MailboxMail } from './connection.ts';
-import { DoorFault, MailFault, StoreFault } from './fault.ts';
+import { DoorFault, MailFault, StoreFault, ThrottleFault } from './fault.ts';
 import type { Fetches } from './fetches.ts';
 import { MailboxFiling } from './mailbox-filing.ts';
 import type { ImapDeps, ImapLimits, MailboxOptions } from './options.ts';
@@ -90,10 +90,13 @@ export class MailboxReading {
   async #readBatch(batch: readonly MailboxMail[]): Promise<void> {
     const { fetches, signal } = this.#deps;
     const settled = new Set(batch.filter((mail) => this.#isLeft(mail)).map(({ uid }) => uid));
+    const hopeless = batch.filter((mail) => !settled.has(mail.uid) && fetches.isHopeless(mail));
     try {
+      for (const { uid } of hopeless) settled.add(await this.#giveUp(uid));
       await this.#fetch(batch, settled);
     } catch (error) {
-      if (!(error instanceof StoreFault || signal.aborted)) fetches.failed(batch, error);
+      const isOfMail = !(error instanceof StoreFault || error instanceof ThrottleFault);
+      if (isOfMail && !signal.aborted) fetches.failed(batch, error);
       const reached = batch.findIndex(({ uid }) => !settled.has(uid));
       await this.#save({ read: batch[reached - 1]?.uid });
       throw error;
@@ -104,15 +107,20 @@ export class MailboxReading {
 
   /** Whether a mail stays where it is. Logs why. */
   #isLeft(mail: MailboxMail): boolean {
-    const { limits, fetches, log } = this.#deps;
-    const isTooLarge = mail.size > limits.maxMailBytes;
-    if (!isTooLarge && !fetches.isHopeless(mail)) return false;
-    const why = isTooLarge
-      ? `it is larger than ${toSizeText(limits.maxMailBytes)}`
-      : 'the server does not give it';
+    const { limits, log } = this.#deps;
+    if (mail.size <= limits.maxMailBytes) return false;
+    const why = `it is larger than ${toSizeText(limits.maxMailBytes)}`;
     const text = `Mail ${mail.uid} of ${this.#name} stays there unread: ${why}.`;
     log.warn({ door: this.door, uid: mail.uid, bytes: mail.size }, text);
     return true;
+  }
+
+  /** Files a mail that the server does not give with those that are rejected, where a person finds it. */
+  async #giveUp(uid: number): Promise<number> {
+    const text = `Mail ${uid} of ${this.#name} is given up and rejected: the server does not give it.`;
+    this.#deps.log.warn({ door: this.door, uid }, text);
+    await this.#file(new Map([[uid, 'rejected']]));
+    return uid;
   }
 
   /** Adds to `settled` what is stored. */
@@ -144,8 +152,9 @@ export class MailboxReading {
   }
 
   async #deliver({ uid, source }: FetchMessageObject): Promise<void> {
-    // Servers leave the text out when they cannot read the mail themselves.
-    if (source === undefined) throw new MailFault(`The server does not give mail ${uid}.`);
+    // Servers leave the text out when they cannot read the mail themselves, or say NIL (RFC 2180, section 4.1.3), which is
+    // false here in spite of the type.
+    if (!source) throw new MailFault(`The server does not give mail ${uid}.`);
     const { deliver, now } = this.#deps;
     await deliver({
       door: this.door,

@@ -60,8 +60,8 @@ export const IMAP_LIMITS = {
    */
   maxPending: 10_000,
   maxPendingBytes: 1024 * MIB,
-  /** A mail at which the connection was lost so often, or that was refused a quarter as often, stays and is named. */
-  maxLostFetches: 20,
+  /** A mail at which the connection was lost so often, or that was refused a quarter as often, is given up: rejected. */
+  maxLostFetches: 12,
   /** How often the door asks for the outcome of pending mails while it waits. */
   resultsMs: 1_000,
   /** The pause for each of them: to ask for one takes some 5 µs of CPU. */
@@ -81,6 +81,8 @@ export const IMAP_LIMITS = {
   /** The first wait after a fault that lasts: servers lock out whoever tries wrong credentials too often. */
   lastingRetryMs: 30_000,
   maxRetryMs: 300_000,
+  /** A door that says nothing for 15 minutes counts as one that no process has open. */
+  maxPauseMs: 600_000,
 } as const;
 
 export type ImapLimits = { readonly [Name in keyof typeof IMAP_LIMITS]: number };

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { type FetchMessageObject, ImapFlow } from 'imapflow';
 import { toSizeText } from '../../../domain/size.ts';
-import { DoorFault, type ImapError, lastingFault, type ServerRefusal } from './fault.ts';
+import {
+  DoorFault,
+  type ImapError,
+  lastingFault,
+  type ServerRefusal,
+  ThrottleFault,
+} from './fault.ts';
 import type { ImapLimits, MailboxOptions, Secrets } from './options.ts';
 
 /** What a server may say besides the answer: for example, that a person has flagged a thousand mails. */
@@ -51,12 +57,16 @@ export class ImapSession {
   readonly limits: ImapLimits;
   /** The last command that the server refused: some of imapflow's methods say only that there was one. */
   #refusal: ServerRefusal = {};
+  /** Ends the command in progress. */
+  #end: (fault: DoorFault) => void = () => {};
 
   constructor(client: ImapFlow, limits: ImapLimits) {
     this.client = client;
     this.limits = limits;
-    client.on('log', ({ err }: { err?: ImapError }) => {
+    client.on('log', ({ err, throttleDelay }: { err?: ImapError; throttleDelay?: number }) => {
       if (err?.responseStatus !== undefined) this.#refusal = err;
+      // imapflow would wait without a word, and longer than a command may take.
+      if (throttleDelay !== undefined) this.#end(new ThrottleFault(throttleDelay));
     });
   }
 
@@ -69,10 +79,11 @@ export class ImapSession {
     const maxBytes = client.stats().received + MARGIN_BYTES + bytes;
     const until = performance.now() + this.limits.commandMs + ms + bytes / BYTES_PER_MS;
     const { promise: overrun, reject } = Promise.withResolvers<never>();
-    const end = (why: string) => {
-      reject(lastingFault(why));
+    this.#end = (fault) => {
+      reject(fault);
       client.close();
     };
+    const end = (why: string) => this.#end(lastingFault(why));
     const checking = setInterval(() => {
       if (client.stats().received > maxBytes)
         end(`The server says ${toSizeText(MARGIN_BYTES)} more than it was asked for.`);
