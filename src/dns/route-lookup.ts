@@ -29,7 +29,7 @@ async function findRouteFacts(dns: Dns, route: ReportRoute): Promise<RouteFacts>
   const texts = await dns.findTexts(toRecordName('dmarc', domain));
   const record = texts && findRecord('dmarc', texts);
   const misspelt = findMisspelt(texts ?? []);
-  const inherited = record === null ? await findAbove(dns, domain) : undefined;
+  const inherited = await findAbove(dns, domain);
   const host = findReportHost({ record, addresses });
   const isOtherOwner = !(await isOfSameOwner(host, domain));
   const [authorisation, exchangers] = await Promise.all([

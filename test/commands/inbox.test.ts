@@ -282,6 +282,28 @@ describe('plumbline domain check', () => {
       '*._report._dmarc.reports.example.net',
     ],
     [
+      'the host has reports sent to another address of its own',
+      {
+        ...RIGHT,
+        'example.com._report._dmarc.reports.example.net': [
+          ['v=DMARC1; rua=mailto:old@reports.example.net,mailto:x@elsewhere.example'],
+        ],
+      },
+      ['rua true', 'authorisation false', 'mx true'],
+      'sent to old@reports.example.net instead, by the rua tag at example.com._report._dmarc.reports.example.net. Take',
+    ],
+    [
+      'the host names an address of another host, which receivers ignore',
+      {
+        ...RIGHT,
+        'example.com._report._dmarc.reports.example.net': [
+          ['v=DMARC1; rua=mailto:x@elsewhere.example'],
+        ],
+      },
+      ['rua true', 'authorisation true', 'mx true'],
+      'reports.example.net takes reports about example.com',
+    ],
+    [
       'the host has only an address',
       { ...RIGHT, 'reports.example.net': { a: ['192.0.2.1'] } },
       ['rua true', 'authorisation true', 'mx true'],
@@ -313,6 +335,26 @@ describe('plumbline domain check', () => {
   test('needs no authorisation for an address under the domain’s own organisation', async () => {
     const { short } = await check({}, { PLUMBLINE_REPORT_ADDRESS: 'dmarc@mail.example.com' });
     expect(short).toEqual(['rua false', 'mx false']);
+  });
+
+  test.each([
+    ['v=DMARC1; p=reject; sp=none', 'v=DMARC1; p=reject', 'sp=none at'],
+    ['v=DMARC1; p=reject; sp=none; np=none', 'v=DMARC1; p=reject', 'sp=none and np=none at'],
+    ['v=DMARC1; p=reject; sp=none; psd=n', 'v=DMARC1; p=reject', undefined],
+    ['v=DMARC1; p=reject; sp=none', 'v=DMARC1; p=reject; psd=y', undefined],
+    ['v=DMARC1; p=reject; sp=none', 'v=spf1 -all', undefined],
+    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject', undefined],
+  ])('says of %s below %s which tags have no effect', async (own, above, wanted) => {
+    const zone = { '_dmarc.mail.example.com': [[own]], '_dmarc.example.com': [[above]] };
+    const { address } = await serveDns(zone);
+    const addresses = ['a@mail.example.com'];
+    const about = { domain: 'mail.example.com', addresses, mailHost: undefined };
+    const [rua] = await checkReportRoute([address], about);
+    const told = `${wanted} _dmarc.mail.example.com ha`;
+    expect(rua?.text.includes('no effect: names below mail.example.com go by')).toBe(
+      wanted !== undefined,
+    );
+    if (wanted !== undefined) expect(rua?.text).toContain(told);
   });
 
   test('knows the addresses of PLUMBLINE_SMTP_RECIPIENTS as ours', async () => {

@@ -34,6 +34,10 @@ export function toParents(name: string): readonly string[] {
     .filter((parent) => parent.includes('.'));
 }
 
+/** Whether a record says that its domain is an organisation's. */
+export const isOrganisation = (value: string): boolean =>
+  findTag(value, 'psd')?.toLowerCase() === 'n';
+
 /** The record of the organisation: that of the highest domain, up to one that says that it is the organisation's (`psd=n`). */
 export function findInherited(
   above: readonly { readonly from: string; readonly value: RecordValue }[],
@@ -41,6 +45,6 @@ export function findInherited(
   const found = above.filter(
     (one): one is Inherited => one.value !== null && !one.value.includes('\n'),
   );
-  const own = found.find(({ value }) => findTag(value, 'psd')?.toLowerCase() === 'n');
+  const own = found.find(({ value }) => isOrganisation(value));
   return own ?? found.findLast(({ value }) => findTag(value, 'psd')?.toLowerCase() !== 'y');
 }

@@ -1,5 +1,5 @@
-import { findTag } from './dns-record.ts';
-import type { Inherited } from './held-policy.ts';
+import { findPolicyTag, findTag } from './dns-record.ts';
+import { type Inherited, isOrganisation } from './held-policy.ts';
 import {
   AUTHORISATION,
   type RecordToPublish,
@@ -22,7 +22,7 @@ export interface RouteFacts {
   readonly record: Answer<string>;
   /** A text there that receivers take for none, because its version is not written as they want it. */
   readonly misspelt?: string | undefined;
-  /** Where it has none: the record of a domain above that holds for it. */
+  /** The record of the organisation above: it holds for a domain that has none, and for all names below the domain. */
   readonly inherited?: Inherited | undefined;
   /** The host that reports are or shall be sent to: `findReportHost`. */
   readonly host: string;
@@ -92,9 +92,21 @@ function checkRua({ domain, record, addresses, misspelt, inherited }: RouteFacts
       `There are several DMARC records at ${at}, so receivers ignore all of them. Leave one.`,
     );
   const used = findUsed({ record, addresses });
+  const idle = describeIdleTags(domain, record, inherited);
   return used === undefined
-    ? wrong(`The record at ${at} ${toRuaAdvice(record, ownAddress)}`)
-    : right(`The record at ${at} asks for reports to ${used}.`);
+    ? wrong(`${idle}The record at ${at} ${toRuaAdvice(record, ownAddress)}`)
+    : right(`${idle}The record at ${at} asks for reports to ${used}.`);
+}
+
+/** Names below a domain without records of their own go by the organisation's (RFC 9989, section 4.10). */
+function describeIdleTags(domain: string, record: string, above: Inherited | undefined): string {
+  const tags = (['sp', 'np'] as const).flatMap((tag) => {
+    const policy = findPolicyTag(record, tag);
+    return policy === null ? [] : [`${tag}=${policy}`];
+  });
+  if (above === undefined || tags.length === 0 || isOrganisation(record)) return '';
+  const verb = tags.length === 1 ? 'has' : 'have';
+  return `${tags.join(' and ')} at _dmarc.${domain} ${verb} no effect: names below ${domain} go by the record of ${above.from}. `;
 }
 
 /** A record has one rua tag (RFC 9990), so that a second address goes into the one that is there. */
@@ -107,10 +119,18 @@ function toRuaAdvice(record: string, ownAddress: string): string {
 }
 
 /** Needed for a host of another owner, because anybody could have reports sent to anybody. */
-function checkAuthorisation({ domain, host, authorisation }: RouteFacts) {
+function checkAuthorisation({ domain, host, authorisation, addresses }: RouteFacts) {
   const at = toAuthorisationName(domain, host);
   if (authorisation === undefined)
     return wrong(`No DNS server answered for the TXT record of ${at}.`);
+  // A host may name other addresses of its own there, which replace the domain's (RFC 9990, section 4).
+  const named = findReportAddresses(authorisation).filter((address) => toHost(address) === host);
+  const isOurs = addresses.some((address) => named.includes(normalizeAddress(address)));
+  if (named.length > 0 && !isOurs)
+    return wrong(
+      `${host} has reports about ${domain} sent to ${named.join(', ')} instead, by the rua tag at ${at}. ` +
+        `Take that tag away, or add to it: mailto:${addresses[0]}`,
+    );
   if (authorisation !== null) return right(`${host} takes reports about ${domain}: ${at} says so.`);
   return wrong(
     `${host} does not say that it takes reports about ${domain}, so most receivers send none. ` +
