@@ -49,6 +49,6 @@ function saveMemory() {
   const isDone = process.execArgv.includes(flags[1]) || process.connected;
   if (!isLong || isDone || process.platform !== 'linux') return;
   const args = [process.execPath, ...flags, ...process.execArgv, ...process.argv.slice(1)];
-  const settings = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' };
+  const settings = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' };
   process.execve(process.execPath, args, { ...settings, ...process.env });
 }

@@ -5,5 +5,5 @@
 export const SERVER_ENV = {
   NODE_OPTIONS: '--max-semi-space-size=8',
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '262144',
+  MALLOC_MMAP_THRESHOLD_: '65536',
 };
