@@ -29,6 +29,8 @@ import { aStore, IS_POSTGRES } from '../support/store.ts';
 const DAYS = Array.from({ length: 300 }, (_, i) => addDays('2025-01-01', i));
 const OF_DAY = 4;
 const ITEMS = DAYS.length * OF_DAY;
+/** So many reports of a day are the reporter's. If all were, reading the whole domain would cost PostgreSQL as little. */
+const OF_REPORTER = 2;
 /** Of the domains, so many belong to the account. */
 const [DOMAINS, OWN] = [2_000, 400];
 /** So many other accounts have as many items. */
@@ -213,7 +215,10 @@ async function fill(db: Db) {
   await insertAll(db, 'domain_day', DAYS, (day) => ({ domain_id: domainId, day, ...counts }));
   for (const list_id of [alertList(domainId), alertList(accountId), accountReportList(accountId)])
     for (const part of [0, REPORTER])
-      await insertAll(db, 'list_day', DAYS, (day) => ({ list_id, part, day, items: OF_DAY }));
+      await insertAll(db, 'list_day', DAYS, (day) => ({
+        ...{ list_id, part, day },
+        items: part === 0 ? OF_DAY : OF_REPORTER,
+      }));
   await insertItems(db, { ...scope, seq: 1 });
   for (const i of numbers(OTHERS)) {
     const accountId = await aBareAccount(db);
@@ -267,13 +272,20 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1
 
 const toInstant = (i: number) => `${DAYS[Math.floor((i - 1) / OF_DAY)]}T00:00:00Z`;
 
+/** Of a day's reports: the one that is asked for by its name, the same by the domain of its address, and two others. */
+const REPORTERS = [
+  { reporter: REPORTER, reporter_host: null },
+  { reporter: 1, reporter_host: REPORTER },
+  ...[2, 3].map((reporter) => ({ reporter, reporter_host: null })),
+];
+
 function toReport({ domainId: domain_id, seq: account_seq }: Owner, i: number) {
   const at = toInstant(i);
   return {
     ...{ id: randomUUID(), domain_id, nonce: NONCE, document_seq: i },
     ...{ begin_date: at, end_date: at, received_at: at },
     ...{ reporter_org: 'Mailbox Provider', reporter_email: null, report_id: `report-${i}` },
-    ...(i % 2 === 0 ? { reporter: REPORTER } : { reporter: 1, reporter_host: REPORTER }),
+    ...REPORTERS[i % OF_DAY],
     ...{ account_seq, number: i, revision: 1 },
     ...{ record_count: 1, total_messages: 1, aligned_messages: 1, warnings: '[]' },
     ...{ dkim_aligned: 1, spf_aligned: 0, quarantined: 0, rejected: 0, otherwise: 0 },
