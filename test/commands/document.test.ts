@@ -12,6 +12,7 @@ import { PLAIN, plainWith } from '../support/intake.ts';
 import { aProgram } from '../support/program.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aStore } from '../support/store.ts';
+import { aPolicy, aTlsReport } from '../support/tls-report.ts';
 
 /** The plain report has 10 messages; the forged one has its identity and 2,003. */
 const FORGED = plainWith('<count>7</count>', '<count>2000</count>');
@@ -154,6 +155,27 @@ test('an alert that a forged report fired is resolved when the genuine one is pr
   expect(await open()).toEqual([true]);
   expect(await json('document', 'prefer', 'conflict-1')).toMatchObject({ fired: 0, resolved: 1 });
   expect(await open()).toEqual([false]);
+});
+
+test('contents of a TLS report are shown with their policies', async () => {
+  const { folder, run, json } = aProgram();
+  const [one, other] = [join(folder, 'one.json'), join(folder, 'other.json')];
+  await writeFile(one, aTlsReport());
+  await writeFile(other, aTlsReport({ policies: [aPolicy({ 'failure-details': [] })] }));
+  const { stdout: ingested } = await run(['ingest', one, other, '--json']);
+  const [first, second] = ingested.split('\n').map((line) => line && JSON.parse(line));
+  const sessions = { successful_sessions: 12, failed_sessions: 1, total_messages: null };
+  expect(first).toMatchObject({ outcome: 'unclaimed', domain: 'example.com', ...sessions });
+  expect(second).toMatchObject({ outcome: 'conflict', ...sessions });
+  const { stdout } = await run(['document', 'show', 'conflict-1']);
+  expect(stdout).toMatch(
+    /sts example\.com testing: 12 sessions, and 1 failed \(certificate-expired\)/,
+  );
+  expect(stdout).toMatch(/^failed_sessions +1 +1$/m);
+  const [{ report }] = await json('document', 'list', '--outcome', 'conflict');
+  expect(await json('document', 'show', report)).toMatchObject({
+    ...{ id: report, kind: 'tls', successful_sessions: 12, conflicts: 'conflict-1' },
+  });
 });
 
 test('an original is written byte for byte, and never to a terminal', async () => {

@@ -71,7 +71,7 @@ describe('plumbline ingest', () => {
     const { status, stdout } = await run(['ingest', '-'], 'unused');
     expect(status).toBe(0);
     expect(stdout).toMatch(/rejected/);
-    expect(stdout).toMatch(/neither XML nor anything that could hold it/);
+    expect(stdout).toMatch(/neither XML nor JSON nor anything that could hold it/);
   });
 
   test('reports that came before their domain was added are claimed with it', async () => {

@@ -124,7 +124,7 @@ describe('an upload', () => {
       `other.xml Not counted, because another content of it is stored: a report of ${domain.name}`,
       `gone.xml Not stored: the operator has removed this report of ${domain.name}`,
       expect.stringMatching(/^cut\.xml Not stored: /),
-      'photo.png Not stored: This is neither XML nor anything that could hold it.',
+      'photo.png Not stored: This is neither XML nor JSON nor anything that could hold it.',
     ]);
     const none = await upload({ 'a.txt': 'Hello', 'b.txt': 'Hello' });
     expect(none.lines).toEqual(['Not stored: There is no report in it.']);

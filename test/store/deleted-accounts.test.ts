@@ -79,7 +79,7 @@ describe('a deleted account', () => {
       { account_id: null, reports_total: 0 },
       { account_id: null, reports_total: 25 },
     ]);
-    expect(await db.selectFrom('report').select('id').execute()).toHaveLength(25);
+    expect(await db.selectFrom('report').select('id').execute()).toHaveLength(26);
     for (const table of ['account', 'alert', 'audit', 'event', 'inbox_mail'] as const)
       expect(await db.selectFrom(table).selectAll().execute(), table).toEqual([]);
   });

@@ -11,6 +11,7 @@ import { aDomain, anAccount, anAlert, aReport, NOW, receive } from './builders.t
 import { deliverMail } from './inbox.ts';
 import { tellReceivers } from './outbox.ts';
 import { IS_POSTGRES } from './store.ts';
+import { aReadTlsReport } from './tls-report.ts';
 import { sealing } from './webhooks.ts';
 
 /** What no account has. */
@@ -71,6 +72,8 @@ export async function aFullAccount(db: Db): Promise<string> {
   await receiveInputs(db, [{ name: 'mail', bytes, documents: [unproved] }], NOW);
   const conflict = { domain: name, reportId: '3', begin: '2026-03-13T00:00:00Z' };
   await receive(db, [aReport({ ...conflict, payload: 'another' })]);
+  await receive(db, [aReadTlsReport({ domain: name, successes: 1 })]);
+  await receive(db, [aReadTlsReport({ domain: name, successes: 2 })]);
   await anAlert(db, { accountId, domainId });
   await anAlert(db, { accountId, domainId }, { type: 'alert.volume_drop', resolvedAt: NOW });
   await tellReceivers(db);

@@ -13,6 +13,7 @@ import {
   removeReport,
 } from '../../src/store/reports/corrections.ts';
 import { aRecord, aReportOf, NOW, receive, recordsOf } from './builders.ts';
+import { aReadTlsReport } from './tls-report.ts';
 
 /** Of two domains that have an account at first, and one that has none. */
 export const NAMES = ['a.example', 'b.example', 'unclaimed.example'];
@@ -33,6 +34,13 @@ const content = fc
     return aReportOf(records, { domain, orgName, reportId: `${id}`, begin, payload });
   });
 
+/** Of the other kind, with the same ids as those. */
+const tlsContent = fc
+  .tuple(fc.constantFrom(...NAMES), fc.nat(3), fc.constantFrom(...BEGINS), fc.nat(3))
+  .map(([domain, id, begin, successes]) =>
+    aReadTlsReport({ domain, reportId: `${id}`, begin, successes }),
+  );
+
 const at = fc.constantFrom('2026-02-01T00:00:00Z', '2026-02-01T09:00:00Z', '2026-02-03T00:00:00Z');
 
 /** Of a file, of a mail that nobody authenticated, in two names, and of a mail that was authenticated. */
@@ -47,7 +55,7 @@ const sender = fc.constantFrom(
 export const step = fc.oneof(
   fc.record({
     kind: fc.constant('receive' as const),
-    contents: fc.array(content, { maxLength: 8 }),
+    contents: fc.array(fc.oneof({ arbitrary: content, weight: 3 }, tlsContent), { maxLength: 8 }),
     at,
     sender,
   }),

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { IS_DMARC } from '../../src/store/days/believed.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { type PagedList, parseItems, readPage } from '../../src/store/lists/page.ts';
 import { reportsOf, reportsOfAccount } from '../../src/store/reports/reports.ts';
@@ -16,6 +17,7 @@ export async function holdPages({ db, reader }: Store): Promise<void> {
     .selectFrom('report')
     .innerJoin('domain', 'domain.id', 'report.domain_id')
     .select('report.id')
+    .where(IS_DMARC)
     .orderBy('begin_date', 'desc')
     .orderBy('report.seq', 'desc');
   const domains = await db.selectFrom('domain').select(['id', 'account_id']).execute();

@@ -5,6 +5,7 @@ import { toBelief } from '../../src/domain/reports/authentication.ts';
 import { unpackContent } from '../../src/domain/reports/report-content.ts';
 import { toPattern } from '../../src/domain/reports/source-pattern.ts';
 import type { DaySource } from '../../src/domain/sources/day-sources.ts';
+import { IS_DMARC } from '../../src/store/days/believed.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { listDays } from './day-sources.ts';
 
@@ -14,7 +15,7 @@ type Counts = Map<string, number>;
 /** Fails when a day's sources, kept or counted, are not what the stored records of the day's reports add up to. */
 export async function holdSources(db: Db): Promise<void> {
   const right: Counts = new Map();
-  for (const report of await db.selectFrom('report').selectAll().execute()) {
+  for (const report of await db.selectFrom('report').selectAll().where(IS_DMARC).execute()) {
     const { records, others } = unpackContent(report.content);
     const totals = records.reduce(addToTally, { ...EMPTY_TALLY, ...others });
     const { record_count, total_messages, aligned_messages } = report;

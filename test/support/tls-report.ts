@@ -1,3 +1,28 @@
+import { hashTls } from '../../src/domain/reports/report-identity.ts';
+import { packTls } from '../../src/domain/reports/tls-content.ts';
+import {
+  sumSessions,
+  type TlsPolicy,
+  type TlsReport,
+} from '../../src/domain/reports/tls-report.ts';
+
+/** A TLS report as it is stored, whose sessions all had TLS as asked. */
+export function aReadTlsReport({
+  domain = 'example.com',
+  reportId = 'one',
+  begin = '2026-03-10T00:00:00Z',
+  successes = 12,
+} = {}): TlsReport {
+  const seconds = Date.parse(begin) / 1000;
+  const window = { begin: seconds, end: seconds + 86_399 };
+  const metadata = { orgName: 'Example', email: 'tls@reporter.example', reportId, ...window };
+  const sts = { type: 'sts', domain, mode: 'testing', mxHosts: [] } as const;
+  const policies: readonly TlsPolicy[] = [{ ...sts, successes, failures: 0, details: [] }];
+  const payloadSha256 = hashTls({ domain, metadata }, policies);
+  const read = { sessions: sumSessions(policies), content: packTls(policies), payloadSha256 };
+  return { domain, metadata, warnings: [], ...read };
+}
+
 /** A TLS report in JSON (RFC 8460), with some members changed. */
 export function aTlsReport(changes: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({ ...REPORT, ...changes });

@@ -28,11 +28,11 @@ import { asProcess, aWorker, workAll } from '../../support/inbox-worker.ts';
 import { base64, letter, mail, multipart, text } from '../../support/mail.ts';
 import { listMiscounts } from '../../support/recount.ts';
 import { aStore } from '../../support/store.ts';
+import { aTlsReport } from '../../support/tls-report.ts';
 
 const count = async (db: Db, table: 'report' | 'document' | 'rejection' | 'inbox_part') =>
   (await db.selectFrom(table).selectAll().execute()).length;
 
-const TLS_REPORT = JSON.stringify({ 'organization-name': 'Example', 'report-id': '1' });
 const FAILURE_REPORT = multipart(
   [
     text('This is a failure report.'),
@@ -71,8 +71,16 @@ describe('a mail in the inbox', () => {
     expect(await count(db, 'report')).toBe(1);
   });
 
+  test('with a TLS report is stored, as one with another report is', async () => {
+    const { db } = await aStore();
+    await deliverMail(db, { bytes: letter(base64(aTlsReport())) });
+    await workAll(db);
+    const done = { state: 'done', result: 'processed', counts: '{"unclaimed":1}' };
+    expect(await listMailRows(db)).toMatchObject([done]);
+    expect(await count(db, 'report')).toBe(1);
+  });
+
   test.each([
-    ['a TLS report', base64(TLS_REPORT), 'tls_report: about TLS connections (TLS-RPT).', 0],
     ['a failure report', FAILURE_REPORT, 'failure_report: about one message (ARF).', 0],
     ['an auto-reply', text('I am on holiday.'), 'There is no report in it.', 1],
   ])(
@@ -102,7 +110,8 @@ describe('a mail in the inbox', () => {
     const { db } = await aStore();
     await deliverMail(db, { bytes: mail(multipart([text('Hello'), base64('%PDF-1.7')])) });
     await workAll(db);
-    const reason = 'It looks like a report. This is neither XML nor anything that could hold it.';
+    const reason =
+      'It looks like a report. This is neither XML nor JSON nor anything that could hold it.';
     expect(await listMailRows(db)).toMatchObject([
       { result: 'ignored', counts: '{"rejected":1}', reason },
     ]);
