@@ -402,8 +402,8 @@ export interface components {
             readonly open_alerts: number;
         };
         /**
-         * @description The policy of a domain, by its DMARC record where DNS is checked, else by what reports state. `sp` and `np` are what
-         *     applies: where the record has none, that of `p`.
+         * @description The policy of a domain, by its DMARC record where DNS is checked, else by what files and reports of
+         *     established reporters state. `sp` and `np` are what applies: where the record has none, that of `p`.
          */
         readonly KnownPolicy: {
             /**

@@ -90,6 +90,31 @@ describe('GET /v1/external/overview', () => {
     expect(item.next_step.code).toBe('first_reports');
   });
 
+  test('took a forged policy for a fact, and its domain for one that has reached reject', async () => {
+    const { db, read, add } = await serveAccount();
+    await add('a.example');
+    const state = (day: string, sender?: object) =>
+      receive(
+        db,
+        [
+          aReportOf([aRecord({ dkim: 'pass' })], {
+            ...{ domain: 'a.example', begin: `${day}T00:00:00Z`, policy: { p: 'reject' } },
+          }),
+        ],
+        NOW,
+        sender,
+      );
+    await state('2026-03-14', { authenticated: '', claimed: ['stranger.example'] });
+    const [forged] = (await read()).body.data;
+    expect(forged.policy).toMatchObject({ p: null, known_from: null, day: null });
+    expect(forged.readiness.answer).toBe('wait');
+    expect(forged.next_step.code).toBe('wait');
+    await state('2026-03-13');
+    const [stated] = (await read()).body.data;
+    expect(stated.policy).toMatchObject({ p: 'reject', known_from: 'reports', day: '2026-03-13' });
+    expect(stated.readiness.answer).toBe('reached');
+  });
+
   test('knows the policy from DNS where a check has confirmed it, also that there is none', async () => {
     const { read, add, send, check } = await serveAccount();
     const { id } = await add('a.example');

@@ -1,12 +1,11 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { View } from '../../domain/reports/authentication.ts';
 import { findContent } from '../../domain/reports/report-content.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
 import type { Tables } from '../tables.ts';
-import { BELIEF, IS_DMARC, isInView } from './believed.ts';
+import { BELIEF, IS_DMARC } from './believed.ts';
 import type { DomainDay } from './day-sources.ts';
 import { ORDER_OF_ARRIVAL, toBounds } from './views.ts';
 
@@ -46,18 +45,13 @@ const lastReports = prepareQuery((db, param: Param<LastQuery>) => {
   return reports.select('content').where('seq', 'in', latest);
 });
 
-/** The row of the newest day that states a policy, tags of a record, in a view. */
-export function selectStated(
-  db: Kysely<Tables>,
-  domainId: Expression<string>,
-  view: Expression<View>,
-) {
+/** The newest day on which a file or an established reporter states a policy, tags of a record, whatever reports count. */
+export function selectStated(db: Kysely<Tables>, domainId: Expression<string>) {
   return db
     .selectFrom('domain_day')
     .where('domain_id', '=', domainId)
     .where('policy', 'is not', null)
-    .where(isInView(view))
+    .where('belief', '=', 'established')
     .orderBy('day', 'desc')
-    .orderBy('belief')
     .limit(1);
 }

@@ -86,9 +86,9 @@ function* askByView<Row>(
   return found;
 }
 
-/** The days that count, and the policy of the newest day whose reports state one, with its day. */
+/** The days that count, and the policy that files and established reporters state, with its day. */
 const datesOf = prepareQuery((db, param: Param<OfView>) => {
-  const stated = selectStated(db, sql.ref('domain.id'), param('view'));
+  const stated = selectStated(db, sql.ref('domain.id'));
   return db
     .selectFrom('domain')
     .select(['id', ...dataDaysOf(db, param('view'))])
