@@ -112,7 +112,8 @@ export async function startApi({
     ...(shippedNetworks === undefined ? {} : { shippedNetworks }),
     site,
   });
-  const server = createServer(app.listener);
+  // As the product's: a client that a busy machine holds up for seconds finds its connection open.
+  const server = createServer({ keepAliveTimeout: 65_000 }, app.listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = async () => {
     await new Promise((resolve) => server.close(resolve));
