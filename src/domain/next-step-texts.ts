@@ -2,33 +2,21 @@ import { toAlertDays } from './alerts/alert-days.ts';
 import { findAlertText } from './alerts/alert-texts.ts';
 import { findRule } from './alerts/registry.ts';
 import type { PolicyTag } from './dns/dns-record.ts';
-import type { KnownRecord } from './dns/held-policy.ts';
-import { toProposedRecord, toRuaTag } from './dns/records-to-publish.ts';
-import { findReportAddresses, normalizeAddress } from './dns/report-addresses.ts';
 import type { FailingSender, UnsignedSender } from './domain-facts.ts';
 import type { AlertStep, NextStep, Strangers } from './next-step.ts';
 import type { Standing } from './own-mail.ts';
 import { type Counts, failedOf } from './pass-rate.ts';
 import { QUIET_DAYS, WINDOW_DAYS } from './readiness.ts';
+import {
+  describeFirstReports,
+  describeLock,
+  describeMissingRecord,
+  ROUTE,
+  type StepDomain,
+  type StepText,
+} from './record-texts.ts';
 import { describeApplied, describeSender, describeUnsigned, MAX_TITLE } from './sender-texts.ts';
 import { formatCount, formatDay, pluralize, toSafeText } from './text.ts';
-
-interface StepText {
-  readonly text: string;
-  /** Text to publish or to look up, verbatim. */
-  readonly code?: string;
-  /** What follows the path of the domain's page, and the text of the link. */
-  readonly link?: readonly [path: string, text: string];
-}
-
-export interface StepDomain {
-  readonly id: string;
-  readonly name: string;
-  /** The address for reports that the domain's record should name. */
-  readonly address: string | undefined;
-  /** What DNS has, where it is known. */
-  readonly dns?: KnownRecord | undefined;
-}
 
 /** The list of sources over the days of the next step, of one sender or of one standing, and no others. */
 export function toSendersQuery(chosen: { readonly within?: string; readonly standing?: Standing }) {
@@ -36,7 +24,6 @@ export function toSendersQuery(chosen: { readonly within?: string; readonly stan
 }
 
 const SOURCES = ['/sources?failing=1', 'See who failed'] as const;
-const ROUTE = ['#route', 'What DNS needs'] as const;
 
 /** The days of the link are those of the alert's own links. */
 function toSources({ type, day, today }: AlertStep): NonNullable<StepText['link']> {
@@ -115,38 +102,6 @@ function describeAlert(step: AlertStep): StepText {
   return { text: cause ?? findAlertText(type).advice, link: toLink(step) };
 }
 
-/** What DNS has stays, and our address is added: a policy that holds is never made weaker. */
-function describeFirstReports({ address, name, dns }: StepDomain): StepText {
-  if (address === undefined)
-    return { text: 'No report has come in yet: ask the operator where reports are to be sent.' };
-  const first = 'No report has come in yet.';
-  const at = `_dmarc.${name}`;
-  if (dns === undefined)
-    return {
-      text: `${first} The DMARC record at ${at} needs this tag, or this address in the one that it has; where neither ${name} nor a domain above it has a record, begin it with v=DMARC1; p=none;`,
-      code: toRuaTag(address),
-      link: ROUTE,
-    };
-  const { value, inherited } = dns;
-  if (value === null && inherited !== undefined)
-    return {
-      text: `The DMARC record of ${inherited.from} holds for ${name}, too, and its reports come with those of ${inherited.from}: nothing has to be published.`,
-    };
-  if (findReportAddresses(value).includes(normalizeAddress(address)))
-    return { text: `${first} DNS asks for them: wait a day or two.`, link: ROUTE };
-  const what = value === null ? 'a TXT record' : 'what it has, with the address for reports added,';
-  return {
-    text: `${first} Publish ${what} at ${at}:`,
-    code: toProposedRecord(value, address),
-    link: ROUTE,
-  };
-}
-
-function describeMissingRecord(address: string | undefined, name: string): StepText {
-  const text = `DNS has no DMARC record any more. Publish one at _dmarc.${name}:`;
-  return { text, code: toProposedRecord(null, address) };
-}
-
 export function describeWait({
   dataDays,
   messages,
@@ -157,11 +112,6 @@ export function describeWait({
   if (daysToGo !== undefined)
     return `With so little mail (${pluralize(messages, 'message')} in ${WINDOW_DAYS} days), ${QUIET_DAYS} days without mail of yours that fails are enough: ${formatCount(daysToGo)} to go.`;
   return `Wait for more reports: ${pluralize(dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(messages, 'message')}.`;
-}
-
-function describeLock({ name, address, dns }: StepDomain): StepText {
-  const text = `The domain sends no mail, so all mail in its name can be rejected. Publish at _dmarc.${name}:`;
-  return { text, code: toProposedRecord(dns?.value ?? null, address, 'reject') };
 }
 
 function describeFailing({

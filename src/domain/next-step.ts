@@ -8,14 +8,13 @@ import {
   findBlocking,
   findSilence,
   findTooFewData,
-  findWeakTag,
   hasNoPassingMail,
   isOwnVerdict,
   listUnsigned,
   ownedOf,
-  policyOf,
   scopeOf,
 } from './readiness.ts';
+import { findWeakTag, policyOf } from './target-policy.ts';
 
 export interface AlertStep extends OpenAlert {
   readonly kind: 'alert';

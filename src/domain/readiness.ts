@@ -1,15 +1,9 @@
-import {
-  findPolicyTag,
-  findTestTags,
-  type Policy,
-  type PolicyTag,
-  toPolicies,
-} from './dns/dns-record.ts';
 import type { DomainFacts, FailingSender, ScopedMail, UnsignedSender } from './domain-facts.ts';
 import { addDays, type Day, daysBetween } from './instant.ts';
 import { isGood, isMuchForwarded, type MailOfStanding, toOwnCounts } from './own-mail.ts';
 import { addUp, type Counts, failedOf } from './pass-rate.ts';
 import { addSafely } from './safe-sum.ts';
+import { findTarget, findWeakTag } from './target-policy.ts';
 
 /* Whether a domain can have a stronger policy. The next step (next-step.ts) is about the first thing that keeps it from one. */
 
@@ -106,16 +100,6 @@ function isReached(facts: DomainFacts): boolean {
   return tag !== 'p' && below?.messages === 0;
 }
 
-/** The policy that the answer is about: one step at a time, but for a domain that sends no mail. */
-export function findTarget({ record, sendsNoMail }: DomainFacts): Exclude<Policy, 'absent'> {
-  const { p } = toPolicies(record ?? null);
-  if (sendsNoMail) return 'reject';
-  if (record === undefined) return 'quarantine';
-  if (p === 'absent') return 'none';
-  if (p === 'none') return 'quarantine';
-  return findTestTags(record).length > 0 ? p : 'reject';
-}
-
 /** What keeps a domain from a stronger policy; empty when nothing does. The owner's word that it sends no mail is enough. */
 function listObstacles(facts: DomainFacts): readonly Obstacle[] {
   const { aligned } = facts.counts;
@@ -207,17 +191,6 @@ export function scopeOf(facts: DomainFacts): { mail: ScopedMail | undefined; cou
   const { standings } = mail.below;
   const all = addUp(Object.values(standings));
   return { mail: mail.below, counts: toOwnCounts(all, standings) };
-}
-
-/** The tag that keeps some mail that fails from being rejected; undefined when all of it is. */
-export function findWeakTag({ record }: Pick<DomainFacts, 'record'>): PolicyTag | undefined {
-  const policies = toPolicies(record ?? null);
-  if (policies.p !== 'reject' || findTestTags(record ?? null).length > 0) return 'p';
-  return (['sp', 'np'] as const).find((tag) => policies[tag] !== 'reject');
-}
-
-export function policyOf({ record }: DomainFacts, tag: PolicyTag): Policy | null {
-  return findPolicyTag(record ?? null, tag);
 }
 
 /** Reports about a domain that sends seldom come seldom. */

@@ -12,7 +12,8 @@ import type { NextStep } from '../domain/next-step.ts';
 import { describeStep } from '../domain/next-step-texts.ts';
 import type { MailOfStanding } from '../domain/own-mail.ts';
 import { type Counts, failedOf, toChange, toPassRate } from '../domain/pass-rate.ts';
-import { assess, findTarget, type Obstacle } from '../domain/readiness.ts';
+import { assess, type Obstacle } from '../domain/readiness.ts';
+import { findTarget } from '../domain/target-policy.ts';
 import type { SettledItem, WorkItem } from '../judging/work.ts';
 import { toVerdict } from './verdicts.ts';
 

@@ -11,9 +11,10 @@ import {
 } from '../domain/instant.ts';
 import { findNextStep, type NextStep, rankOf } from '../domain/next-step.ts';
 import { addUp, type DayCounts, failedOf } from '../domain/pass-rate.ts';
-import { findTarget, WINDOW_DAYS } from '../domain/readiness.ts';
+import { WINDOW_DAYS } from '../domain/readiness.ts';
 import type { View } from '../domain/reports/authentication.ts';
 import { toMailResults } from '../domain/sources/mail-results.ts';
+import { findTarget } from '../domain/target-policy.ts';
 import type { Aside } from '../store/days/believed.ts';
 import { toOpenAlerts } from '../store/domains/overview.ts';
 import {
@@ -25,8 +26,9 @@ import {
 } from '../store/domains/worklist.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
-import { type JudgeDeps, readOwnMail } from './judged.ts';
+import type { JudgeDeps } from './judged.ts';
 import { keep } from './kept.ts';
+import { readOwnMail } from './sender-mail.ts';
 
 /* What there is to do for domains. Pages, mails and the API ask it here, so that they agree. */
 

@@ -18,14 +18,13 @@ import type { MailOfStanding, Standing } from '../../domain/own-mail.ts';
 import { addUp, failedOf } from '../../domain/pass-rate.ts';
 import {
   assess,
-  findWeakTag,
   type MailObstacle,
   type Obstacle,
   ownedOf,
-  policyOf,
   WINDOW_DAYS,
 } from '../../domain/readiness.ts';
 import { describeUnsigned } from '../../domain/sender-texts.ts';
+import { findWeakTag, policyOf } from '../../domain/target-policy.ts';
 import { formatCount, formatDay, pluralize } from '../../domain/text.ts';
 import { renderTable } from '../frame/elements.ts';
 import { describeDisposition, formatRateInColumn, type Html, renderText } from '../frame/text.ts';
