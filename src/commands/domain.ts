@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { checkReportRoute } from '../dns/route-lookup.ts';
+import { checkTls } from '../dns/tls-lookup.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
@@ -144,14 +145,18 @@ async function checkDomain(name: string, options: OutputOptions): Promise<void> 
   });
   if (addresses.length === 0) throw new Failure('validation_error', NO_ADDRESS);
   const { dnsServers, mailHost } = config;
-  const findings = await checkReportRoute(dnsServers, { domain, addresses, mailHost });
+  const [findings, tls] = await Promise.all([
+    checkReportRoute(dnsServers, { domain, addresses, mailHost }),
+    checkTls(dnsServers, { domain, addresses, fetchesPolicy: config.fetchesPolicyFiles }),
+  ]);
   const ok = findings.every((finding) => finding.ok);
   const { receivedAt: received_at = null, input = null } = last ?? {};
   const last_report = received_at === null ? null : { received_at, input };
   const lines = findings.map(({ ok, text }) => `${ok ? 'ok   ' : 'wrong'}  ${text}`);
+  const tlsLines = tls.map(({ text }) => `tls    ${text}`);
   printResult(
-    { domain, ok, addresses, findings, last_report },
-    [...lines, toSentence(last)],
+    { domain, ok, addresses, findings, tls_findings: tls, last_report },
+    [...lines, ...tlsLines, toSentence(last)],
     options,
   );
   if (!ok) process.exitCode = 1;

@@ -53,6 +53,7 @@ const VARIABLES = {
 const OTHER_VARIABLES = {
   pageCacheMb: decimal('PLUMBLINE_PAGE_CACHE_MB', 32, { min: 0, max: 100_000 }),
   dnsChecks: choice('PLUMBLINE_DNS_CHECKS', ['on', 'off'], 'off'),
+  policyFiles: choice('PLUMBLINE_POLICY_FILES', ['on', 'off'], 'on'),
   sandbox: choice('PLUMBLINE_SANDBOX', ['on', 'off'], 'on'),
   sharePort: choice('PLUMBLINE_SHARE_PORT', ['on', 'off'], 'off'),
   unclaimedMb: whole('PLUMBLINE_UNCLAIMED_MB', 500, { min: 1, max: 1_000_000 }),
@@ -100,6 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     },
     alertThresholds: readThresholds(environment),
     dnsChecks: others.dnsChecks === 'on',
+    fetchesPolicyFiles: others.policyFiles === 'on',
     hasSandbox: others.sandbox === 'on',
     /** Whether other servers listen on the same port. */
     sharesPort: others.sharePort === 'on',

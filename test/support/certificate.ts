@@ -42,6 +42,6 @@ export function aCertificate(host: string, lastYear = 2049): { cert: string; key
 }
 
 function toPem(label: string, bytes: Buffer): string {
-  const lines = bytes.toString('base64').replace(/.{64}/g, '$&\n');
+  const lines = bytes.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }

@@ -1,8 +1,8 @@
-import type { LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import { EVENT_DAYS } from '../../domain/events.ts';
+import { createGuardedLookUp, type LookUpAddresses } from '../../domain/guarded-look-up.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import {
   createJudge,
@@ -18,9 +18,6 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 500;
 /** The event is deleted after this time. */
 const MAX_RETRY_AFTER_MS = EVENT_DAYS * DAY_MS;
-
-/** Rejects when nobody answers, with the reason. */
-type LookUpAddresses = (name: string) => Promise<readonly string[]>;
 
 export interface WebhookMessage {
   readonly url: string;
@@ -50,7 +47,7 @@ export async function send(
   const url = new URL(message.url);
   const judge = createJudge(deps.allowed);
   // Half of it: the error at the end of it would not say that it is the DNS that does not answer.
-  const lookUp = createLookUp(url, judge, boundLookUp(deps.lookUp, timeoutMs / 2));
+  const lookUp = createGuardedLookUp(url, judge, boundLookUp(deps.lookUp, timeoutMs / 2));
   const agent = new Agent({ connect: { lookup: lookUp } });
   const until = AbortSignal.any([signal, timeout]);
   const given = { judge, now: deps.now, dispatcher: agent, signal: until };
@@ -98,26 +95,6 @@ function boundLookUp(lookUp: LookUpAddresses, timeoutMs: number): LookUpAddresse
     const addresses = await Promise.race([lookUp(name), late]);
     if (addresses === undefined) throw new Error(`No DNS server answered for ${name} in time.`);
     return addresses;
-  };
-}
-
-/** Judges every address of a name each time when it connects: a name can have another one at any time. */
-function createLookUp(url: URL, judge: JudgeAddress, lookUp: LookUpAddresses): LookupFunction {
-  const find = async (name: string) => {
-    const addresses = await lookUp(name);
-    const refusal = addresses.map((address) => findRefusal(url, address, judge)).find(Boolean);
-    if (refusal !== undefined) throw refusal;
-    if (addresses.length === 0) throw new Error(`${name} has no address.`);
-    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  };
-  return (name, { all }, callback) => {
-    find(name).then(
-      (found) => {
-        if (all) callback(null, found);
-        else callback(null, found[0]?.address ?? '', found[0]?.family);
-      },
-      (error: Error) => callback(error, '', 0),
-    );
   };
 }
 
