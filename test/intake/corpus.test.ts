@@ -8,7 +8,9 @@ import { readAll } from '../support/intake.ts';
 
 const unambiguous = SAMPLES.filter(({ ambiguous }) => ambiguous === '');
 const accepted = unambiguous.filter((row) => row.expect !== 'reject');
-const rejected = unambiguous.filter((row) => row.expect === 'reject');
+// The independent reader knows no TLS reports.
+const ofTls = unambiguous.filter((row) => row.path.includes('tls'));
+const rejected = unambiguous.filter((row) => row.expect === 'reject' && !ofTls.includes(row));
 
 /** The one placeholder among them has a blank address and a count of 0. We drop such records. */
 function expectedRecords({ oddities, records, usable_records }: Sample): number {
@@ -73,6 +75,12 @@ describe.skipIf(SAMPLES.length === 0)('the corpus of sample reports', () => {
     }
     // Only a mail has more than its report.
     expect(parts).toBe(accepted.filter(({ chain }) => chain.startsWith('eml')).length);
+  });
+
+  test.each(ofTls)('$repo $path is a TLS report', async (row) => {
+    const [document, ...others] = await readAll(openSample(row));
+    expect(document?.kind === 'report' && isTls(document.report)).toBe(true);
+    expect(others).toEqual([]);
   });
 
   // The independent reader has one code for everything that is not a report.

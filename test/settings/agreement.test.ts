@@ -516,6 +516,13 @@ const ONE_OF_EACH: MadeUp = {
   hasAlert: false,
 };
 
+/** All of its own mail is signed, and what strangers sent on the last day would be stopped. */
+const READY_BUT_FOR_STRANGERS: MadeUp = {
+  ...ONE_OF_EACH,
+  ...{ days: 40, legitimate: 0, aside: [] },
+  sources: [0, 1, 2, 3].map((at) => ({ ...toSource('carried', at), count: 20 })),
+};
+
 test('whoever shows a domain tells the same of it: verdicts, counts, standings and the next step, also behind each link', async () => {
   const seen = new Set<string>();
   let [built, linked] = [0, 0];
@@ -550,7 +557,7 @@ test('whoever shows a domain tells the same of it: verdicts, counts, standings a
       numRuns: caseCount({ few: 30, full: 120, fullOnPostgres: 30 }),
       seed: 41,
       endOnFailure: true,
-      examples: [[ONE_OF_EACH]],
+      examples: [[ONE_OF_EACH], [READY_BUT_FOR_STRANGERS]],
     },
   );
   const verdicts = ['Yours', 'Needs set-up', 'Passed on', 'Not recognised', 'Forged'];

@@ -242,10 +242,9 @@ async function readOverview(browser: Browser): Promise<ReadonlyMap<string, strin
 async function readDomain(browser: Browser, id: string): Promise<Omit<Told, 'overview'>> {
   // A person may look at so many pages a minute.
   vi.advanceTimersByTime(60_000);
-  const page = toReadable((await browser.get(`/settings/domains/${id}`)).text);
-  const [, next, inOrder = ''] =
-    /(?:Next step (.*?) Open alerts|In order (.*?) Traffic)/s.exec(page) ?? [];
-  return { page: (next ?? inOrder).trim(), answer: ANSWER.exec(page)?.[1] ?? '' };
+  const { text } = await browser.get(`/settings/domains/${id}`);
+  const [, step = ''] = /<h2 id="next">[^<]*<\/h2>(.*?)<\/section>/s.exec(text) ?? [];
+  return { page: toReadable(step).trim(), answer: ANSWER.exec(toReadable(text))?.[1] ?? '' };
 }
 
 /** What the pages say otherwise than the table wants; empty when they agree. */

@@ -30,7 +30,7 @@ test('the limits of the SMTP door are those of the code, every one of them', () 
 });
 
 test.each([
-  ['a mail of a mailbox', `larger than ${toSizeText(IMAP_LIMITS.maxMailBytes)}, stays`],
+  ['a mail of a mailbox', `larger than ${toSizeText(IMAP_LIMITS.maxMailBytes)} stays`],
   ['filing', `tried again every ${words.get(IMAP_LIMITS.refileMs / 60_000)} minutes`],
   ['tries of a mail', `After ${words.get(MAX_TRIES)} tries it is \`stuck\``],
   ['a new reporter', `came ${DAYS_NEW === 14 ? 'two weeks' : `${DAYS_NEW} days`} before`],
