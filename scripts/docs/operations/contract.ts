@@ -68,7 +68,7 @@ export interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Of what is answered: generators make no types of it, and what is longer is no break. */
+  /** Of texts that released contracts have without `maxLength`: adding it would break generated programs. */
   readonly 'x-max-length'?: number;
   readonly maxItems?: number;
   readonly default?: unknown;

@@ -180,7 +180,7 @@ function named(type: string, name: string | undefined): string {
 }
 
 function toRange({ minimum, maximum, minLength, ...schema }: Schema): string {
-  const { 'x-max-length': mostAnswered, maxLength = mostAnswered } = schema;
+  const { 'x-max-length': most, maxLength = most } = schema;
   if (maximum !== undefined) return `${minimum ?? 'up'} to ${maximum}`;
   if (minimum !== undefined) return `at least ${minimum}`;
   if (maxLength === undefined) return '';

@@ -156,7 +156,12 @@ async fn only_what_is_new(client: &Client) -> Checked {
 async fn policy_and_records(client: &Client) -> Checked {
     let id = find_domain(client, "example.com").await?.id;
     let domain = client.get_domain().domain_id(id).send().await?;
-    let policy = domain.data.published_policy.p.as_deref();
+    let policy = domain
+        .data
+        .published_policy
+        .p
+        .as_deref()
+        .map(String::as_str);
     require(policy == Some("reject"), "another policy")?;
     let page = client.list_reports().domain_id(id).send().await?;
     let report = page.data.first().ok_or("no report")?;
@@ -207,7 +212,7 @@ async fn figures_of_all_domains(client: &Client) -> Checked {
         .send()
         .await?;
     let domain = page.data.first().ok_or("no domain")?;
-    require(domain.domain == "example.com", "another domain")?;
+    require(domain.domain.as_str() == "example.com", "another domain")?;
     require(domain.policy.pct.is_none(), "a percentage")?;
     require(domain.readiness.answer == "reached", "another answer")?;
     let step = &domain.next_step;
