@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_KEY } from '../../src/domain/sandbox.ts';
 import { describeServer, renderAgents, renderCatalog } from '../../src/http/front/about.ts';
 import { type Api, serveApi, startApi } from '../support/api.ts';
@@ -130,7 +130,7 @@ describe('/', () => {
   ])('for “%s” is %s', async (Accept, type) => {
     const answer = await ask('/', { Accept });
     expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({ 'content-type': type, vary: 'Accept' });
+    expect(answer.headers).toMatchObject({ 'content-type': type, vary: 'Accept, Accept-Encoding' });
   });
 
   test('says to programs what the server is, and where its parts are', async () => {
@@ -326,7 +326,7 @@ describe('pages of the docs as Markdown', () => {
     ['/docs/plain', 'text/markdown', HTML, 'plain.html'],
   ] as const)('%s for “%s” is %s', async (path, Accept, type, name) => {
     const answer = await ask(path, { Accept });
-    expect(answer.headers).toMatchObject({ 'content-type': type, vary: 'Accept' });
+    expect(answer.headers).toMatchObject({ 'content-type': type, vary: 'Accept, Accept-Encoding' });
     expect(answer.body).toBe(withAddress(name, 'http://plumbline.example'));
   });
 
@@ -338,6 +338,28 @@ describe('pages of the docs as Markdown', () => {
       holdToErrorShape(answer.body);
     },
   );
+
+  test('a long page is compressed for who accepts that, and each coding has its own entity tag', async () => {
+    const page = `<p>${`See ${SHOWN}/docs. `.repeat(200)}</p>`;
+    const file = join(site, 'long.html');
+    await writeFile(file, page);
+    onTestFinished(() => rm(file));
+    const get = (coding: string) =>
+      fetch(`http://127.0.0.1:${api.port}/docs/long`, { headers: { 'Accept-Encoding': coding } });
+    const tags = new Set<string>();
+    for (const coding of ['identity', 'gzip', 'br']) {
+      const answer = await get(coding);
+      expect(await answer.text()).toBe(page.replaceAll(SHOWN, `http://127.0.0.1:${api.port}`));
+      expect(answer.headers.get('content-encoding') ?? 'identity').toBe(coding);
+      if (coding !== 'identity')
+        expect(Number(answer.headers.get('content-length'))).toBeLessThan(page.length / 4);
+      const tag = answer.headers.get('etag') ?? '';
+      tags.add(tag);
+      const sent = { Host: `127.0.0.1:${api.port}`, 'Accept-Encoding': coding };
+      expect((await ask('/docs/long', { ...sent, 'If-None-Match': tag })).status).toBe(304);
+    }
+    expect(tags.size).toBe(3);
+  });
 
   test('the contract and the workflows stay as they are written', async () => {
     expect((await ask('/docs/v1.yaml')).body).toBe(FILES['v1.yaml']);

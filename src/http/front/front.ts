@@ -36,7 +36,7 @@ export function serveFront(deps: front.FrontDeps): Router {
       const text = await render(await describe(res));
       if (text === undefined) return next();
       // Express's own method would give JSON a charset.
-      sendParts(res.setHeader('Content-Type', type), [Buffer.from(text)]);
+      await sendParts(res.setHeader('Content-Type', type), [Buffer.from(text)]);
     });
   router.get('/', async (req, res, next) => {
     const wanted = new Negotiator(req).mediaType(['application/json', 'text/html']);

@@ -67,7 +67,7 @@ export async function sendHome(res: Response, about: About): Promise<void> {
 </html>
 `;
   setHeaders(res.req, res, () => undefined);
-  sendParts(res.type('html'), [Buffer.from(String(page))]);
+  await sendParts(res.type('html'), [Buffer.from(String(page))]);
 }
 
 function renderPicture() {

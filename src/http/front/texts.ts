@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Response } from 'express';
 import { LRUCache } from 'lru-cache';
+import { chooseCompression, compressOnce } from '../../domain/content-coding.ts';
 import { SHOWN_ADDRESS, toOwnAddress } from '../../domain/own-address.ts';
 
 /** More than all pages of the docs have. */
@@ -24,7 +25,7 @@ export function openTexts(site: string, baseUrl: string | undefined): SendFile {
     if (parts === undefined) return false;
     const address = Buffer.from(toOwnAddress(res.req, baseUrl));
     const joined = parts.flatMap((part, i) => (i === 0 ? part : [address, part]));
-    sendParts(res.type(extname(name)), joined);
+    await sendParts(res.type(extname(name)), joined);
     return true;
   };
 }
@@ -41,14 +42,23 @@ async function readParts(kept: LRUCache<string, Parts>, path: string): Promise<P
   return parts;
 }
 
-/** The entity tag is that of the bytes that are sent. */
-export function sendParts(res: Response, parts: Parts): void {
-  const tag = createHash('sha256');
+/** The entity tag is that of the bytes that are sent, and so another one for each coding. */
+export async function sendParts(res: Response, parts: Parts): Promise<void> {
+  const compression = chooseCompression(res.req, sumLengths(parts));
+  const tag = createHash('sha256').update(compression ?? '');
   for (const part of parts) tag.update(part);
+  res.vary('Accept-Encoding');
   res.set({ 'Cache-Control': 'no-cache', ETag: `"${tag.digest('base64url').slice(0, 22)}"` });
   if (res.req.fresh) return void res.status(304).end();
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  res.setHeader('Content-Length', length).cork();
+  if (compression === undefined) return write(res, parts);
+  res.set('Content-Encoding', compression);
+  write(res, [await compressOnce(Buffer.concat(parts), compression)]);
+}
+
+function write(res: Response, parts: Parts): void {
+  res.setHeader('Content-Length', sumLengths(parts)).cork();
   for (const part of parts) res.write(part);
   res.end();
 }
+
+const sumLengths = (parts: Parts) => parts.reduce((sum, part) => sum + part.length, 0);
