@@ -104,8 +104,8 @@ function renderHead(read: Read, now: Date): Html {
 }
 
 /** The sections below, where there are several. */
-function renderContents(sections: string | string): Html | '' {
-  const heads = [...String(sections).matchAll(/<h2 id="([\w-]+)">([^<]+)/g)];
+function renderContents(sections: string): Html | '' {
+  const heads = [...sections.matchAll(/<h2 id="([\w-]+)">([^<]+)/g)];
   if (heads.length < FEWEST_IN_CONTENTS) return '';
   const links = heads.map(([, id, text]) => html`<a href="#${id}">${raw(text)}</a>`);
   return html`<nav class="ranges contents" aria-label="On this page">${links}</nav>`;
