@@ -29,11 +29,12 @@ test.each(WIDTHS)(
     await expectToFit(page);
     await shoot(page, `demo-domain-${width}`);
 
-    // The alert names its cause, and leads there.
-    expect(await page.innerText('.alert')).toMatch(
-      /Plain Invoices stopped signing correctly on .+ \(selector inv1\): compare its key\./,
+    // The step is the cause of the alert in the same card, and leads there.
+    const card = page.locator('.card.step');
+    expect(await card.innerText()).toMatch(
+      /Plain Invoices stopped signing correctly on .+ \(selector inv1\): compare its key\.[\s\S]*Pass rate fell/,
     );
-    await page.click('.alert a');
+    await card.locator('p a').first().click();
     await page.waitForURL(/failing=1/);
     await page.getByRole('link', { name: 'Plain Invoices' }).first().click();
     await page.waitForURL(/within=/);
