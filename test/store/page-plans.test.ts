@@ -49,9 +49,9 @@ const READ =
   /(?:(?:Backward )?using|Bitmap Index Scan on|USING (?:COVERING )?INDEX) \w+.*(?:\n +Index Cond: .*)?/g;
 /** A list's days are few, and so are the names below one, and the reports of a reporter. */
 const IS_SHORT = /domain_day|list_day|domain_below|report_(?:account_)?reporter/;
-/** One row: by its key, or the last one that a domain has. */
+/** One row: by its key, or the last one of a kind that a domain has. */
 const IS_ROW =
-  /_id_key|_autoindex_|seq = |COVERING INDEX report_arrival \(domain_id=\?\)$|Backward .*\n.*\(domain_id = domain\.id\)$/;
+  /_id_key|_autoindex_|seq = |COVERING INDEX report_arrival \(domain_id=\?\)$|Backward .*\n.*\(domain_id = domain\.id\)(?: AND \(kind IS NULL\)\))?$/;
 const listReads = (plan: string) => plan.match(READ) ?? [];
 const isLong = (read: string) => !IS_SHORT.test(read) && !IS_ROW.test(read);
 

@@ -116,7 +116,7 @@ export const REPORTS = {
     keys: [
       'unique (id)',
       // The day, for those of some days that arrived after a cursor.
-      'index report_arrival (domain_id, seq, begin_date)',
+      'index report_arrival (domain_id, seq, begin_date, kind)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
       `index report_stranger (domain_id, received_at) where ${DOUBTFUL}`,
