@@ -50,7 +50,7 @@ export function openConnection(path: string | Buffer, options: Database.Options 
       if (connection.pragma('application_id', { simple: true }) === 0) giveNumber(connection);
       connection.exec('commit');
     }
-    connection.pragma('journal_mode = WAL');
+    startLog(connection);
     // What is deleted, such as the name of a person, is overwritten: else it stays in free pages.
     connection.pragma('secure_delete = ON');
   }
@@ -64,6 +64,22 @@ export function openConnection(path: string | Buffer, options: Database.Options 
   connection.pragma('busy_timeout = 0');
   return connection;
 }
+
+/** While another process opens the same new file, SQLite fails here at once, whatever its timeout. */
+function startLog(connection: Database.Database): void {
+  const untilMs = performance.now() + OPEN_TIMEOUT_MS;
+  for (;;) {
+    try {
+      connection.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > untilMs) throw error;
+      Atomics.wait(NEVER_WOKEN, 0, 0, RETRY_MS);
+    }
+  }
+}
+
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
 
 /** By its number a database is told from another one whose log lies beside it. A copy gets one of its own. */
 export function giveNumber(connection: Database.Database): void {
