@@ -52,7 +52,9 @@ describe.each(TEXTS)('%s, with the same outcome on both engines', (_what, text) 
       const { id: domainId } = await aDomain(store.db, id, { name: 'example.com' });
       const report = aReport({ orgName: text, email: text, reportId: text });
       const outcomes = await receive(store.db, [report, report]);
-      const { status, body } = await api.get(`/v1/external/domains/${domainId}/reports`, { key });
+      // The contract bounds what intake has cut, which the store is not asked to do.
+      const ask = text.length > 1_000 ? api.send : api.get;
+      const { status, body } = await ask(`/v1/external/domains/${domainId}/reports`, { key });
       await api.close();
       const [{ reporter_org, reporter_email } = {} as Record<string, string>] = body.data;
       const isWhole = [reporter_org, reporter_email].map((field) => field?.length === text.length);
