@@ -65,7 +65,7 @@ export interface paths {
         /**
          * List domains
          * @description The account's active domains, by name. Paused domains are listed only with `status`; their reports and alerts
-         *     stay readable by id.
+         *     stay readable by id. With `name`, only the domain of that name, or the domains below it.
          */
         readonly get: operations["listDomains"];
         readonly put?: never;
@@ -112,6 +112,30 @@ export interface paths {
          *     the number of days. The `ETag` changes with every report of the domain, and each day.
          */
         readonly get: operations["listDomainDays"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/external/domains/{domain_id}/tls-days": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List a domain's days of TLS reports
+         * @description How the servers that deliver mail to a domain, active or paused, got the TLS that its policies ask for: one row for
+         *     each day, type of policy and mode that reports tell of, newest day first. A report counts for the UTC day that its window
+         *     begins on. Senders may judge one session by two policies, MTA-STS and DANE, and count it in both: never add up rows
+         *     of different `policy_type`. Only reports that came signed by an established reporter, and files of the operator, count. The
+         *     `ETag` changes with every TLS report of the domain, and with the range.
+         */
+        readonly get: operations["listDomainTlsDays"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -197,6 +221,52 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/external/domains/{domain_id}/tls-reports": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List a domain's TLS reports
+         * @description The reports about the TLS of SMTP sessions (RFC 8460) received for one domain, newest first: by `begin_date`, and among equals
+         *     by arrival. They come from those who deliver mail to the domain, one a day, and are apart: no list or figure of DMARC
+         *     reports has them. With `received_after`, only the reports that arrived after the cursor, in the order of their arrival. With
+         *     `from`, `until`, `reporter` or `failing`, only the reports that match all of them; `total`, `ETag` and cursor are theirs.
+         *     The list has all reports, those that nobody authenticated too: see `authenticated`.
+         */
+        readonly get: operations["listTlsReports"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/external/domains/{domain_id}/tls-reports/{tls_report_id}/failures": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List a TLS report's failures
+         * @description Why sessions of one TLS report failed, in the words of the standard (RFC 8460, section 4.3): most sessions first. Of more than
+         *     10,000 the largest are listed. They may tell of more sessions than failed, or of fewer: the report's own counts stand. The
+         *     list changes only when the report is corrected.
+         */
+        readonly get: operations["listTlsReportFailures"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/external/reports": {
         readonly parameters: {
             readonly query?: never;
@@ -264,7 +334,8 @@ export interface paths {
          *
          *     With `include=records` each report comes with its records, so that no request for each report is needed. An answer
          *     has at most 4 MiB: it ends before the report that does not fit, and one that does not fit alone has its largest
-         *     records, and `unlisted_records`.
+         *     records, and `unlisted_records`. TLS reports come with `include=tls` alone, and both with `include=records,tls`; whoever begins
+         *     to ask for them begins again from `start`.
          *
          *     A cursor stays good while domains are paused and removed, and reports are corrected, removed, or go by age. It
          *     expires after 400 days, or when a backup from before it is restored. Nothing tells of reports that go by age
@@ -369,6 +440,8 @@ export interface components {
              *     of addresses that were not kept are missing.
              */
             readonly reported_by: readonly components["schemas"]["ReporterMessages"][];
+            readonly tls: components["schemas"]["DomainTls"];
+            readonly sender_records: components["schemas"]["SenderRecords"];
         };
         /** @description An active domain with its figures. */
         readonly DomainOverview: {
@@ -400,6 +473,83 @@ export interface components {
              * @example 1
              */
             readonly open_alerts: number;
+            /** @description How many changes the last 7 days had, and the last 30. Only where `what_changed=true` asks for it. */
+            readonly what_changed?: readonly components["schemas"]["WhatChanged"][];
+        };
+        /**
+         * @description How many changes of a domain were noted in the last days up to the newest day that has reports of any domain of the
+         *     account: what the page *What changed* of the settings lists. A sender counts as new, stopped, failing or mended only
+         *     when it is the owner's.
+         */
+        readonly WhatChanged: {
+            /**
+             * Format: int32
+             * @description How many days these are, 7 or 30.
+             * @example 7
+             */
+            readonly days: number;
+            /**
+             * Format: int64
+             * @description Senders of the owner's that have sent 20 messages within 30 days, and nothing in the 30 days before those.
+             * @example 1
+             */
+            readonly new_senders: number;
+            /**
+             * Format: int64
+             * @description Senders of the owner's that sent on four days or more, and have been silent for twice their longest gap and at
+             *     least 7 days.
+             * @example 0
+             */
+            readonly stopped_senders: number;
+            /**
+             * Format: int64
+             * @description Senders of the owner's that began to fail, by the rule of `alert.sender_failing`.
+             * @example 1
+             */
+            readonly failing_senders: number;
+            /**
+             * Format: int64
+             * @description Senders of the owner's that failed, and of whose last 20 messages 90 % pass.
+             * @example 0
+             */
+            readonly mended_senders: number;
+            /**
+             * Format: int64
+             * @description New senders that nobody recognises, at most ten of 30 days. The others count as strangers.
+             * @example 0
+             */
+            readonly unrecognised_senders: number;
+            /**
+             * Format: int64
+             * @description Changes of the policy that the domain publishes.
+             * @example 0
+             */
+            readonly policy_changes: number;
+            /**
+             * Format: int64
+             * @description Reporters that have reported of three days within 30, and of none in the 30 before.
+             * @example 0
+             */
+            readonly new_reporters: number;
+            /**
+             * Format: int64
+             * @description Reporters that reported of four days or more, and have been silent for twice their longest gap and at least 7
+             *     days.
+             * @example 0
+             */
+            readonly stopped_reporters: number;
+            /**
+             * Format: int64
+             * @description Addresses of strangers that sent for the first time in 90 days.
+             * @example 12
+             */
+            readonly stranger_sources: number;
+            /**
+             * Format: int64
+             * @description Messages of strangers that failed.
+             * @example 31
+             */
+            readonly stranger_messages: number;
         };
         /**
          * @description The policy of a domain, by its DMARC record where DNS is checked, else by what files and reports of
@@ -594,7 +744,7 @@ export interface components {
             readonly code: "resume" | "first_reports" | "one_record" | "publish_record" | "alert" | "silent" | "failing" | "sign" | "forwarded" | "no_passing_mail" | "lock" | "sends_after_all" | "wait" | "enforce" | "stronger" | "policy_unknown" | "nothing";
             /**
              * @description A sentence for people. It may change; do not parse it.
-             * @example Do you know mail.example.net? 125,100 of its 125,100 messages fail. Say whose they are.
+             * @example Do you know mail.example.net? All of its 125,100 messages fail. Mark it as legitimate or as unknown.
              */
             readonly text: string;
             /**
@@ -606,7 +756,7 @@ export interface components {
              * @description The type of the alert.
              * @example null
              */
-            readonly alert_type: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened" | null;
+            readonly alert_type: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened" | "alert.sender_failing" | "alert.tls_failures" | null;
             /**
              * Format: date
              * @description The day that the alert is about, or the newest day that has reports.
@@ -846,6 +996,278 @@ export interface components {
              */
             readonly set_aside_messages: number;
         };
+        /**
+         * @description How servers that deliver mail to the domain got the TLS that its policies ask for, by the TLS reports that count, of the
+         *     thirty days up to today. No other figure of a domain has them.
+         */
+        readonly DomainTls: {
+            /**
+             * Format: date-time
+             * @description When the TLS report of the newest window was received, whether it counts or not; null before the first.
+             * @example 2026-03-15T06:02:11Z
+             */
+            readonly last_report_at: string | null;
+            /** @description Sessions by type of policy, each once. Senders may judge a session by two policies: never add these up. */
+            readonly figures: readonly components["schemas"]["TlsFigures"][];
+            readonly record: components["schemas"]["TlsRecord"];
+            readonly policy: components["schemas"]["StsPolicy"];
+            readonly next_step: components["schemas"]["TlsNextStep"];
+        };
+        /**
+         * @description What DNS has for the mail of the domain's senders: its own SPF record, and the SPF records and DKIM keys that reports of thirty
+         *     days name, those with which most messages passed. Each name is asked for once a day, and what is found counts after two checks.
+         */
+        readonly SenderRecords: {
+            readonly spf: components["schemas"]["SpfRecord"];
+            /** @description SPF records of other domains of the same owner that messages had as envelope sender. */
+            readonly spf_of_envelopes: readonly components["schemas"]["SpfRecord"][];
+            /** @description The keys of signatures of the same owner. All names that reports have are at most fifty. */
+            readonly dkim_keys: readonly components["schemas"]["DkimKey"][];
+            /**
+             * Format: date-time
+             * @description When the last check got an answer; null before two have found the same of a name.
+             * @example 2026-03-15T03:00:00Z
+             */
+            readonly checked_at: string | null;
+        };
+        /** @description An SPF record (RFC 7208) with all that it includes. All fields but `domain` are null or empty until two checks have found the same. */
+        readonly SpfRecord: {
+            /** @example example.com */
+            readonly domain: string;
+            /**
+             * @description Its first 1,000 characters; null where there is none, and where there are several, of which receivers then read none.
+             * @example v=spf1 include:_spf.mail.example.net -all
+             */
+            readonly record: string | null;
+            /**
+             * @description Terms for which receivers ask DNS, of which ten are allowed. Macros are counted and not expanded; counting ends at fifty.
+             * @example 4
+             */
+            readonly lookups: number | null;
+            /**
+             * @description Those of them that DNS has nothing for, of which two are allowed.
+             * @example 0
+             */
+            readonly void_lookups: number | null;
+            /**
+             * @description What is wrong; empty when nothing is.
+             * @example []
+             */
+            readonly findings: readonly ("missing" | "several" | "syntax" | "too_many_lookups" | "too_many_void_lookups" | "no_record" | "loop" | "too_many_mx" | "pass_all" | "ptr")[];
+            /**
+             * @description What is wrong and what to do, in sentences for people.
+             * @example null
+             */
+            readonly text: string | null;
+        };
+        /** @description The DKIM key of a selector (RFC 6376, RFC 8463). DNS has it at `<selector>._domainkey.<domain>`. */
+        readonly DkimKey: {
+            /** @example example.com */
+            readonly domain: string;
+            /** @example s1 */
+            readonly selector: string;
+            /**
+             * @description Whether messages passed with it in thirty days. Anybody can make up a selector with which nothing passes.
+             * @example true
+             */
+            readonly is_proven: boolean;
+            /**
+             * @description `missing`: DNS has none. `revoked`: its `p=` is empty. `invalid`: receivers cannot read it. `unknown`: until two checks have
+             *     found the same. More may be added.
+             * @example found
+             */
+            readonly state: "found" | "missing" | "revoked" | "invalid" | "unknown";
+            /**
+             * @description Of its modulus (RSA), or 256 (Ed25519); null where there is no key to read.
+             * @example 2048
+             */
+            readonly bits: number | null;
+            /**
+             * @description What is wrong with it; empty when nothing is.
+             * @example []
+             */
+            readonly findings: readonly ("several" | "bad_version" | "bad_type" | "bad_key" | "short" | "test_mode" | "sha1_only" | "not_for_mail")[];
+            /**
+             * @description What is wrong and what to do, in sentences for people.
+             * @example null
+             */
+            readonly text: string | null;
+        };
+        /** @description The TXT record at `_smtp._tls` (RFC 8460), as daily checks found it, two in a row. Before, there is neither a value nor a finding. */
+        readonly TlsRecord: {
+            /**
+             * @description null where there is none, and where there are several, of which senders then read none.
+             * @example v=TLSRPTv1; rua=mailto:reports@reports.example.net
+             */
+            readonly value: string | null;
+            /**
+             * @description What is wrong; empty when nothing is.
+             * @example []
+             */
+            readonly findings: readonly ("missing" | "old_name" | "several" | "bad_version" | "no_rua" | "bad_rua" | "not_to_us")[];
+        };
+        /**
+         * @description The record at `_mta-sts` and the policy file (RFC 8461), as daily checks found them, two in a row. All fields but `checked_at` are
+         *     null or empty before, and where the domain has no such record, which is no fault.
+         */
+        readonly StsPolicy: {
+            /**
+             * @description Of the record; null where it is not valid.
+             * @example 20260301T000000
+             */
+            readonly id: string | null;
+            /**
+             * @description Of the file. This, `mx` and `max_age` are empty where it was not fetched, or is not valid.
+             * @example testing
+             */
+            readonly mode: "enforce" | "testing" | "none" | null;
+            /**
+             * @description The hosts that take mail, or patterns of them; the first hundred.
+             * @example [
+             *       "mx1.example.com",
+             *       "mx2.example.com"
+             *     ]
+             */
+            readonly mx: readonly string[];
+            /**
+             * @description For how many seconds senders keep the policy.
+             * @example 604800
+             */
+            readonly max_age: number | null;
+            /**
+             * @description What is wrong with the record and the file; empty when nothing is.
+             * @example []
+             */
+            readonly findings: readonly ("several" | "bad_id" | "id_not_changed" | "unreachable" | "bad_certificate" | "redirect" | "status" | "too_large" | "invalid" | "not_text" | "short_max_age" | "mx_not_covered")[];
+            /**
+             * Format: date-time
+             * @description When the last check got an answer; null before two have found the same.
+             * @example 2026-03-15T03:00:00Z
+             */
+            readonly checked_at: string | null;
+        };
+        /** @description The sessions of thirty days to which senders applied one type of policy. */
+        readonly TlsFigures: {
+            /**
+             * @description As `policy_type` of the days of TLS reports.
+             * @example sts
+             */
+            readonly policy_type: "sts" | "tlsa" | "no-policy-found" | null;
+            /**
+             * @description The mode of MTA-STS on the newest day.
+             * @example testing
+             */
+            readonly mode: "enforce" | "testing" | "none" | null;
+            /**
+             * Format: int64
+             * @description Sessions with the TLS that the policy asks for.
+             * @example 480
+             */
+            readonly successful_sessions: number;
+            /**
+             * Format: int64
+             * @description Sessions without it.
+             * @example 12
+             */
+            readonly failed_sessions: number;
+        };
+        /** @description What there is to do about the TLS of mail to the domain. */
+        readonly TlsNextStep: {
+            /**
+             * @description `no_reports`: none that counts is of the thirty days. `repair`: sessions failed; the worst failure is named. `wait`: a
+             *     policy in `testing` is not ready for `enforce`. `enforce`: it is. `nothing`: there is nothing to do. More may be added.
+             * @example repair
+             */
+            readonly code: "no_reports" | "repair" | "wait" | "enforce" | "nothing";
+            /**
+             * @description The step in words, in English. It has names that reporters wrote.
+             * @example The certificate of mx2.example.com has expired. Renew it, reload the mail server, and automate both.
+             */
+            readonly text: string;
+            /**
+             * @description Of `repair`, why sessions failed, as `result_type` of the days of TLS reports; else null.
+             * @example certificate-expired
+             */
+            readonly result_type: string | null;
+            /**
+             * @description Of `repair`, where; null where reports do not name the host.
+             * @example mx2.example.com
+             */
+            readonly mx_host: string | null;
+        };
+        /** @description The sessions of a day to which senders applied one type of policy in one mode. */
+        readonly TlsDay: {
+            /**
+             * Format: date
+             * @description The UTC day.
+             * @example 2026-03-14
+             */
+            readonly day: string;
+            /**
+             * @description `sts` (MTA-STS), `tlsa` (DANE) or `no-policy-found`; null where reports do not say it. Reporters may send others.
+             * @example sts
+             */
+            readonly policy_type: "sts" | "tlsa" | "no-policy-found" | null;
+            /**
+             * @description The mode of MTA-STS that senders saw; null where reports do not say it, and for other types.
+             * @example testing
+             */
+            readonly mode: "enforce" | "testing" | "none" | null;
+            /**
+             * Format: int64
+             * @description Sessions with the TLS that the policy asks for.
+             * @example 480
+             */
+            readonly successful_sessions: number;
+            /**
+             * Format: int64
+             * @description Sessions without it.
+             * @example 12
+             */
+            readonly failed_sessions: number;
+            /** @description Who reported them, most failed sessions first, at most 100. */
+            readonly reporters: readonly components["schemas"]["TlsReporterSessions"][];
+            /**
+             * @description Why sessions failed, as the details of reports say, the most first, at most 100. Details may tell of more sessions than
+             *     failed, or of fewer.
+             */
+            readonly result_types: readonly components["schemas"]["TlsResultSessions"][];
+        };
+        /** @description Sessions that one reporter counted. */
+        readonly TlsReporterSessions: {
+            /**
+             * @description The organisation, or else the domain of its e-mail address.
+             * @example Mailbox Provider
+             */
+            readonly reporter: string;
+            /**
+             * Format: int64
+             * @description Sessions without the TLS that the policy asks for.
+             * @example 12
+             */
+            readonly failed_sessions: number;
+            /**
+             * Format: int64
+             * @description All sessions.
+             * @example 492
+             */
+            readonly total_sessions: number;
+        };
+        /** @description Sessions that failed for one reason. */
+        readonly TlsResultSessions: {
+            readonly result_type: components["schemas"]["TlsResultType"];
+            /**
+             * Format: int64
+             * @description Sessions.
+             * @example 12
+             */
+            readonly failed_sessions: number;
+        };
+        /**
+         * @description Why sessions failed (RFC 8460, section 4.3); `unknown` where the report does not say it. Reporters may send others.
+         * @example certificate-expired
+         */
+        readonly TlsResultType: "starttls-not-supported" | "certificate-host-mismatch" | "certificate-expired" | "certificate-not-trusted" | "validation-failure" | "tlsa-invalid" | "dnssec-invalid" | "dane-required" | "sts-policy-fetch-error" | "sts-policy-invalid" | "sts-webpki-invalid" | "unknown";
         /** @description Messages of the day by what receivers did with them. Together they are its `total_messages`. */
         readonly DomainDayDispositions: {
             /**
@@ -950,8 +1372,8 @@ export interface components {
             readonly contract: string;
         };
         /**
-         * @description The policy that the newest report found published, of those that count (`reporters` of the figures), in
-         *     the words of the standard. A word that the standard does not have is here as the report gives it. null stands for what
+         * @description The policy that the newest report found published, of files and of established reporters: anybody can send a mail that
+         *     states one. In the words of the standard. A word that the standard does not have is here as the report gives it. null stands for what
          *     the report left out, or for a `pct` that is no number; before the first report all is null.
          */
         readonly PublishedPolicy: {
@@ -1399,6 +1821,163 @@ export interface components {
             readonly unlisted_records?: number;
         };
         /**
+         * @description A report about the TLS of SMTP sessions (RFC 8460). Its two counts add up its policies: a session that two policies judged,
+         *     MTA-STS and DANE, counts in both.
+         */
+        readonly TlsReport: {
+            /**
+             * Format: uuid
+             * @description Report identifier.
+             * @example 8a4c0d52-1b7e-8f21-9d3c-7e5b2a90c614
+             */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description The domain that it is about.
+             * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+             */
+            readonly domain_id: string;
+            /**
+             * @description Organisation name as the report gives it; null when the reporter left it out.
+             * @example Mailbox Provider
+             */
+            readonly reporter_org: string | null;
+            /**
+             * @description Contact address as the report gives it; null when the reporter left it out.
+             * @example tls-reports@provider.example
+             */
+            readonly reporter_email: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the reporting window.
+             * @example 2026-03-14T00:00:00Z
+             */
+            readonly begin_date: string;
+            /**
+             * Format: date-time
+             * @description End of the reporting window, as sent.
+             * @example 2026-03-14T23:59:59Z
+             */
+            readonly end_date: string;
+            /**
+             * Format: int64
+             * @description Sessions with the TLS that the policy asks for, of all policies.
+             * @example 480
+             */
+            readonly successful_sessions: number;
+            /**
+             * Format: int64
+             * @description Sessions without it, of all policies.
+             * @example 12
+             */
+            readonly failed_sessions: number;
+            /**
+             * @description Whether its mail was signed by the reporter (RFC 8460, section 3), or the operator put it in as a file. One that was not counts
+             *     nowhere. One of a new reporter is authenticated, and counts once the reporter is established.
+             * @example true
+             */
+            readonly authenticated: boolean;
+            /** @description The policies that the sender applied. Of more than 8,000 characters of them those with the most sessions are listed. */
+            readonly policies: readonly components["schemas"]["TlsReportPolicy"][];
+            /**
+             * Format: int32
+             * @description 1 for the content that came first, and one more each time another one took its place, or an authenticated mail had the same.
+             * @example 1
+             */
+            readonly revision: number;
+        };
+        /** @description A policy of a TLS report, and the sessions that it was applied to. */
+        readonly TlsReportPolicy: {
+            /**
+             * @description `sts` (MTA-STS), `tlsa` (DANE) or `no-policy-found`; null where the report does not say it. Reporters may send others.
+             * @example sts
+             */
+            readonly policy_type: "sts" | "tlsa" | "no-policy-found" | null;
+            /**
+             * @description The domain that the policy is of; for DANE often the name of an MX host.
+             * @example example.com
+             */
+            readonly policy_domain: string | null;
+            /**
+             * @description The mode of MTA-STS that the sender saw; null where the report does not say it, and for other types.
+             * @example testing
+             */
+            readonly mode: "enforce" | "testing" | "none" | null;
+            /**
+             * @description The hosts that the policy names, at most 20.
+             * @example [
+             *       "mx1.example.com",
+             *       "mx2.example.com"
+             *     ]
+             */
+            readonly mx_hosts: readonly string[];
+            /**
+             * Format: int64
+             * @description Sessions with the TLS that the policy asks for.
+             * @example 480
+             */
+            readonly successful_sessions: number;
+            /**
+             * Format: int64
+             * @description Sessions without it.
+             * @example 12
+             */
+            readonly failed_sessions: number;
+        };
+        /**
+         * @description Sessions that failed for one reason. null means that the reporter left the value out. All texts are the reporter's: never
+         *     make a link of one.
+         */
+        readonly TlsFailure: {
+            /**
+             * @description `sts` (MTA-STS), `tlsa` (DANE) or `no-policy-found`; null where the report does not say it. Reporters may send others.
+             * @example sts
+             */
+            readonly policy_type: "sts" | "tlsa" | "no-policy-found" | null;
+            /**
+             * @description The domain that the policy is of; for DANE often the name of an MX host.
+             * @example example.com
+             */
+            readonly policy_domain: string | null;
+            readonly result_type: components["schemas"]["TlsResultType"];
+            /**
+             * Format: int64
+             * @description Sessions.
+             * @example 12
+             */
+            readonly failed_sessions: number;
+            /**
+             * @description IPv4 or IPv6 address of the server that sent.
+             * @example 192.0.2.10
+             */
+            readonly sending_ip: string | null;
+            /**
+             * @description The MX host.
+             * @example mx2.example.com
+             */
+            readonly mx_host: string | null;
+            /**
+             * @description What that host calls itself.
+             * @example mx2.example.com
+             */
+            readonly mx_helo: string | null;
+            /**
+             * @description Its IPv4 or IPv6 address.
+             * @example 203.0.113.25
+             */
+            readonly receiving_ip: string | null;
+            /**
+             * @description A reason in the reporter's own words.
+             * @example MX_HOSTS_MISMATCH
+             */
+            readonly reason_code: string | null;
+            /**
+             * @description What else the reporter says of it, or where it does.
+             * @example null
+             */
+            readonly information: string | null;
+        };
+        /**
          * @description A record of a report, in the standard's words. null means that the reporter left the value out; `source_ip` is null too when
          *     it is no address. Of each list of a record at most 10 entries are kept, of a name 255 characters, and of a text 300.
          */
@@ -1569,7 +2148,7 @@ export interface components {
              *     accept alerts of types that you do not know.
              * @example alert.alignment_regression
              */
-            readonly type: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened";
+            readonly type: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened" | "alert.sender_failing" | "alert.tls_failures";
             /**
              * Format: date-time
              * @description When the alert was created.
@@ -1630,7 +2209,42 @@ export interface components {
                 readonly report_count: number;
                 /**
                  * @description A point of the feed before them: `listChanges` has them, and what changed since, `after` it.
-                 * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
+                 * @example pcYR39IAAAAAACsAAAAAACuquXBB7mw
+                 */
+                readonly cursor: string;
+            };
+        };
+        /** @description What a webhook is sent when TLS reports about a domain came to the lists. */
+        readonly TlsReportEvent: {
+            /**
+             * @description The event.
+             * @example tls_report.received
+             * @enum {string}
+             */
+            readonly type: "tls_report.received";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-03-15T04:12:09Z
+             */
+            readonly timestamp: string;
+            /** @description Where the reports are. */
+            readonly data: {
+                /**
+                 * Format: uuid
+                 * @description Domain that the reports are about.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: string;
+                /**
+                 * Format: int32
+                 * @description How many reports there are.
+                 * @example 3
+                 */
+                readonly report_count: number;
+                /**
+                 * @description A point of the feed before them: `listChanges` with `include=tls` has them, and what changed since, `after` it.
+                 * @example pcYR39IAAAAAACsAAAAAACuquXBB7mw
                  */
                 readonly cursor: string;
             };
@@ -1677,7 +2291,7 @@ export interface components {
                 readonly domain?: components["schemas"]["Domain"];
                 /**
                  * @description A point of the feed before the change, for `after` of `listChanges`.
-                 * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
+                 * @example pcYR39IAAAAAACsAAAAAACuquXBB7mw
                  */
                 readonly cursor: string;
             };
@@ -1718,6 +2332,8 @@ export interface components {
          *     | `alert.new_failing_source` | `NewFailingSourceContext` |
          *     | `alert.dns_record_changed` | `DnsRecordChangedContext` |
          *     | `alert.policy_weakened` | `PolicyWeakenedContext` |
+         *     | `alert.sender_failing` | `SenderFailingContext` |
+         *     | `alert.tls_failures` | `TlsFailuresContext` |
          * @example {
          *       "drop_pct": 31.4,
          *       "prev_pass_rate": 98.74,
@@ -1740,6 +2356,8 @@ export interface components {
             readonly "alert.new_failing_source"?: components["schemas"]["NewFailingSourceContext"];
             readonly "alert.dns_record_changed"?: components["schemas"]["DnsRecordChangedContext"];
             readonly "alert.policy_weakened"?: components["schemas"]["PolicyWeakenedContext"];
+            readonly "alert.sender_failing"?: components["schemas"]["SenderFailingContext"];
+            readonly "alert.tls_failures"?: components["schemas"]["TlsFailuresContext"];
         };
         /**
          * @description Why the alert has resolved; absent while it is open, and in alerts that resolved before contract 1.1.0. More
@@ -2116,6 +2734,180 @@ export interface components {
             readonly current_value?: string | null;
             readonly resolution?: components["schemas"]["AlertResolution"];
         };
+        /**
+         * @description Context of `alert.sender_failing`: of a sender of which at least 90 % of 20 or more messages passed in 7 data days, at
+         *     least 90 % of the last 20 messages fail since, on at most 14 data days. One alert for each sender; none while
+         *     `alert.alignment_regression` names it. It resolves when 90 % of its last 20 messages pass again (`recovered`), or after
+         *     14 data days (`new_normal`). Mail that others passed on does not count, nor do receivers whose DNS did not answer.
+         * @example {
+         *       "sender": "payroll.example.com (192.0.2.77)",
+         *       "source_ip": "192.0.2.77",
+         *       "since": "2026-03-12",
+         *       "message_count": 180,
+         *       "failed_count": 180,
+         *       "selector": null,
+         *       "cause": "spf_error"
+         *     }
+         */
+        readonly SenderFailingContext: {
+            /**
+             * @description A name for people: the service, or the address with its name in DNS.
+             * @example payroll.example.com (192.0.2.77)
+             */
+            readonly sender: string;
+            /**
+             * @description The address that sends; null where there are several.
+             * @example 192.0.2.77
+             */
+            readonly source_ip: string | null;
+            /**
+             * Format: date
+             * @description The first UTC day on which most of its messages failed.
+             * @example 2026-03-12
+             */
+            readonly since: string;
+            /**
+             * Format: int64
+             * @description Its messages since, up to now while it is open.
+             * @example 180
+             */
+            readonly message_count: number;
+            /**
+             * Format: int64
+             * @description Those of them that did not pass DMARC.
+             * @example 180
+             */
+            readonly failed_count: number;
+            /**
+             * @description The selector of the signature that does not verify; null for another cause, or where reports do not name it.
+             * @example null
+             */
+            readonly selector: string | null;
+            /**
+             * @description Why most of them failed; null where it is not known. More causes may be added.
+             *
+             *     | value | why |
+             *     |---|---|
+             *     | `signature_broken` | its signature as the domain does not verify |
+             *     | `not_signed` | it signed its mail, and does not any more |
+             *     | `spf_error` | receivers cannot read the SPF record |
+             *     | `spf_refuses` | SPF does not list it |
+             * @example spf_error
+             */
+            readonly cause: "signature_broken" | "not_signed" | "spf_error" | "spf_refuses" | null;
+            /**
+             * @description `true` when only reports say so whose senders were not authenticated, or new: anybody can send such a mail. Else
+             *     absent.
+             * @example true
+             */
+            readonly unauthenticated?: boolean;
+            /**
+             * @description `true` when, besides, the domain has had reports of established reporters within 30 days: none of them says so, and
+             *     no person is told by mail. Else absent. It goes when established reporters say the same.
+             * @example true
+             */
+            readonly unconfirmed?: boolean;
+            readonly resolution?: components["schemas"]["AlertResolution"];
+        };
+        /**
+         * @description Context of `alert.tls_failures`: sessions of servers that deliver mail to the domain had not the TLS that its policies ask
+         *     for. At most one is open for policies that are enforced (MTA-STS in `enforce`, DANE) and one for all others but those in
+         *     mode `none`; each type of policy counts by itself. It fires for a day on which 20 sessions failed and they are 2 %, or 3 and
+         *     10 %, seen by two reporters, or together with the data day before, each with 10 %. It resolves after two data days in a
+         *     row with 3 sessions or more together, each with at most one failure or under 2 % (`recovered`), or after 14 data days
+         *     (`new_normal`). Only files and signed reports of established reporters count. That one reporter insists on DANE
+         *     (`dane-required`) fires nothing. Reports of the day that come later change the figures while it is open.
+         * @example {
+         *       "day": "2026-03-14",
+         *       "enforced": true,
+         *       "failure_rate": 12.5,
+         *       "failed_sessions": 60,
+         *       "total_sessions": 480,
+         *       "policy_type": "sts",
+         *       "mode": "enforce",
+         *       "result_types": [
+         *         {
+         *           "result_type": "certificate-expired",
+         *           "failed_sessions": 60
+         *         }
+         *       ],
+         *       "mx_hosts": [
+         *         {
+         *           "mx_host": "mx2.example.com",
+         *           "failed_sessions": 60
+         *         }
+         *       ],
+         *       "reporters": [
+         *         {
+         *           "reporter": "Mailbox Provider",
+         *           "failed_sessions": 60,
+         *           "total_sessions": 480
+         *         }
+         *       ]
+         *     }
+         */
+        readonly TlsFailuresContext: {
+            /**
+             * Format: date
+             * @description The UTC day that it is about.
+             * @example 2026-03-14
+             */
+            readonly day: string;
+            /**
+             * @description Whether senders that cannot keep the policy do not deliver.
+             * @example true
+             */
+            readonly enforced: boolean;
+            /**
+             * Format: double
+             * @description Percentage of the sessions that failed, of the type of policy with the highest rate.
+             * @example 12.5
+             */
+            readonly failure_rate: number;
+            /**
+             * Format: int64
+             * @description Sessions of that type of policy that failed on the day.
+             * @example 60
+             */
+            readonly failed_sessions: number;
+            /**
+             * Format: int64
+             * @description All sessions of that type on the day.
+             * @example 480
+             */
+            readonly total_sessions: number;
+            /**
+             * @description The type of policy, as `policy_type` of the days of TLS reports.
+             * @example sts
+             */
+            readonly policy_type: string | null;
+            /**
+             * @description The mode of MTA-STS that senders saw; null where reports do not say it, and for other types.
+             * @example enforce
+             */
+            readonly mode: "enforce" | "testing" | "none" | null;
+            /** @description Why sessions failed, the most first, at most 10. */
+            readonly result_types: readonly components["schemas"]["TlsResultSessions"][];
+            /** @description Where they failed, the most first, at most 10. Reports may not name the host. */
+            readonly mx_hosts: readonly components["schemas"]["TlsHostSessions"][];
+            /** @description Who reported sessions of the type, most failures first, at most 10. */
+            readonly reporters: readonly components["schemas"]["TlsReporterSessions"][];
+            readonly resolution?: components["schemas"]["AlertResolution"];
+        };
+        /** @description Sessions that failed at one host. */
+        readonly TlsHostSessions: {
+            /**
+             * @description The name of the MX host, as reports have it.
+             * @example mx2.example.com
+             */
+            readonly mx_host: string;
+            /**
+             * Format: int64
+             * @description Sessions.
+             * @example 60
+             */
+            readonly failed_sessions: number;
+        };
         /** @description One domain. */
         readonly DomainDetailsBody: {
             readonly data: components["schemas"]["DomainDetails"];
@@ -2128,6 +2920,17 @@ export interface components {
         readonly OverviewList: {
             /** @description The domains of this page, in the order that was asked for. */
             readonly data: readonly components["schemas"]["DomainOverview"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+        };
+        /** @description A page of days of TLS reports. */
+        readonly TlsDayList: {
+            /** @description The days of this page, newest first. */
+            readonly data: readonly components["schemas"]["TlsDay"][];
             /**
              * Format: int64
              * @description Total number of items available for the query, on all pages together.
@@ -2193,15 +2996,16 @@ export interface components {
          * @description A change, and what it brings: `report.stored` a `report`, also a corrected one; `report.removed` a `report_id`;
          *     `domain.listed` a `domain`, which was added or resumed and whose reports follow as items; `alert.changed` an `alert`,
          *     which fired, was resolved or has new figures. `domain.unlisted` and `domain.removed` bring nothing: drop the domain and
-         *     its reports, and when it was removed its alerts, too. More types may come.
+         *     its reports, and when it was removed its alerts, too. With `include=tls`, `tls_report.stored` brings a `tls_report`, and
+         *     `tls_report.removed` a `tls_report_id`. More types may come.
          */
         readonly Change: {
             /**
-             * @description `report.stored`, `report.removed`, `domain.listed`, `domain.unlisted`, `domain.removed` or `alert.changed`.
-             *     Ignore types that you do not know.
+             * @description `report.stored`, `report.removed`, `domain.listed`, `domain.unlisted`, `domain.removed` or `alert.changed`; with
+             *     `include=tls` also `tls_report.stored` or `tls_report.removed`. Ignore types that you do not know.
              * @example report.stored
              */
-            readonly type: "report.stored" | "report.removed" | "domain.listed" | "domain.unlisted" | "domain.removed" | "alert.changed";
+            readonly type: "report.stored" | "report.removed" | "domain.listed" | "domain.unlisted" | "domain.removed" | "alert.changed" | "tls_report.stored" | "tls_report.removed";
             /**
              * Format: uuid
              * @description The domain that it is about.
@@ -2223,6 +3027,13 @@ export interface components {
             readonly report_id?: string;
             readonly domain?: components["schemas"]["Domain"];
             readonly alert?: components["schemas"]["Alert"];
+            readonly tls_report?: components["schemas"]["TlsReport"];
+            /**
+             * Format: uuid
+             * @description The TLS report that was removed.
+             * @example 8a4c0d52-1b7e-8f21-9d3c-7e5b2a90c614
+             */
+            readonly tls_report_id?: string;
         };
         /** @description A page of sources. */
         readonly SourceList: {
@@ -2253,6 +3064,34 @@ export interface components {
              * @example 0
              */
             readonly set_aside_messages: number;
+        };
+        /** @description A page of TLS reports. */
+        readonly TlsReportList: {
+            /** @description The reports of this page, newest first, or with `received_after` oldest first. */
+            readonly data: readonly components["schemas"]["TlsReport"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+        };
+        /** @description A page of the failures of a TLS report. */
+        readonly TlsFailureList: {
+            /** @description The failures of this page, most sessions first. */
+            readonly data: readonly components["schemas"]["TlsFailure"][];
+            /**
+             * Format: int64
+             * @description Total number of items available for the query, on all pages together.
+             * @example 1
+             */
+            readonly total: number;
+            /**
+             * Format: int32
+             * @description The report's `revision`, to which these failures belong.
+             * @example 1
+             */
+            readonly revision: number;
         };
         /** @description A page of the records of a report. */
         readonly ReportRecordList: {
@@ -2466,8 +3305,8 @@ export interface components {
          * @example 50
          */
         readonly ChangesLimit: number;
-        /** @description `records`: each report comes with its `records`. */
-        readonly Include: "records";
+        /** @description `records`: each report comes with its `records`. `tls`: TLS reports come, too. `records,tls`: both. */
+        readonly Include: "records" | "tls" | "records,tls" | "tls,records";
         /**
          * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
          *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
@@ -2481,6 +3320,11 @@ export interface components {
          */
         readonly DomainIdInPath: string;
         /**
+         * @description A TLS report's `id`, taken from the list of its domain's TLS reports. Upper and lower case are the same.
+         * @example 8a4c0d52-1b7e-8f21-9d3c-7e5b2a90c614
+         */
+        readonly TlsReportIdInPath: string;
+        /**
          * @description A report's `id`, taken from the list of its domain's reports. Upper and lower case are the same.
          * @example 5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d
          */
@@ -2488,7 +3332,7 @@ export interface components {
         /** @description Only what is about this domain of the account, active or paused. Upper and lower case are the same. */
         readonly DomainIdInQuery: string;
         /** @description Only the alerts of this type. Types may be added; alerts of other types are in the list without it. */
-        readonly AlertType: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened";
+        readonly AlertType: "alert.alignment_regression" | "alert.reports_missing" | "alert.new_failing_source" | "alert.dns_record_changed" | "alert.policy_weakened" | "alert.sender_failing" | "alert.tls_failures";
         /**
          * @description `open`: only alerts that have not resolved. `resolved`: only those that have. An alert that resolves leaves the
          *     list of open ones, and no item of that list tells so; who follows changes with `changed_after` reads the list
@@ -2521,6 +3365,8 @@ export interface components {
         readonly DomainStatusFilter: "active" | "paused" | "all";
         /** @description `true`: only sources of which a message did not pass DMARC. */
         readonly Failing: "true";
+        /** @description `true`: only reports of sessions that failed. */
+        readonly FailingSessions: "true";
         /**
          * @description Only sources of senders with this verdict, as the schema `Verdict` says. Addresses beyond the 20,000 with most failed
          *     messages have none. Verdicts may be added.
@@ -2559,6 +3405,11 @@ export interface components {
          */
         readonly OverviewOrder: "urgency" | "domain";
         /**
+         * @description `true`: each domain has `what_changed`, too. Finding it takes about as long as the rest of an answer whose domains have
+         *     changed, so it is not for every poll.
+         */
+        readonly WithWhatChanged: "true";
+        /**
          * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
          *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
          *     last report, so ask again with it until `data` is empty. A list with other filters has cursors of its own. A
@@ -2594,14 +3445,14 @@ export interface components {
         readonly Link: string;
         /**
          * @description The point behind the last change of the answer, for `after`. Opaque.
-         * @example paVxQkWm0gAAAAAAKwAAAAAAK6q5cEHubA
+         * @example pcYR39IAAAAAACsAAAAAACuquXBB7mw
          */
         readonly FeedCursor: string;
         /**
          * @description A point in the order of arrival or of change, for `received_after` or `changed_after`. Opaque. Without one of
          *     these parameters it is the newest point; with one of them, the point of the last item of the page. Of an empty
          *     page it is the parameter's own, and after `start` the point before the first item.
-         * @example pdMFbRRtmQAAAAAAKwAAAAAAK6q5cEHubA
+         * @example pcYR39IAAAAAACsAAAAAACuquXBB7mw
          */
         readonly Cursor: string;
         /**
@@ -2689,6 +3540,11 @@ export interface operations {
                  * @example 0
                  */
                 readonly offset?: components["parameters"]["Offset"];
+                /**
+                 * @description `true`: each domain has `what_changed`, too. Finding it takes about as long as the rest of an answer whose domains have
+                 *     changed, so it is not for every poll.
+                 */
+                readonly what_changed?: components["parameters"]["WithWhatChanged"];
             };
             readonly header?: {
                 /**
@@ -2981,6 +3837,75 @@ export interface operations {
             readonly 503: components["responses"]["Unavailable"];
         };
     };
+    readonly listDomainTlsDays: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The first day, UTC. Without it, the range has 30 days; with it, at most 366. */
+                readonly from?: components["parameters"]["From"];
+                /** @description The last day, UTC, which is included; 1970-01-01 or later. Without it, today. */
+                readonly until?: components["parameters"]["Until"];
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /**
+                 * @description A domain's `id`, taken from the domain list. Upper and lower case are the same.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: components["parameters"]["DomainIdInPath"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of days, newest first. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TlsDayList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
     readonly listSources: {
         readonly parameters: {
             readonly query?: {
@@ -3225,6 +4150,163 @@ export interface operations {
             readonly 503: components["responses"]["Unavailable"];
         };
     };
+    readonly listTlsReports: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Only the reports that arrived after this point: a `Plumbline-Cursor` of this list, or `start` for all of them.
+                 *     `total` counts them. They are listed in the order of their arrival, and the answer's cursor stands behind its
+                 *     last report, so ask again with it until `data` is empty. A list with other filters has cursors of its own. A
+                 *     report whose content was corrected is listed again, with the same `id`. A cursor that is no longer good, because a
+                 *     report was removed since or a backup from before it was restored, is a 410 `cursor_expired`.
+                 * @example start
+                 */
+                readonly received_after?: components["parameters"]["ReceivedAfter"];
+                /** @description Only reports whose window begins on this day, UTC, or later. It needs no `until`. */
+                readonly from?: components["parameters"]["BeginsFrom"];
+                /** @description Only reports whose window begins on this day, UTC, which is included, or earlier. It needs no `from`. */
+                readonly until?: components["parameters"]["BeginsUntil"];
+                /**
+                 * @description Only reports of this reporter: its `reporter_org`, or the domain of its `reporter_email`, whole. Upper and lower
+                 *     case are the same.
+                 */
+                readonly reporter?: components["parameters"]["Reporter"];
+                /** @description `true`: only reports of sessions that failed. */
+                readonly failing?: components["parameters"]["FailingSessions"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /**
+                 * @description A domain's `id`, taken from the domain list. Upper and lower case are the same.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: components["parameters"]["DomainIdInPath"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of the domain's TLS reports. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
+                    readonly "Plumbline-Cursor": components["headers"]["Cursor"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TlsReportList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 410: components["responses"]["CursorExpired"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
+    readonly listTlsReportFailures: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description The largest number of items in the page. Decimal digits only.
+                 * @example 50
+                 */
+                readonly limit?: components["parameters"]["Limit"];
+                /**
+                 * @description How many items to skip. Decimal digits only. Past the end of the list, however far, the page is empty
+                 *     and `total` is still true. It has no format, because a number of any size is answered. Where a generator
+                 *     then makes a 32-bit number of it, set the type to 64 bits, as `total` has, for lists of more than 2^31 items.
+                 * @example 0
+                 */
+                readonly offset?: components["parameters"]["Offset"];
+            };
+            readonly header?: {
+                /**
+                 * @description The `ETag` of an earlier answer to the same request, several of them, or `*`. When one still matches,
+                 *     the answer is a 304.
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /**
+                 * @description An id of your own for this request, kept when it is 1 to 64 letters, digits, `_` or `-`, and otherwise
+                 *     replaced.
+                 */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /**
+                 * @description A domain's `id`, taken from the domain list. Upper and lower case are the same.
+                 * @example 0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e
+                 */
+                readonly domain_id: components["parameters"]["DomainIdInPath"];
+                /**
+                 * @description A TLS report's `id`, taken from the list of its domain's TLS reports. Upper and lower case are the same.
+                 * @example 8a4c0d52-1b7e-8f21-9d3c-7e5b2a90c614
+                 */
+                readonly tls_report_id: components["parameters"]["TlsReportIdInPath"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of the report's failures. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly Vary: components["headers"]["Vary"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly Link: components["headers"]["Link"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TlsFailureList"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 422: components["responses"]["ValidationError"];
+            readonly 429: components["responses"]["RateLimited"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Unavailable"];
+        };
+    };
     readonly listAccountReports: {
         readonly parameters: {
             readonly query?: {
@@ -3355,7 +4437,7 @@ export interface operations {
                  * @example 50
                  */
                 readonly limit?: components["parameters"]["ChangesLimit"];
-                /** @description `records`: each report comes with its `records`. */
+                /** @description `records`: each report comes with its `records`. `tls`: TLS reports come, too. `records,tls`: both. */
                 readonly include?: components["parameters"]["Include"];
             };
             readonly header?: {

@@ -1,7 +1,7 @@
 import type { AggregateReport, ReportRecord } from '../src/domain/reports/aggregate-report.ts';
 import { addToTally, EMPTY_TALLY } from '../src/domain/reports/alignment.ts';
 import { LargestRecords } from '../src/domain/reports/largest-records.ts';
-import { toContent } from '../src/domain/reports/report-content.ts';
+import { packContent } from '../src/domain/reports/report-content.ts';
 
 /* The fields that every report needs: made-up reports start from this and set only the fields that matter. */
 
@@ -36,7 +36,7 @@ export function withRecords(parts: Parts, records: readonly ReportRecord[]): Agg
   const tally = records.reduce(addToTally, EMPTY_TALLY);
   const largest = new LargestRecords();
   for (const record of records) largest.add(record);
-  const content = toContent({ ...parts, tally }, largest.end());
+  const content = packContent({ ...parts, tally }, largest.end());
   return { ...parts, tally, content };
 }
 

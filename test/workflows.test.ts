@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ARAZZO, runRespect, WORKFLOWS } from '../scripts/workflows/respect.ts';
 import { SANDBOX_KEY as key } from '../src/domain/sandbox.ts';
 import { startApi } from './support/api.ts';
 import { aFolder } from './support/command.ts';
+import { PATIENCE_MS } from './support/every-suite.ts';
 
 const V1 = fileURLToPath(new URL('../openapi/v1.yaml', import.meta.url));
 let url = '';
@@ -13,6 +14,11 @@ let url = '';
 beforeAll(async () => {
   const api = await startApi();
   url = `http://127.0.0.1:${api.port}/sandbox`;
+  // Until its data are made, which takes long on a busy machine, it answers 503.
+  await vi.waitFor(
+    async () => expect((await fetch(`${url}/v1/external/key`)).status).toBe(401),
+    PATIENCE_MS,
+  );
   return api.close;
 });
 

@@ -82,17 +82,18 @@ function copyDomains(database: string, [first = '', ...others]: readonly string[
   };
   const taken = last.change - last.before;
   const copyTo = (id: string, i: number) => {
+    const seqOf = (domain: string) => `(select seq from domain where id = '${domain}')`;
     const ofFirst = `domain_id = '${first}'`;
     copyRows(db, 'document', `seq <= ${last.document}`, {
       seq: `seq + ${i * last.document}`,
       input_sha256: 'randomblob(16)',
     });
-    copyRows(db, 'report', ofFirst, {
+    copyRows(db, 'report', `domain_seq = ${seqOf(first)}`, {
       seq: `seq + ${i * last.report}`,
       document_seq: `document_seq + ${i * last.document}`,
       number: `number + ${i * taken}`,
       id: RANDOM_ID,
-      domain_id: `'${id}'`,
+      domain_seq: seqOf(id),
       payload_sha256: 'randomblob(16)',
     });
     const newest = `newest + ${i * taken}`;

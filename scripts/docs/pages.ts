@@ -43,6 +43,13 @@ export const PAGES: readonly Page[] = [
       'The DMARC figures of all domains, their days, policy and readiness, and who sends in their names.',
   },
   {
+    slug: 'tls',
+    title: 'TLS reports',
+    group: 'Guides',
+    description:
+      'How mail to a domain is encrypted: sessions by day and type of policy, what a failure means, and which reports count.',
+  },
+  {
     slug: 'feed',
     title: 'Change feed',
     group: 'Guides',

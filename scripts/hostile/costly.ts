@@ -39,8 +39,12 @@ const attached = (content: Buffer): Buffer =>
 const body = (type: string, text: string, encoding = '7bit'): Buffer =>
   lines(FROM, `${TYPE}${type}`, `Content-Transfer-Encoding: ${encoding}`, '', text);
 
+/** A TLS report (RFC 8460) with these policies, as JSON. */
+const aTlsReportWith = (policies: string): string =>
+  `{"organization-name":"R","date-range":{"start-datetime":"2026-01-01T00:00:00Z","end-datetime":"2026-01-01T23:59:59Z"},"contact-info":"a@reporter.example","report-id":"1","policies":[${policies}]}`;
+
 /** Each kind, with a size between 0 and 1. */
-const KINDS: Readonly<Record<string, (size: number) => Buffer>> = {
+export const COSTLY: Readonly<Record<string, (size: number) => Buffer>> = {
   'signatures of a part of the body': (size) =>
     lines(
       ...Array.from({ length: 6 }, (_, i) =>
@@ -141,6 +145,31 @@ const KINDS: Readonly<Record<string, (size: number) => Buffer>> = {
     body('text/plain', '=\n'.repeat(4_000_000 * size), 'quoted-printable'),
   'quoted-printable of = and blanks': (size) =>
     body('text/plain', `=${' '.repeat(70)}`.repeat(100_000 * size), 'quoted-printable'),
+  'policies of a TLS report': (size) =>
+    gzipSync(
+      aTlsReportWith(
+        `${'{"policy":{"policy-domain":"example.com"}},'.repeat(900_000 * size)}{"policy":{"policy-domain":"example.com"}}`,
+      ),
+    ),
+  'failures of a TLS report': (size) =>
+    attached(
+      gzipSync(
+        aTlsReportWith(
+          `{"policy":{"policy-type":"sts","policy-domain":"example.com"},"failure-details":[${'{"sending-mta-ip":"192.0.2.1"},'.repeat(900_000 * size)}{}]}`,
+        ),
+      ),
+    ),
+  'signatures of others for a TLS report': (size) =>
+    lines(
+      ...['relaxed/relaxed', 'relaxed/simple', 'simple/simple', 'simple/relaxed'].flatMap((c) => [
+        signature(`c=${c}; d=reporter.example`),
+        signature(`c=${c}; d=other.example`),
+      ]),
+      'TLS-Report-Domain: example.com',
+      FROM,
+      '',
+      'a \r\n'.repeat(1_250_000 * size),
+    ),
   'base64 of many short lines': (size) =>
     body('text/plain', 'QQ==\n'.repeat(1_500_000 * size), 'base64'),
 };
@@ -148,6 +177,6 @@ const KINDS: Readonly<Record<string, (size: number) => Buffer>> = {
 const SIZES = [0.05, 0.3, 1];
 
 /** Each kind in three sizes. */
-export const HOSTILE_COSTS: readonly Hostile[] = Object.entries(KINDS).flatMap(([name, make]) =>
+export const HOSTILE_COSTS: readonly Hostile[] = Object.entries(COSTLY).flatMap(([name, make]) =>
   SIZES.map((size) => ({ name: `${name}, ${size * 100} %`, bytes: () => make(size) })),
 );

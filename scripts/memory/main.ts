@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { fill } from './database.ts';
+import { fill, forgetCounted } from './database.ts';
 import { askForSources } from './load.ts';
 import { listWays, start } from './ways.ts';
 
@@ -31,6 +31,7 @@ try {
   let isOver = false;
   for (const way of await listWays(values.package)) {
     if (!way.name.includes(values.way)) continue;
+    forgetCounted(filled);
     const server = await start(way, filled.database);
     try {
       await askForSources(server.url, filled, Number(values.requests));

@@ -4,12 +4,12 @@ import Database from 'better-sqlite3';
 const COUNTS: Readonly<Record<string, readonly [kept: string, counted: string]>> = {
   days: [
     'select domain_id, day, sum(reports), sum(messages), sum(aligned) from domain_day group by 1, 2',
-    `select domain_id, date(begin_date), count(*), sum(total_messages), sum(aligned_messages)
-     from report group by 1, 2`,
+    `select domain.id, date(begin_date), count(*), sum(total_messages), sum(aligned_messages)
+     from report join domain on domain.seq = domain_seq group by 1, 2`,
   ],
   heads: [
-    'select id, reports_total from domain where reports_total > 0',
-    'select domain_id, count(*) from report group by 1',
+    'select seq, reports_total from domain where reports_total > 0',
+    'select domain_seq, count(*) from report group by 1',
   ],
   listed: [
     'select seq, reports_total from account where reports_total > 0',

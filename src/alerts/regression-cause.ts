@@ -25,19 +25,24 @@ export interface SourcesQuery {
   readonly now: Instant;
   readonly view: View;
   readonly counted: CountedDays;
+  /** The days that are read already. */
+  readonly read: Map<Day, readonly DaySource[]>;
 }
 
 export type SourcesOfDay = { readonly day: Day; readonly sources: readonly DaySource[] };
 
-/** The latest days of a view with their sources, newest first. */
+/** The latest days of a view with their sources, newest first. Each is read once. */
 export function* planLatest(
-  { domainId, view, counted }: SourcesQuery,
+  { domainId, view, counted, read }: SourcesQuery,
   range: { readonly from: Day; readonly to: Day; readonly limit: number },
 ): Plan<SourcesOfDay[]> {
-  const found: SourcesOfDay[] = [];
-  for (const { day } of yield* ask(latestDays({ domainId, view, ...range })))
-    yield* planDays({ domainId, view, from: day, to: day }, counted, (one) => found.push(one));
-  return found;
+  const days = yield* ask(latestDays({ domainId, view, ...range }));
+  const [to, from] = [0, -1].map((i) => days.filter(({ day }) => !read.has(day)).at(i)?.day);
+  if (from !== undefined && to !== undefined)
+    yield* planDays({ domainId, view, from, to }, counted, ({ day, sources }) => {
+      read.set(day, sources);
+    });
+  return days.map(({ day }) => ({ day, sources: read.get(day) ?? [] }));
 }
 
 /** Names the service that sent, by the evidence that pages name it by. */

@@ -10,7 +10,7 @@ import {
 } from '../store/reports/corrections.ts';
 import type { DocumentId } from '../store/reports/document-list.ts';
 import { evaluateNow } from './alerts.ts';
-import { addList, parseConflict, parseId } from './document/list.ts';
+import { addList, parseConflict, requireDocumentId } from './document/list.ts';
 import { addReread } from './document/reread.ts';
 import { showDocument, writeOriginal } from './document/show.ts';
 import { type Flags, type OutputOptions, printOne, printText } from './output/output.ts';
@@ -45,7 +45,9 @@ export function define(document: Command): void {
 
   document
     .command('remove')
-    .addArgument(new Argument('<id>', 'a report, conflict or rejection').argParser(parseId))
+    .addArgument(
+      new Argument('<id>', 'a report, conflict or rejection').argParser(requireDocumentId),
+    )
     .description('Remove a report, a conflict or a rejection.')
     .addHelpText('after', REMOVE_HELP)
     .action(async (document: DocumentId, options: OutputOptions) => {
@@ -62,7 +64,9 @@ export function define(document: Command): void {
 function addShow(document: Command): void {
   document
     .command('show')
-    .addArgument(new Argument('<id>', 'a report, conflict or rejection').argParser(parseId))
+    .addArgument(
+      new Argument('<id>', 'a report, conflict or rejection').argParser(requireDocumentId),
+    )
     .description('Show a report or a rejection, or both contents of a conflict side by side.')
     .addOption(
       new Option('--original', 'write the original bytes to standard output').conflicts('json'),

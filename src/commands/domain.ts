@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { checkReportRoute } from '../dns/route-lookup.ts';
+import { lookUpSenderRecords } from '../dns/sender-records-lookup.ts';
 import { checkTls } from '../dns/tls-lookup.ts';
+import { describeRecords } from '../domain/dns/sender-record-texts.ts';
+import { addLooked, toTold } from '../domain/dns/sender-records.ts';
+import { toTlsFindings } from '../domain/dns/tls-findings.ts';
 import { parseDomainName } from '../domain/domain-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { pluralize } from '../domain/text.ts';
+import { listSenderNames } from '../judging/sender-names.ts';
 import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import {
   findLastArrival,
@@ -139,24 +144,31 @@ async function checkDomain(name: string, options: OutputOptions): Promise<void> 
   const domain = parseDomainName(name);
   if (domain === undefined)
     throw new Failure('validation_error', `“${name}” is not a domain name.`);
-  const { addresses, last } = await withStore(async ({ db }) => {
-    const last = await findLastArrival(db, domain);
-    return { last, addresses: await listReportAddresses(db, last?.accountId ?? null, config) };
+  const { addresses, last, names } = await withStore(async (store) => {
+    const last = await findLastArrival(store.db, domain);
+    const of = { name: domain, now: new Date() };
+    const own = { domain, selector: null, isProven: true };
+    const names = last ? await listSenderNames(store, { ...of, domainId: last.domainId }) : [own];
+    const accountId = last?.accountId ?? null;
+    return { last, names, addresses: await listReportAddresses(store.db, accountId, config) };
   });
   if (addresses.length === 0) throw new Failure('validation_error', NO_ADDRESS);
   const { dnsServers, mailHost } = config;
-  const [findings, tls] = await Promise.all([
+  const [findings, checked, looked] = await Promise.all([
     checkReportRoute(dnsServers, { domain, addresses, mailHost }),
     checkTls(dnsServers, { domain, addresses, fetchesPolicy: config.fetchesPolicyFiles }),
+    lookUpSenderRecords(dnsServers, names),
   ]);
+  const told = describeRecords(toTold(addLooked(undefined, looked, true)));
+  const tls = toTlsFindings(checked, { domain, address: addresses[0] ?? '' });
   const ok = findings.every((finding) => finding.ok);
   const { receivedAt: received_at = null, input = null } = last ?? {};
   const last_report = received_at === null ? null : { received_at, input };
   const lines = findings.map(({ ok, text }) => `${ok ? 'ok   ' : 'wrong'}  ${text}`);
   const tlsLines = tls.map(({ text }) => `tls    ${text}`);
   printResult(
-    { domain, ok, addresses, findings, tls_findings: tls, last_report },
-    [...lines, ...tlsLines, toSentence(last)],
+    { domain, ok, addresses, findings, tls_findings: tls, sender_findings: told, last_report },
+    [...lines, ...tlsLines, ...told.map((text) => `sender ${text}`), toSentence(last)],
     options,
   );
   if (!ok) process.exitCode = 1;

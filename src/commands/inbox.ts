@@ -5,7 +5,7 @@ import type { Db } from '../store/engine/database.ts';
 import { deleteDoor, findWriteFault, listDoors } from '../store/inbox/doors.ts';
 import { findMail, type ListedMail, listMails, type MailFilter } from '../store/inbox/mails.ts';
 import { dropMail, listStuck, retryMail } from '../store/inbox/operator.ts';
-import { findContent } from '../store/inbox/parts.ts';
+import { findMailContent } from '../store/inbox/parts.ts';
 import { parseDay, parseEach, parseWhole } from './arguments.ts';
 import { toColumns, toCountTexts, toMailId, toOutput } from './inbox/mail-output.ts';
 import {
@@ -149,7 +149,7 @@ const HAS_PARTS =
 
 /** Throws `not_found` when the bytes were not kept. */
 async function findBytes(db: Db, mail: ListedMail): Promise<Uint8Array> {
-  const bytes = await findContent(db, mail);
+  const bytes = await findMailContent(db, mail);
   if (bytes !== undefined) return bytes;
   const { seq, result } = mail;
   const why = mail.reason ?? result ?? 'it is not complete';

@@ -10,7 +10,7 @@ import {
   findTwice,
   parseDescription,
   parseWebhookEvents,
-  WEBHOOK_EVENTS,
+  USUAL_EVENTS,
 } from '../domain/webhooks/webhook.ts';
 import { openToSeal } from '../store/accounts/sealed-secrets.ts';
 import type { Db } from '../store/engine/database.ts';
@@ -40,7 +40,7 @@ export function define(webhook: Command): void {
   webhook
     .command('create <account> <url>')
     .description('Create an endpoint, and print its secret once.')
-    .option('--events <events>', 'separated by commas', WEBHOOK_EVENTS.join(','))
+    .option('--events <events>', 'separated by commas', USUAL_EVENTS.join(','))
     .addOption(new Option('--format <format>').choices(FORMATS).default('standard'))
     .option('--description <text>', 'what it is for', '')
     .action(createWebhook);

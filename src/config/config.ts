@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { readBackups } from './backup.ts';
 import { findDefaultDatabase, readDatabase } from './database.ts';
 import { Environment } from './environment.ts';
-import { readMail } from './mail.ts';
+import { readMailSettings } from './mail.ts';
 import { readMailServer } from './mail-server.ts';
 import { readRedis } from './redis.ts';
 import { findSecretsKeyFile } from './secrets-key.ts';
 import { readThresholds } from './thresholds.ts';
-import { choice, decimal, file, list, networks, parsed, text, whole } from './variable.ts';
+import { anyText, choice, decimal, file, list, networks, parsed, whole } from './variable.ts';
 
 /** All settings from the environment, validated, with their defaults (docs/manual.md, “Configuration”). */
 export type Config = ReturnType<typeof readConfig>;
@@ -17,7 +17,7 @@ const KEPT_DAYS = { min: 30, max: 100_000 };
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const VARIABLES = {
-  host: text('PLUMBLINE_HOST', '127.0.0.1'),
+  host: anyText('PLUMBLINE_HOST', '127.0.0.1'),
   port: whole('PLUMBLINE_PORT', 8080, { min: 0, max: 65_535 }),
   /** Requests per minute. */
   requestsPerKey: whole('PLUMBLINE_REQUESTS_PER_KEY', 60, LIMIT),
@@ -42,7 +42,7 @@ const VARIABLES = {
     'must be a URL without a path, like https://dmarc.example.com',
   ),
   /** How the page at `/` calls the service. */
-  serviceName: text('PLUMBLINE_NAME', undefined),
+  serviceName: anyText('PLUMBLINE_NAME', undefined),
   /** A URI: `mailto:` for an e-mail address. */
   contact: parsed('PLUMBLINE_CONTACT', parseContact, 'must be an e-mail address or an https URL'),
   /** An MMDB file that knows the networks of addresses. */
@@ -58,19 +58,19 @@ const OTHER_VARIABLES = {
   sharePort: choice('PLUMBLINE_SHARE_PORT', ['on', 'off'], 'off'),
   unclaimedMb: whole('PLUMBLINE_UNCLAIMED_MB', 500, { min: 1, max: 1_000_000 }),
   unclaimedDays: whole('PLUMBLINE_UNCLAIMED_DAYS', 90, { min: 1, max: 100_000 }),
-  secretsKeyFile: text('PLUMBLINE_SECRETS_KEY_FILE', undefined),
+  secretsKeyFile: anyText('PLUMBLINE_SECRETS_KEY_FILE', undefined),
   keepReportsDays: whole('PLUMBLINE_KEEP_REPORTS_DAYS', undefined, KEPT_DAYS),
   keepOriginalsDays: whole('PLUMBLINE_KEEP_ORIGINALS_DAYS', undefined, KEPT_DAYS),
   keepAuditDays: whole('PLUMBLINE_KEEP_AUDIT_DAYS', undefined, KEPT_DAYS),
   stopDelaySeconds: whole('PLUMBLINE_STOP_DELAY_SECONDS', 0, { min: 0, max: 300 }),
   metricsPort: whole('PLUMBLINE_METRICS_PORT', undefined, { min: 1, max: 65_535 }),
-  metricsHost: text('PLUMBLINE_METRICS_HOST', '127.0.0.1'),
+  metricsHost: anyText('PLUMBLINE_METRICS_HOST', '127.0.0.1'),
 };
 
 const SIGN_ON_VARIABLES = {
   issuer: parsed('PLUMBLINE_OIDC_ISSUER', parseIssuer, 'must be an https URL'),
-  clientId: text('PLUMBLINE_OIDC_CLIENT_ID', undefined),
-  clientSecret: text('PLUMBLINE_OIDC_CLIENT_SECRET', undefined),
+  clientId: anyText('PLUMBLINE_OIDC_CLIENT_ID', undefined),
+  clientSecret: anyText('PLUMBLINE_OIDC_CLIENT_SECRET', undefined),
 };
 
 /** Throws a ConfigError that names every problem. */
@@ -83,7 +83,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const { metricsHost: host, metricsPort: port } = others;
   const config = Object.freeze({
     ...values,
-    ...readMail(environment),
+    ...readMailSettings(environment),
     mailServer: readMailServer(environment, values.baseUrl),
     /** The path of a SQLite database, or the URL of a PostgreSQL database. */
     database,

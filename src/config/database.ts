@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isPostgresUrl, listHosts } from '../domain/database-address.ts';
 import type { Environment } from './environment.ts';
 import { createPasswordReader } from './secret-file.ts';
-import { parsed, text, whole } from './variable.ts';
+import { anyText, parsed, whole } from './variable.ts';
 
 const NAME = 'plumbline.db';
 const URL_RULE =
@@ -18,8 +18,8 @@ const VARIABLES = {
     URL_RULE,
   ),
   replica: parsed('PLUMBLINE_DATABASE_READ', parsePostgresUrl, URL_RULE),
-  password: text('PLUMBLINE_DATABASE_PASSWORD', undefined),
-  passwordFile: text('PLUMBLINE_DATABASE_PASSWORD_FILE', undefined),
+  password: anyText('PLUMBLINE_DATABASE_PASSWORD', undefined),
+  passwordFile: anyText('PLUMBLINE_DATABASE_PASSWORD_FILE', undefined),
   maxConnections: whole('PLUMBLINE_DATABASE_CONNECTIONS', 10, { min: 2, max: 1_000 }),
   minFreeMb: whole('PLUMBLINE_MIN_FREE_MB', 200, { min: 0, max: 1_000_000 }),
 };

@@ -2,7 +2,7 @@ import { parseEmail } from '../domain/access/person.ts';
 import type { Environment } from './environment.ts';
 import { parseMailUrl } from './mail-url.ts';
 import { createPasswordReader } from './secret-file.ts';
-import { file, parsed, text } from './variable.ts';
+import { anyText, file, parsed } from './variable.ts';
 
 /* The server that Plumbline sends mail with. What it receives is in mail.ts. */
 
@@ -12,7 +12,7 @@ const VARIABLES = {
     parseServer,
     'must be like smtps://user@mail.example.com, without a password',
   ),
-  password: text('PLUMBLINE_MAIL_PASSWORD', undefined),
+  password: anyText('PLUMBLINE_MAIL_PASSWORD', undefined),
   passwordFile: file('PLUMBLINE_MAIL_PASSWORD_FILE'),
   from: parsed(
     'PLUMBLINE_MAIL_FROM',

@@ -3,7 +3,7 @@ import { parseDomainName } from '../domain/domain-name.ts';
 import type { DoorName } from '../domain/incoming.ts';
 import type { Environment, ValuesOf } from './environment.ts';
 import { parseMailUrl } from './mail-url.ts';
-import { choice, file, list, networks, parsed, text, whole } from './variable.ts';
+import { anyText, choice, file, list, networks, parsed, whole } from './variable.ts';
 
 const ADDRESS = /^[^\s@,]{1,64}@[^\s@,]{1,253}$/;
 
@@ -43,7 +43,7 @@ const VARIABLES = {
 const SMTP_VARIABLES = {
   port: whole('PLUMBLINE_SMTP_PORT', undefined, { min: 0, max: 65_535 }),
   /** All addresses of the machine when it is undefined. */
-  host: text('PLUMBLINE_SMTP_HOST', undefined),
+  host: anyText('PLUMBLINE_SMTP_HOST', undefined),
   /** Addresses and networks of relays of the operator's own. */
   trusted: networks('PLUMBLINE_SMTP_TRUSTED'),
   certFile: file('PLUMBLINE_SMTP_TLS_CERT'),
@@ -57,9 +57,9 @@ const toImapVariables = (end: string) => ({
     parseImapUrl,
     'must be like imaps://user@mail.example.com/INBOX, without a password',
   ),
-  password: text(`PLUMBLINE_IMAP_PASSWORD${end}`, undefined),
+  password: anyText(`PLUMBLINE_IMAP_PASSWORD${end}`, undefined),
   passwordFile: file(`PLUMBLINE_IMAP_PASSWORD_FILE${end}`),
-  tokenCommand: text(`PLUMBLINE_IMAP_TOKEN_COMMAND${end}`, undefined),
+  tokenCommand: anyText(`PLUMBLINE_IMAP_TOKEN_COMMAND${end}`, undefined),
   caFile: file(`PLUMBLINE_IMAP_CA${end}`),
   done: choice(`PLUMBLINE_IMAP_DONE${end}`, ['move', 'flag', 'leave'], 'move'),
 });
@@ -70,7 +70,7 @@ const MAX_MAILBOXES = 20;
 export type SmtpConfig = NonNullable<ReturnType<typeof readSmtp>>;
 export type ImapConfig = NonNullable<ReturnType<typeof readImap>>;
 
-export function readMail(environment: Environment) {
+export function readMailSettings(environment: Environment) {
   const values = environment.read(VARIABLES);
   const mailboxes = Array.from({ length: MAX_MAILBOXES }, (_, i) => readImap(environment, i + 1));
   const smtp = readSmtp(environment, values);

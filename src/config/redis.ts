@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { decodeUrlPart } from '../domain/url-part.ts';
 import type { Environment } from './environment.ts';
-import { readPasswordFile, readSecretFile } from './secret-file.ts';
-import { parsed, text } from './variable.ts';
+import { readAuthority, readPasswordFile } from './secret-file.ts';
+import { anyText, parsed } from './variable.ts';
 
 const DEFAULT_PORT = 6379;
 
@@ -13,10 +13,10 @@ const VARIABLES = {
     'must be a URL like redis://user:password@redis.example.com:6379/0, or rediss:// for TLS; special characters in ' +
       'the user and the password are percent-encoded',
   ),
-  password: text('PLUMBLINE_REDIS_PASSWORD', undefined),
-  passwordFile: text('PLUMBLINE_REDIS_PASSWORD_FILE', undefined),
+  password: anyText('PLUMBLINE_REDIS_PASSWORD', undefined),
+  passwordFile: anyText('PLUMBLINE_REDIS_PASSWORD_FILE', undefined),
   /** A file that contains the certificates of the authority that signed the server's. */
-  caFile: text('PLUMBLINE_REDIS_CA', undefined),
+  caFile: anyText('PLUMBLINE_REDIS_CA', undefined),
 };
 
 /** Where limits are counted for several instances. */
@@ -79,6 +79,6 @@ export function readRedisSecrets({ password, passwordFile, caFile }: RedisConfig
     password: passwordFile
       ? readPasswordFile('PLUMBLINE_REDIS_PASSWORD_FILE', passwordFile)
       : password,
-    ca: caFile && readSecretFile('PLUMBLINE_REDIS_CA', caFile),
+    ca: caFile && readAuthority('PLUMBLINE_REDIS_CA', caFile),
   };
 }

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { describeSystemError } from '../domain/system-error.ts';
 import { ConfigError } from './variable.ts';
@@ -32,6 +33,17 @@ export function requireFiles(env: NodeJS.ProcessEnv, { hasJobs }: { hasJobs: boo
 /** The password in the file that a variable names. Editors end a file with a line break. */
 export function readPasswordFile(variable: string, path: string): string {
   return readSecretFile(variable, path).replace(/\r?\n$/, '');
+}
+
+/** The certificates of an authority in PEM. Throws a ConfigError also when the first is none. */
+export function readAuthority(variable: string, path: string): string {
+  const pem = readSecretFile(variable, path);
+  try {
+    new X509Certificate(pem);
+    return pem;
+  } catch {
+    throw new ConfigError(`${variable}: ${path} is no certificate in PEM.`);
+  }
 }
 
 /** A file is read again for each connection, so that a new password needs no restart. */

@@ -40,6 +40,8 @@ const VARIABLES = {
     DAYS,
   ),
   newSourcesListed: whole('PLUMBLINE_ALERT_NEW_SOURCES_LISTED', DEFAULTS.newSourcesListed, LISTED),
+  senderMessages: whole('PLUMBLINE_ALERT_SENDER_MESSAGES', DEFAULTS.senderMessages, MESSAGES),
+  senderPercent: whole('PLUMBLINE_ALERT_SENDER_PERCENT', DEFAULTS.senderPercent, PERCENT),
   dnsChangeDays: whole('PLUMBLINE_ALERT_DNS_CHANGE_DAYS', DEFAULTS.dnsChangeDays, DAYS),
   dnsConfirmMinutes: whole(
     'PLUMBLINE_ALERT_DNS_CONFIRM_MINUTES',

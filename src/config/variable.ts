@@ -43,7 +43,7 @@ function parseNumber(text: string, digits: RegExp, { min, max }: Range): number 
   return value >= min && value <= max ? value : undefined;
 }
 
-export function text<T extends string | undefined>(
+export function anyText<T extends string | undefined>(
   name: string,
   fallback: T,
 ): Variable<string | T> {

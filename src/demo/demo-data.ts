@@ -7,6 +7,7 @@ import { ingest } from '../intake/ingest.ts';
 import { localParser } from '../intake/parser/parser.ts';
 import { insertAccount, listAccounts } from '../store/accounts/accounts.ts';
 import { insertApiKey } from '../store/accounts/api-keys.ts';
+import { updateSenderRecords, updateTlsCheck } from '../store/alerts/daily-checks.ts';
 import { updateMark } from '../store/days/marks.ts';
 import { listUnclaimed } from '../store/domains/domain-reports.ts';
 import { insertDomain } from '../store/domains/domains.ts';
@@ -14,6 +15,8 @@ import type { Db } from '../store/engine/database.ts';
 import { openStore } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { type DemoDay, demoDays, toFirstDay } from './reports.ts';
+import { toLookedRecords } from './sender-records.ts';
+import { toTlsCheck } from './tls-reports.ts';
 import { DOMAINS, MARKS } from './traffic.ts';
 
 /** A database of the networks from which the demo's mail comes. */
@@ -70,6 +73,12 @@ export async function ingestDemo(
   for (const day of demoDays(today, reported)) {
     await ingestDay(store, day);
     await evaluate({ store, thresholds, now: () => day.receivedAt }, domainIds);
+  }
+  for (const { id: domainId, domain } of domains) {
+    const asked = { domainId, at: toInstant(today), isAsked: true };
+    const found = toTlsCheck(domain);
+    if (found !== undefined) await updateTlsCheck(store.db, { ...asked, found });
+    await updateSenderRecords(store.db, { ...asked, found: toLookedRecords(domain) });
   }
   const by = { accountId, name: 'demo@example.com', at: toInstant(today), address: null };
   for (const { domain: name, ...mark } of MARKS) {

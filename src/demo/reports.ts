@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { DAY_MS } from '../domain/instant.ts';
+import { toTlsFiles } from './tls-reports.ts';
 import {
   DEMO_DAYS,
   type DemoDomain,
@@ -27,9 +28,10 @@ export function* demoDays(today: Date, domains: readonly DemoDomain[]): Generato
   for (let daysAgo = DEMO_DAYS; daysAgo >= 1; daysAgo--) {
     const day = toMidnight(today, daysAgo);
     const receivedAt = new Date(Math.min(day.getTime() + DAY_MS + 4 * 3_600_000, today.getTime()));
-    const files = domains.flatMap((domain) =>
-      REPORTERS.flatMap((reporter) => toFile(domain, reporter, { day, daysAgo })),
-    );
+    const files = domains.flatMap((domain) => [
+      ...REPORTERS.flatMap((reporter) => toFile(domain, reporter, { day, daysAgo })),
+      ...toTlsFiles(domain.name, { day, daysAgo }),
+    ]);
     yield { receivedAt, files };
   }
 }

@@ -8,7 +8,7 @@ import {
   toRecordName,
 } from '../domain/dns/dns-record.ts';
 import { addCheck } from '../domain/dns/dns-watch.ts';
-import { findInherited, type Inherited, toParents } from '../domain/dns/held-policy.ts';
+import { findInherited, type InheritedPolicy, toParents } from '../domain/dns/held-policy.ts';
 import { toInstant } from '../domain/instant.ts';
 import {
   type DomainToCheck,
@@ -67,7 +67,7 @@ export async function checkDomain(deps: RecordWatchDeps, { id, name }: DomainToC
   if (errors.length > 0) throw errors[0];
 }
 
-type Looked = { readonly value: RecordValue | undefined; readonly inherited?: Inherited };
+type Looked = { readonly value: RecordValue | undefined; readonly inherited?: InheritedPolicy };
 
 /** Where a name has no DMARC record, those of the domains above; one that is not answered leaves all unknown. */
 async function lookUpHeld(lookUp: LookUp, type: RecordType, name: string): Promise<Looked> {
@@ -84,29 +84,40 @@ async function lookUpHeld(lookUp: LookUp, type: RecordType, name: string): Promi
 
 type Answered = { readonly from: string; readonly value: RecordValue };
 
-/**
- * Checks a shard's domains that were not checked lately, evenly distributed over `overMs` to spare resolvers. A slow
- * answer delays no other check; rate and time limit bound those in progress. Returns whether it came to the end.
- */
-export async function checkShard(
-  deps: RecordWatchDeps & { readonly logError: (error: unknown) => void; readonly overMs: number },
-  run: ShardRun,
-): Promise<boolean> {
-  const { store, logError, overMs, now } = deps;
+interface Pace {
+  readonly logError: (error: unknown) => void;
+  readonly overMs: number;
+}
+
+/** Checks a shard's domains that were not checked lately. Returns whether it came to the end. */
+export async function checkShard(deps: RecordWatchDeps & Pace, run: ShardRun): Promise<boolean> {
+  const { store, now } = deps;
   const at = now();
   const domains = await listDomainsToCheck(store.db, {
     shard: run.shard,
     now: toInstant(at),
     since: toInstant(new Date(at.getTime() - LATELY_MS)),
   });
+  return await checkEach(domains, { ...deps, run }, (domain) => checkDomain(deps, domain));
+}
+
+/**
+ * Checks domains evenly distributed over `overMs`, to spare resolvers. A slow answer delays no other check; rate and time limit
+ * bound those in progress. Returns whether it came to the end.
+ */
+export async function checkEach<Domain>(
+  domains: readonly Domain[],
+  { logError, overMs, run }: Pace & { readonly run: ShardRun },
+  check: (domain: Domain) => Promise<void>,
+): Promise<boolean> {
   const begunAt = performance.now();
   const underWay = new Set<Promise<void>>();
   try {
     for (const [i, domain] of domains.entries()) {
       if (!(await waitUntil(begunAt + (overMs * i) / domains.length, run))) return false;
-      const check = checkDomain(deps, domain).catch(logError);
-      underWay.add(check);
-      void check.finally(() => underWay.delete(check));
+      const checking = check(domain).catch(logError);
+      underWay.add(checking);
+      void checking.finally(() => underWay.delete(checking));
     }
     return true;
   } finally {

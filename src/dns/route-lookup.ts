@@ -1,11 +1,11 @@
 import { findMisspelt, findRecord, toRecordName } from '../domain/dns/dns-record.ts';
-import { findInherited, type Inherited, toParents } from '../domain/dns/held-policy.ts';
+import { findInherited, type InheritedPolicy, toParents } from '../domain/dns/held-policy.ts';
 import { isOfSameOwner } from '../domain/dns/organizational-domain.ts';
 import { toAuthorisationName } from '../domain/dns/records-to-publish.ts';
 import {
   type Answer,
-  checkRoute,
   findReportHost,
+  listRouteFindings,
   type RouteFacts,
   type RouteFinding,
 } from '../domain/dns/report-route.ts';
@@ -21,7 +21,9 @@ export async function checkReportRoute(
   route: ReportRoute,
   deadlineMs: number = DEADLINE_MS,
 ): Promise<readonly RouteFinding[]> {
-  return checkRoute(await askInTime(servers, deadlineMs, (dns) => findRouteFacts(dns, route)));
+  return listRouteFindings(
+    await askInTime(servers, deadlineMs, (dns) => findRouteFacts(dns, route)),
+  );
 }
 
 async function findRouteFacts(dns: Dns, route: ReportRoute): Promise<RouteFacts> {
@@ -39,7 +41,7 @@ async function findRouteFacts(dns: Dns, route: ReportRoute): Promise<RouteFacts>
   return { ...route, record, misspelt, inherited, host, isOtherOwner, authorisation, exchangers };
 }
 
-async function findAbove(dns: Dns, domain: string): Promise<Inherited | undefined> {
+async function findAbove(dns: Dns, domain: string): Promise<InheritedPolicy | undefined> {
   const above = await Promise.all(
     toParents(domain).map(async (from) => {
       return { from, value: (await findDmarc(dns, toRecordName('dmarc', from))) ?? null };

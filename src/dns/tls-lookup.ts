@@ -1,12 +1,19 @@
-import { checkStsPolicy } from '../domain/dns/sts-policy.ts';
-import { type TlsFinding, toTlsFindings } from '../domain/dns/tls-findings.ts';
-import { checkStsRecord, checkTlsRecord } from '../domain/dns/tls-records.ts';
-import { type FetchDeps, fetchPolicyFile } from './policy-file.ts';
+import { checkStsPolicy, parseStsPolicy } from '../domain/dns/sts-policy.ts';
+import {
+  checkStsRecord,
+  checkTlsRecord,
+  findStsId,
+  findTlsRecord,
+} from '../domain/dns/tls-records.ts';
+import type { LookedTls } from '../domain/tls/tls-check.ts';
+import type { FetchDeps } from './policy-file.ts';
 import { askInTime, createHostLookUp, type Dns } from './resolver.ts';
 
 const DEADLINE_MS = 10_000;
+/** DNS can hold any text, and a file of 64 KiB thousands of hosts. */
+const [MAX_CHARACTERS, MAX_HOSTS] = [1_000, 100];
 
-interface Asked {
+export interface AskedTls {
   readonly domain: string;
   /** Those at which we take reports. */
   readonly addresses: readonly string[];
@@ -16,32 +23,31 @@ interface Asked {
 /** Asks DNS, and the host of its policy file, what senders see of a domain's TLS reports and MTA-STS (RFC 8460, RFC 8461). */
 export async function checkTls(
   servers: readonly string[],
-  { domain, addresses, fetchesPolicy }: Asked,
+  { domain, addresses, fetchesPolicy }: AskedTls,
   fetching: Omit<FetchDeps, 'lookUp'> = {},
-): Promise<readonly TlsFinding[]> {
+): Promise<LookedTls> {
   const facts = await askInTime(servers, DEADLINE_MS, (dns) => findTexts(dns, domain));
-  const asked = { domain, address: addresses[0] ?? '' };
   const { texts, old, sts, exchangers } = facts;
-  const record =
-    texts === undefined ? ['no_answer' as const] : checkTlsRecord(texts, addresses, old);
-  const stsRecord = sts === undefined ? ['no_answer' as const] : checkStsRecord(sts);
-  const ofRecord = toTlsFindings('tls_record', record, asked);
+  const record = texts && {
+    value: findTlsRecord(texts)?.slice(0, MAX_CHARACTERS) ?? null,
+    findings: checkTlsRecord(texts, addresses, old),
+  };
+  if (sts === undefined) return { record, sts };
+  const recordFindings = checkStsRecord(sts);
   // Most domains have no MTA-STS, which is no fault.
-  if (stsRecord[0] === 'missing') return ofRecord;
+  if (recordFindings === 'missing') return { record, sts: null };
+  const found = { id: findStsId(sts), recordFindings, policy: null, fileFindings: [] };
+  if (!fetchesPolicy) return { record, sts: found };
   const lookUp = createHostLookUp(servers);
-  const fetched = fetchesPolicy && sts !== undefined;
-  const file = fetched && (await fetchPolicyFile(domain, { ...fetching, lookUp }));
-  const ofFile = file ? [...file.findings, ...toPolicyFindings(file.text, exchangers)] : [];
-  return [
-    ...ofRecord,
-    ...toTlsFindings('sts_record', stsRecord, asked),
-    ...toTlsFindings('policy_file', ofFile, asked),
-  ];
+  const { fetchPolicyFile } = await import('./policy-file.ts');
+  const { text, findings } = await fetchPolicyFile(domain, { ...fetching, lookUp });
+  // Without a text, what was wrong has been said.
+  if (text === undefined) return { record, sts: { ...found, fileFindings: findings } };
+  const fileFindings = [...findings, ...checkStsPolicy(text, exchangers)];
+  const read = parseStsPolicy(text);
+  const policy = read === undefined ? null : { ...read, mx: read.mx.slice(0, MAX_HOSTS) };
+  return { record, sts: { ...found, policy, fileFindings } };
 }
-
-/** No text: what was wrong has been said. */
-const toPolicyFindings = (text: string | undefined, exchangers: readonly string[] | undefined) =>
-  text === undefined ? [] : checkStsPolicy(text, exchangers);
 
 async function findTexts(dns: Dns, domain: string) {
   const names = [`_smtp._tls.${domain}`, `_smtp-tlsrpt.${domain}`, `_mta-sts.${domain}`];

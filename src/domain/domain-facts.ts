@@ -79,6 +79,8 @@ export interface FailingSender extends Counts {
   readonly service: { readonly name: string; readonly kind: ServiceKind } | undefined;
   /** How it is set up. */
   readonly guide: Pick<ServiceGuide, 'term'> | undefined;
+  /** What is wrong with its key or the SPF record by which it fails, and what to do, as DNS has it. */
+  readonly fault?: string | undefined;
   /** What receivers did with what failed: messages by disposition. */
   readonly applied: ReadonlyMap<string | null, number>;
 }

@@ -5,6 +5,8 @@ export const EVENT_TYPES = [
   /** Reports came to a list: they came in, or were corrected, or their domain was added or resumed. */
   'report.received',
   'report.removed',
+  /** The same of TLS reports. Clients that follow the feed are told of those that were removed. */
+  'tls_report.received',
   'domain.listed',
   'domain.unlisted',
   'domain.removed',
@@ -29,7 +31,11 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** A change of an account that no report, no alert and no domain carries (store/lists/changes.ts). */
-export type ChangeType = 'report.removed' | 'domain.unlisted' | 'domain.removed';
+export type ChangeType =
+  | 'report.removed'
+  | 'tls_report.removed'
+  | 'domain.unlisted'
+  | 'domain.removed';
 
 /** How a receiver is told. */
 export type ChannelName = 'webhook' | 'mail';

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import { findRefusal, type JudgeAddress } from './webhooks/address.ts';
+import { findAddressFailure, type JudgeAddress } from './webhooks/address.ts';
 
 /** Rejects when nobody answers, with the reason. */
 export type LookUpAddresses = (name: string) => Promise<readonly string[]>;
@@ -12,7 +12,9 @@ export function createGuardedLookUp(
 ): LookupFunction {
   const find = async (name: string) => {
     const addresses = await lookUp(name);
-    const refusal = addresses.map((address) => findRefusal(url, address, judge)).find(Boolean);
+    const refusal = addresses
+      .map((address) => findAddressFailure(url, address, judge))
+      .find(Boolean);
     if (refusal !== undefined) throw refusal;
     if (addresses.length === 0) throw new Error(`${name} has no address.`);
     return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

@@ -5,7 +5,7 @@ import type { PolicyTag } from './dns/dns-record.ts';
 import type { FailingSender, UnsignedSender } from './domain-facts.ts';
 import type { AlertStep, NextStep, Strangers } from './next-step.ts';
 import type { Standing } from './own-mail.ts';
-import { type Counts, failedOf } from './pass-rate.ts';
+import { addUp, type Counts, failedOf } from './pass-rate.ts';
 import { QUIET_DAYS, WINDOW_DAYS } from './readiness.ts';
 import {
   describeFirstReports,
@@ -15,8 +15,8 @@ import {
   type StepDomain,
   type StepText,
 } from './record-texts.ts';
-import { describeApplied, describeSender, describeUnsigned, MAX_TITLE } from './sender-texts.ts';
-import { formatCount, formatDay, pluralize, toSafeText } from './text.ts';
+import { describeApplied, describeSender, describeUnsigned } from './sender-texts.ts';
+import { formatCount, formatDay, MAX_TITLE, pluralize, toSafeText } from './text.ts';
 
 /** The list of sources over the days of the next step, of one sender or of one standing, and no others. */
 export function toSendersQuery(chosen: { readonly within?: string; readonly standing?: Standing }) {
@@ -111,6 +111,7 @@ export function describeWait({
   if (isUnproven) return UNPROVEN;
   if (daysToGo !== undefined)
     return `With so little mail (${pluralize(messages, 'message')} in ${WINDOW_DAYS} days), ${QUIET_DAYS} days without mail of yours that fails are enough: ${formatCount(daysToGo)} to go.`;
+  if (messages === 0) return 'Wait for more reports: no message is known to be yours yet.';
   return `Wait for more reports: ${pluralize(dataDays, 'day')} of ${WINDOW_DAYS} have data, with ${pluralize(messages, 'message')}.`;
 }
 
@@ -154,8 +155,9 @@ function describeSign(senders: readonly UnsignedSender[], name: string): StepTex
 function describeForwarded(senders: readonly FailingSender[]): StepText {
   const names = senders.slice(0, 3).map(({ title }) => toSafeText(title, MAX_TITLE));
   const more = senders.length > 3 ? ` and ${pluralize(senders.length - 3, 'more sender')}` : '';
+  const messages = pluralize(failedOf(addUp(senders)), 'message');
   return {
-    text: `Much of your mail is passed on by others, and would be stopped: look at ${names.join(', ')}${more} first. Mark as unknown what may be stopped.`,
+    text: `${messages} of yours that others passed on would be stopped: look first at ${names.join(', ')}${more}. Mark as unknown what may be stopped.`,
     link: [`/sources?${toSendersQuery({ standing: 'forwarded' })}`, 'Look at them'],
   };
 }

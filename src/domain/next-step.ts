@@ -1,4 +1,5 @@
 import { findRule } from './alerts/registry.ts';
+import { SENDER_FAILING } from './alerts/sender-failing.ts';
 import { findTestTags, type Policy, type PolicyTag, toPolicies } from './dns/dns-record.ts';
 import type { DomainFacts, FailingSender, OpenAlert, UnsignedSender } from './domain-facts.ts';
 import type { Day } from './instant.ts';
@@ -129,8 +130,11 @@ export function findNextStep(facts: DomainFacts): NextStep {
 /** A type of a later version comes last. */
 const urgencyOf = (type: string): number => findRule(type)?.urgency ?? Number.MAX_SAFE_INTEGER;
 
-function findAlert({ openAlerts, today }: DomainFacts): NextStep | undefined {
+function findAlert(facts: DomainFacts): NextStep | undefined {
+  const { openAlerts, today } = facts;
   const [first] = openAlerts.toSorted((a, b) => urgencyOf(a.type) - urgencyOf(b.type));
+  // The step about a sender says more of it.
+  if (first?.type === SENDER_FAILING && findFailing(facts, isOwnVerdict)) return undefined;
   return first && { kind: 'alert', ...first, today };
 }
 

@@ -1,11 +1,10 @@
 import type { FailingSender, UnsignedSender } from './domain-facts.ts';
 import { type Counts, failedOf } from './pass-rate.ts';
-import type { Sighting } from './sources/evidence.ts';
-import { formatCount, formatDay, pluralize, toSafeText } from './text.ts';
+import type { ReasonCode } from './senders/sender.ts';
+import type { Sighting, Signature } from './sources/evidence.ts';
+import { formatCount, formatDay, MAX_TITLE, pluralize, toSafeText } from './text.ts';
 
 /* What a sender does and what to do about it, in one or two sentences. Names come from reports and DNS. */
-
-export const MAX_TITLE = 80;
 
 const nameOf = (text: string | null | undefined) => toSafeText(text ?? '', MAX_TITLE);
 
@@ -13,10 +12,16 @@ const nameOf = (text: string | null | undefined) => toSafeText(text ?? '', MAX_T
 export function describeSender(sender: FailingSender): string {
   const { title, verdict, latest, ...counts } = sender;
   const who = nameOf(title);
-  if (verdict === 'not_recognised')
-    return `Do you know ${who}? ${toSentence(describeFailed(counts))} Say whose they are.`;
+  if (verdict === 'not_recognised') return `Do you know ${who}? ${describeAsked(who, counts)}`;
   if (latest.stopped !== undefined) return describeStop(who, sender, latest.stopped);
   return `${describeState(who, sender)} ${describeRemedy(sender)}`;
+}
+
+/** “300 scattered addresses”, “People at …”, or one sender. */
+function describeAsked(who: string, counts: Counts): string {
+  const isMany = /^(?:[\d,]+ |People )/.test(who);
+  const failed = describeFailed(counts, isMany ? 'their' : 'its');
+  return `${toSentence(failed)} Mark ${isMany ? 'them' : 'it'} as legitimate or as unknown.`;
 }
 
 function describeStop(who: string, sender: FailingSender, stopped: Counts & { day: string }) {
@@ -30,9 +35,11 @@ function describeState(who: string, { reason, latest, broken, ...counts }: Faili
   const why = describeCause(latest.cause);
   if (reason === 'name_is_own') return `${who} is yours by its name, and none of its mail passes.`;
   if (reason === 'service_as_itself')
-    return `${who} sends for you and is not set up for the domain: ${failed}.`;
+    return `${who} sends mail of this domain as itself: ${failed}.`;
   if (reason === 'signed_as_sister')
-    return `${who} is another domain of yours, as which mail of this one is signed and sent: ${failed}.`;
+    return `${who} is another domain of yours, and authenticates mail of this one: ${failed}.`;
+  if (reason === 'private_address')
+    return `${who} is a private address, of a machine of yours or of a relay at the receiver: ${failed}.`;
   if (broken !== undefined) {
     const selector = broken.selector ? ` (selector ${nameOf(broken.selector)})` : '';
     return `${who} signs as ${nameOf(broken.domain)}${selector}, and the signature does not verify. ${toSentence(failed)}`;
@@ -43,11 +50,16 @@ function describeState(who: string, { reason, latest, broken, ...counts }: Faili
 /** “SPF permerror”, or the selector of the signature that fails. */
 function describeCause(cause: Sighting | undefined): string {
   if (cause === undefined) return '';
-  const { dkim, spf, headerFrom } = cause.seen;
-  const own = dkim.find(({ domain, result }) => result !== 'pass' && isSame(domain, headerFrom));
+  const { spf } = cause.seen;
+  const own = findOwn(cause);
   if (own !== undefined)
     return `DKIM ${nameOf(own.result)}${own.selector ? `, selector ${nameOf(own.selector)}` : ''}`;
   return spf.result === null || spf.result === 'pass' ? '' : `SPF ${nameOf(spf.result)}`;
+}
+
+/** The signature as the domain that does not verify. */
+function findOwn({ seen: { dkim, headerFrom } }: Sighting): Signature | undefined {
+  return dkim.find(({ domain, result }) => result !== 'pass' && isSame(domain, headerFrom));
 }
 
 const isSame = (domain: string | null, from: string | null) =>
@@ -55,14 +67,22 @@ const isSame = (domain: string | null, from: string | null) =>
   !!from &&
   (domain === from || domain.endsWith(`.${from}`) || from.endsWith(`.${domain}`));
 
-function describeRemedy({ reason, service, guide, latest, broken }: FailingSender): string {
+const REMEDIES: Readonly<Partial<Record<ReasonCode, string>>> = {
+  private_address:
+    'Have it sign as the domain, since SPF cannot list it. If no machine of yours sends so, mark it as unknown.',
+  signed_as_sister: 'Have it signed as this domain, which readers see.',
+};
+
+function describeRemedy({ reason, service, guide, latest, broken, fault }: FailingSender): string {
+  const told = fault ?? REMEDIES[reason];
+  if (told !== undefined) return told;
   const { dkim = [], spf } = latest.cause?.seen ?? {};
   const isKey = broken !== undefined && dkim.some(({ selector }) => selector === broken.selector);
-  if (isKey) return 'Compare its key in DNS with the one that signs.';
+  if (isKey || (latest.cause && findOwn(latest.cause)))
+    return 'Compare its key in DNS with the one that signs.';
   if (spf?.result === 'permerror') return 'Mend the SPF record, which receivers cannot read.';
   if (guide !== undefined && reason === 'service_as_itself')
     return `Set up ${guide.term} at ${service?.name}.`;
-  if (reason === 'signed_as_sister') return 'Have it signed as the domain that readers see.';
   if (service === undefined) return 'Add it to SPF, and have it sign as the domain.';
   if (reason === 'service_as_itself') return `Set up DKIM for the domain at ${service.name}.`;
   return `Find out at ${service.name} why.`;
@@ -70,11 +90,11 @@ function describeRemedy({ reason, service, guide, latest, broken }: FailingSende
 
 const toSentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-function describeFailed(counts: Counts): string {
+function describeFailed(counts: Counts, whose = 'its'): string {
   const failed = failedOf(counts);
-  if (counts.messages === 1) return 'its only message fails';
-  if (failed === counts.messages) return `all of its ${pluralize(failed, 'message')} fail`;
-  return `${formatCount(failed)} of its ${pluralize(counts.messages, 'message')} ${failed === 1 ? 'fails' : 'fail'}`;
+  if (counts.messages === 1) return `${whose} only message fails`;
+  if (failed === counts.messages) return `all of ${whose} ${pluralize(failed, 'message')} fail`;
+  return `${formatCount(failed)} of ${whose} ${pluralize(counts.messages, 'message')} ${failed === 1 ? 'fails' : 'fail'}`;
 }
 
 /** Which switch has to be turned so that a sender signs as the domain. */

@@ -65,6 +65,8 @@ export function toSafeText(text: string, maxLength = 200): string {
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
+/** The longest title of a sender: a network can have any name. */
+export const MAX_TITLE = 80;
 export const MAX_NAME = 253;
 const FROM_RIGHT = /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\u0590-\u08ff]/u;
 
@@ -74,12 +76,12 @@ const FROM_RIGHT = /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\u05
  */
 export function formatDomainName(name: string): string {
   const known = toSafeText(name, MAX_NAME);
-  const unicode = findUnicode(name);
+  const unicode = findUnicodeName(name);
   return unicode === undefined || FROM_RIGHT.test(unicode) ? known : `${unicode} (${known})`;
 }
 
 /** undefined for a name without A-labels, and for one whose Unicode form could deceive. */
-export function findUnicode(name: string): string | undefined {
+export function findUnicodeName(name: string): string | undefined {
   if (!/(^|\.)xn--/i.test(name)) return undefined;
   const unicode = domainToUnicode(name);
   const isPlain = unicode !== '' && toSafeText(unicode, MAX_NAME) === unicode;

@@ -45,21 +45,20 @@ export async function createExternalApi(deps: ApiDeps) {
   const answerError = answerErrors(logError);
   const given = toGiven(deps, contract);
 
-  const admit = async (req: ApiRequest) => {
+  const admit = async (req: ApiRequest, reader = store.reader) => {
     // The sandbox counts a request before it waits for its data.
     if (req.ipLimit === undefined) await limitAddress(req);
-    const { accountId, keyId } = await authenticate(req);
+    const { accountId, keyId } = await authenticate(req, reader);
     req.accountId = accountId;
     // Everybody has the key of the sandbox: there each address has the limit of a key for itself.
     await limitKey(req, shared ? toClientNetwork(req.ip ?? '') : keyId);
-    return (request: ValidRequest) =>
-      openAnswer(store.reader, request, { accountId, keyId, given });
+    return (request: ValidRequest) => openAnswer(reader, request, { accountId, keyId, given });
   };
 
   /** The checks in their order: flood, key, limit of the key, path and method, parameters, domain. */
   const listener = async (req: ApiRequest, res: ServerResponse): Promise<void> => {
     try {
-      const open = await admit(req);
+      const open = await admit(req, store.reader.forRequest?.());
       const request = validate(req);
       req.operation = request.operation.operationId;
       await sendList(req, res, { request, list: await open(request) });

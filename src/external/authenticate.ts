@@ -11,6 +11,7 @@ import {
   USE_EVERY_MS,
   updateLastUsed,
 } from '../store/accounts/api-keys.ts';
+import type { Reader } from '../store/engine/reader.ts';
 import type { Store } from '../store/engine/store.ts';
 
 /** The scheme is case-insensitive; one space or more, and nothing after the token (RFC 9110, 11.1 and 11.4). */
@@ -39,11 +40,11 @@ export function createAuthentication(
    * The holder of the request's API key, which is enabled, has not expired and is of an account on Pro; else throws
    * `unauthorized`. Each request reads the store, so that a disabled or deleted key is rejected at once.
    */
-  const authenticate = async (req: IncomingMessage): Promise<KeyHolder> => {
+  const authenticate = async (req: IncomingMessage, reader: Reader): Promise<KeyHolder> => {
     const key = BEARER.exec(req.headers.authorization ?? '')?.[1] ?? '';
     if (key.startsWith(otherPrefix)) throw new Failure('unauthorized', refusal);
     const sha256 = findHash(req, key);
-    const holder = sha256 === undefined ? undefined : await findKeyHolder(store.reader, sha256);
+    const holder = sha256 === undefined ? undefined : await findKeyHolder(reader, sha256);
     // One answer for every other cause, so that it tells an attacker nothing.
     if (holder === undefined || hasExpired(holder, now))
       throw new Failure('unauthorized', 'Missing or invalid API key.');

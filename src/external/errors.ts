@@ -3,7 +3,7 @@ import type { components } from '../../generated/v1.d.ts';
 import { Failure, type FailureCode, isCutShort } from '../domain/failure.ts';
 import { isOfConnection } from '../store/engine/open.ts';
 import type { ApiRequest } from './request.ts';
-import { send, toBody } from './send.ts';
+import { sendAnswer, toBody } from './send.ts';
 
 type ErrorBody = components['schemas']['ErrorBody'];
 
@@ -49,7 +49,7 @@ export function answerErrors(logError: Parameters<typeof describeErrors>[0]) {
     const { status, headers, body } = describe(error, req);
     if (status === 403) req.reason = body.error.message;
     if (res.headersSent) return false;
-    send(req, res, {
+    sendAnswer(req, res, {
       status,
       headers: ['Cache-Control', 'no-store', ...headers],
       body: toBody(body),

@@ -48,7 +48,7 @@ export function toDomainName(text: string): string {
 }
 
 /** An address as sources have it, or a network. */
-export function toNetwork(text: string): string {
+export function toNetworkText(text: string): string {
   const network = parseIpAddress(text) ?? text;
   if (parseNetwork(network) !== undefined) return network;
   throw toInvalid('address', 'an IP address, or a network like 192.0.2.0/24');

@@ -6,12 +6,15 @@ import type { MailOfStanding, Standing } from '../domain/own-mail.ts';
 import { failedOf } from '../domain/pass-rate.ts';
 import { unpackContent } from '../domain/reports/report-content.ts';
 import { type SettledItem, settleDomain } from '../judging/work.ts';
+import { dailyCheckOf, toChecked, toSenderRecords } from '../store/alerts/daily-checks.ts';
 import { stateInAccount, toLately } from '../store/days/believed.ts';
 import { type NewestReport, planNewestReport } from '../store/domains/domain-of-account.ts';
-import { ask } from '../store/engine/reader.ts';
+import { askAll } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
 import { toDispositions } from './dispositions.ts';
 import type { Handler } from './operation.ts';
+import { toSenderRecordFields } from './sender-record-fields.ts';
+import { readTlsFields } from './tls-fields.ts';
 import { toWorkFields } from './work-fields.ts';
 
 export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) => {
@@ -19,32 +22,41 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) 
   const now = given.now();
   const today = toDay(toInstant(now));
   const query = stateInAccount({ accountId, domainId, ...toLately(today) });
+  const checks = [
+    dailyCheckOf({ domainId, type: 'tls' }),
+    dailyCheckOf({ domainId, type: 'senders' }),
+  ] as const;
   /** The reports' version is another one with each report. */
-  const toVersion = async (state: object) => {
+  const toVersion = async (state: object, ...checked: unknown[]) => {
     const known = [await given.findKnown(), await given.findAddress(accountId)];
-    return hashVersion([state, today, known]);
+    return hashVersion([state, ...checked, today, known]);
   };
   return {
     missing: 'No such domain.',
     findVersion: async (reader) => {
-      const [state] = await reader.readFirst(query);
-      return state && (await toVersion(state));
+      const [[state], [tls], [senders]] = await reader.readPlan(() => askAll(query, ...checks));
+      return state && (await toVersion(state, toChecked(tls), toSenderRecords(senders)));
     },
     read: async (reader) => {
-      const [state, report] = await reader.readPlan(function* () {
-        const [state] = yield* ask(query);
-        return [state, state && (yield* planNewestReport({ domainId, view: state.reporters }))];
+      const [state, tls, senders, report] = await reader.readPlan(function* () {
+        const [[state], [tls], [senders]] = yield* askAll(query, ...checks);
+        return [state, tls, senders, state && (yield* planNewestReport(domainId))] as const;
       });
       const item = await settleDomain({ reader, days, networks }, { accountId, domainId, now });
       if (state === undefined || item === undefined) return undefined;
       const fields = toWorkFields(item, item.range, await given.findAddress(accountId));
+      const { tls_version: version } = state;
+      const check = toChecked(tls);
+      const of = { scope: { accountId, domainId }, name: item.name, today, version, check };
       const data = {
         ...toData(item),
         published_policy: toPolicy(report),
         ...fields,
         ...toMail(item),
+        tls: await readTlsFields(reader, of, given),
+        sender_records: toSenderRecordFields(item.name, toSenderRecords(senders)),
       };
-      return { version: await toVersion(state), body: { data } };
+      return { version: await toVersion(state, check, toSenderRecords(senders)), body: { data } };
     },
   };
 }) satisfies Handler<'getDomain'>;
@@ -54,7 +66,7 @@ type Settled = NonNullable<Awaited<ReturnType<typeof settleDomain>>>;
 const MAX_ROWS = 100;
 
 /** Whose the messages are, and why they failed. */
-function toMail({ judged: { mail }, results, settled: { counts } }: Settled) {
+function toMail({ mail, results, settled: { counts } }: Settled) {
   const { applied, signatures, reporters } = results;
   return {
     mail: toStandings(mail.all),

@@ -9,6 +9,8 @@ import { listOverview } from './list-overview.ts';
 import { listReportRecords } from './list-report-records.ts';
 import { listReports } from './list-reports.ts';
 import { listSources } from './list-sources.ts';
+import { listDomainTlsDays } from './list-tls-days.ts';
+import { listTlsReportFailures, listTlsReports } from './list-tls-reports.ts';
 import type { Handlers } from './operation.ts';
 
 export const handlers = {
@@ -18,10 +20,13 @@ export const handlers = {
   listReports,
   listReportRecords,
   listAccountReports,
+  listTlsReports,
+  listTlsReportFailures,
   listChanges,
   listAlerts,
   listOverview,
   listDays,
   listDomainDays,
+  listDomainTlsDays,
   getKey,
 } satisfies Handlers;

@@ -1,10 +1,10 @@
-import { reportsInAccount, reportsOfAccount } from '../store/reports/reports.ts';
+import { type ReportFilter, reportsInAccount, reportsOfAccount } from '../store/reports/reports.ts';
 import { toDays } from './filters.ts';
 import type { Handler } from './operation.ts';
 
 export const listAccountReports = (({ accountId, query }) => {
   const { domain_id: domainId, from, until, reporter, ...page } = query;
-  const filter = { ...toDays(from, until), reporter };
+  const filter: ReportFilter = { ...toDays(from, until), reporter };
   const list =
     domainId === undefined
       ? reportsOfAccount(accountId, filter)

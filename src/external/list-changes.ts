@@ -4,7 +4,8 @@ import { toRecords } from './list-report-records.ts';
 import type { Handler } from './operation.ts';
 
 export const listChanges = (({ accountId, query: { after = 'start', limit, include } }) => {
-  const page = { accountId, limit, toRecords: include && toRecords };
+  const hasTls = include?.includes('tls');
+  const page = { accountId, limit, hasTls, ...(include?.includes('records') && { toRecords }) };
   return {
     feed: {
       id: feedList(accountId),

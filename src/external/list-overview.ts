@@ -1,4 +1,6 @@
 import { type DayRange, toDay, toInstant } from '../domain/instant.ts';
+import type { DomainChange, Window } from '../domain/what-changed.ts';
+import { readChanges } from '../judging/what-changed.ts';
 import { byName, byRank, findWork, type SettledItem, settleWork } from '../judging/work.ts';
 import { accountVersion } from '../store/domains/worklist.ts';
 import { takeFitting } from '../store/lists/page.ts';
@@ -7,12 +9,12 @@ import type { Handler } from './operation.ts';
 import { toPolicy, toWorkFields } from './work-fields.ts';
 
 export const listOverview = (({ accountId, query }, given) => {
-  const { order, limit, offset } = query;
+  const { order, limit, offset, what_changed: isAsked } = query;
   const { days, networks } = given;
   const now = given.now();
   const toVersion = async (version: string) => {
     const known = [await given.findKnown(), await given.findAddress(accountId)];
-    return hashVersion([version, toDay(toInstant(now)), order, known]);
+    return hashVersion([version, toDay(toInstant(now)), order, isAsked, known]);
   };
   return {
     missing: 'No such account.',
@@ -27,12 +29,18 @@ export const listOverview = (({ accountId, query }, given) => {
         accountId,
         range,
         items: ordered.slice(offset, offset + limit),
-        known: hashVersion(await given.findKnown()),
+        needsMail: true,
       };
-      const settled = await settleWork({ reader, days, networks }, page);
+      const deps = { reader, days, networks };
+      const settled = await settleWork(deps, page);
+      const changed = isAsked ? await readChanges(deps, { ...page, items: settled }) : undefined;
       const address = await given.findAddress(accountId);
       // Before it is put in order: the next page begins behind the last one of the order that pages are made by.
-      const rows = settled.map((item) => ({ ...item, body: toItem(item, range, address) }));
+      const rows = settled.map((item) => {
+        const windows = changed?.get(item.id)?.map(toWindow);
+        const body = { ...toItem(item, range, address), ...(windows && { what_changed: windows }) };
+        return { ...item, body };
+      });
       const shown = takeFitting(rows, ({ body }) => Buffer.byteLength(JSON.stringify(body)));
       if (order === 'urgency') shown.sort(byRank);
       const data = shown.map(({ body }) => body);
@@ -50,3 +58,20 @@ const toItem = (item: SettledItem, range: DayRange, address: string | undefined)
   ...toWorkFields(item, range, address),
   open_alerts: item.facts.openAlerts.length,
 });
+
+function toWindow({ days, changes, strangers }: Window) {
+  const count = (kind: DomainChange['kind']) => changes.filter((one) => one.kind === kind).length;
+  return {
+    days,
+    failing_senders: count('failing_sender'),
+    stopped_senders: count('stopped_sender'),
+    new_senders: count('new_sender'),
+    mended_senders: count('mended_sender'),
+    unrecognised_senders: count('unrecognised_sender'),
+    policy_changes: count('policy_change'),
+    stopped_reporters: count('stopped_reporter'),
+    new_reporters: count('new_reporter'),
+    stranger_sources: strangers.sources,
+    stranger_messages: strangers.messages,
+  };
+}

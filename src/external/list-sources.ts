@@ -9,7 +9,7 @@ import type { Reader } from '../store/engine/reader.ts';
 import { hashVersion } from './computed-version.ts';
 import { toRange } from './day-range.ts';
 import { toDispositions } from './dispositions.ts';
-import { toNetwork } from './filters.ts';
+import { toNetworkText } from './filters.ts';
 import type { Handler } from './operation.ts';
 import { type ServedVerdict, toVerdict } from './verdicts.ts';
 
@@ -22,7 +22,7 @@ export const listSources = (({ accountId, path, query }, given) => {
   const range = toRange({ from, until }, today);
   const wanted = {
     isFailing: failing === 'true',
-    address: address === undefined ? undefined : toNetwork(address),
+    address: address === undefined ? undefined : toNetworkText(address),
   };
   const sender = { verdict, service: service?.toLowerCase() };
   const findState = (reader: Reader) => findSourcesState(reader, scope, today);

@@ -78,10 +78,9 @@ function toHashed(listId: string, body: ReadBody): OpenAnswer {
   return { version: hashed.version, keeps: 'never', read: async () => hashed };
 }
 
-const withHash = (listId: string, body: ReadBody): ReadBody => ({
-  ...body,
-  version: hashVersion([listId, body.text]),
-});
+function withHash(listId: string, body: ReadBody): ReadBody {
+  return { ...body, version: hashVersion([listId, body.text]) };
+}
 
 async function openComputed(
   reader: Reader,
@@ -123,7 +122,8 @@ function toNewest(listId: string, head: Head | FollowableHead): string | undefin
   return 'nonce' in head ? toCursor(listId, head) : undefined;
 }
 
-const NOTHING = toBody({ version: '', items: [], total: 0 });
+/** What every list answers behind its newest cursor: a poll needs no hash. */
+const NOTHING = withHash('', toBody({ version: '', items: [], total: 0 }));
 
 /** Throws `validation_error` for what was never a cursor of the list, `cursor_expired` for one that is no longer good. */
 async function openAfter(
@@ -147,7 +147,7 @@ async function openAfter(
     };
   };
   if (head.total > 0) return toHashed(followed.id, await read());
-  const { version } = withHash(followed.id, NOTHING);
+  const { version } = NOTHING;
   // A page that was kept would go on giving its cursor, which a removal expires.
   return { version, keeps: 'never', read: async () => ({ ...(await read()), version }) };
 }

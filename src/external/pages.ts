@@ -6,7 +6,7 @@ import type { OpenAnswer } from './lists.ts';
 import { compressWell, PageCache, toOwnBytes } from './page-cache.ts';
 import { type Parameters, parseQuery, toValues } from './parameters.ts';
 import type { ApiRequest } from './request.ts';
-import { type Body, send } from './send.ts';
+import { type Body, sendAnswer } from './send.ts';
 
 const TAG = /"[^"]*"/g;
 
@@ -63,10 +63,10 @@ export function createPages(maxBytes: number) {
     const { version } = list;
     const ifNoneMatch = req.headers['if-none-match'];
     if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, toTag(version, operation)))
-      return send(req, res, { status: 304, headers: toHeaders(operation, { version }) });
+      return sendAnswer(req, res, { status: 304, headers: toHeaders(operation, { version }) });
     const { body, ...page } = await findPage(req, request, list);
     const headers = [...toHeaders(operation, page), ...toLink(req, page.next)];
-    send(req, res, { status: 200, headers, body });
+    sendAnswer(req, res, { status: 200, headers, body });
   };
 
   /** The page without HTTP: its JSON, and the named values of the request for the next page. */

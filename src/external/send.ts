@@ -17,7 +17,7 @@ interface Answer {
 export type Body = Buffer | string;
 
 /** Sends every JSON answer, with the headers that all of them have. */
-export function send(
+export function sendAnswer(
   req: ApiRequest,
   res: ServerResponse,
   { status, headers, body }: Answer,

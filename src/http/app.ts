@@ -17,7 +17,7 @@ import { createExternalApi, type ExternalApi } from '../external/api.ts';
 import type { Contract } from '../external/contract.ts';
 import { answerErrors } from '../external/errors.ts';
 import { type ApiRequest, toRequestId } from '../external/request.ts';
-import { send, toBody } from '../external/send.ts';
+import { sendAnswer, toBody } from '../external/send.ts';
 import { createDaysReads } from '../judging/reads.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { isReadable, READY_TIMEOUT_MS } from '../store/engine/open.ts';
@@ -47,6 +47,8 @@ interface AppDeps {
   readonly contract?: Contract;
   /** Serves the docs and the sandbox alone: the store is an empty one, so there is nobody to sign in. */
   readonly isSandbox?: boolean;
+  /** How long a request of the sandbox waits for its data, in milliseconds. */
+  readonly sandboxWaitMs?: number | undefined;
 }
 
 /** Loaded with the first request that needs it. */
@@ -59,7 +61,7 @@ const services = {
 export type IsTrusted = (address: string) => boolean;
 
 export async function createApp(deps: AppDeps) {
-  const { config, store, log, now, metrics, isSandbox = false } = deps;
+  const { config, store, log, now, metrics, isSandbox = false, sandboxWaitMs } = deps;
   const errors = log.child({}, { serializers: ERROR_SERIALIZERS });
   const logError = (error: unknown, req?: { id: string }) =>
     errors.error({ err: error, request_id: req && withoutKeys(req.id) }, 'unexpected error');
@@ -73,7 +75,7 @@ export async function createApp(deps: AppDeps) {
   watchAll(metrics, external.measurePages, counters);
   const operations = external.contract.operations.map(({ operationId }) => operationId);
   metrics?.beginRequests([...operations, ...OTHER_AREAS]);
-  const sandbox = createSandbox(external, { ...served, log });
+  const sandbox = createSandbox(external, { ...served, log, waitMs: sandboxWaitMs });
   // A server that has nothing else begins when it is made.
   if (isSandbox) await sandbox.openFirst();
 
@@ -245,7 +247,7 @@ function sendStatus(
   status: 'ok' | 'ready' | 'unavailable',
   details: object = {},
 ): void {
-  send(req, res, {
+  sendAnswer(req, res, {
     status: status === 'unavailable' ? 503 : 200,
     headers: ['Cache-Control', 'no-store'],
     body: toBody({ status, ...details }),

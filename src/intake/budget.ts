@@ -40,6 +40,8 @@ const COSTS = {
   xmlByte: 7,
   /** A tag, a text, an entity, a comment, the name or the value of an attribute, a character that is repaired. */
   token: 150,
+  /** An object of JSON, with what it is made into. */
+  object: 1_200,
   record: 4_000,
   /** A byte that is stored: reading is only half of what a report costs. */
   keptByte: 300,
@@ -61,13 +63,15 @@ export function maxCpuMs(inputBytes: number, options: Spending): number {
 }
 
 /** What anybody can send costs no more than the largest honest report, whatever its size. */
-function maxCost(inputBytes: number, { isMailed = false, isBrief = false }: Spending): number {
-  const cost = findMax(isMailed ? { ...COST, perFurtherByte: 0 } : COST, inputBytes);
-  return cost * (isBrief ? BRIEF_SHARE : 1);
-}
-
-/** The share of it for an input that others may wait behind. Nearly all honest ones need less. */
+const MAILED_COST = { ...COST, perByte: 4_200, perFurtherByte: 0 };
+/** While others may wait behind it, who may be behind twenty of strangers. Nearly all honest mails need less, and files. */
+const BRIEF_COST = { base: 40e6, firstBytes: 200 * 1024, perByte: 1_200, perFurtherByte: 0 };
 const BRIEF_SHARE = 0.2;
+
+function maxCost(inputBytes: number, { isMailed = false, isBrief = false }: Spending): number {
+  if (isMailed) return findMax(isBrief ? BRIEF_COST : MAILED_COST, inputBytes);
+  return findMax(COST, inputBytes) * (isBrief ? BRIEF_SHARE : 1);
+}
 
 /**
  * What one input may add to the database besides its own bytes, estimated: a base, and a multiple of its size. Reports

@@ -8,6 +8,10 @@ export type Content = AsyncIterable<Uint8Array>;
 const HEAD_BYTES = 16 * 1024;
 const SLICE_BYTES = 64 * 1024;
 
+/** The same bytes, with a buffer's methods. */
+export const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
 export async function* toContent(bytes: Uint8Array): Content {
   if (bytes.length > 0) yield bytes;
 }

@@ -4,7 +4,13 @@ import { type Day, toDay, toInstant } from '../domain/instant.ts';
 import { packLargeOriginal } from '../domain/reports/original.ts';
 import { NOTHING, Refusal, toEnd } from '../domain/reports/refusal.ts';
 import { isTls, type Report } from '../domain/reports/report.ts';
-import { findReporter, listClaimed, listNamed } from '../domain/reports/reporters.ts';
+import {
+  findReporter,
+  findTlsReporter,
+  listClaimed,
+  listNamed,
+  type Signed,
+} from '../domain/reports/reporters.ts';
 import type { DocumentPlace } from '../store/documents/document-rows.ts';
 import type { Db } from '../store/engine/database.ts';
 import { insertReceived, type Outcome, type ReceivedDocument } from '../store/reports/receive.ts';
@@ -12,6 +18,7 @@ import type { DocumentSender } from '../store/reports/senders.ts';
 import { ahead, toBatches } from './batches.ts';
 import { estimateSize, type IntakeDocument, toRejected } from './intake-document.ts';
 import type { Parser } from './parser/parser.ts';
+import type { Verification } from './verification/claim.ts';
 
 /** Documents that are stored together, and their estimated bytes in memory. */
 const BATCH = {
@@ -33,10 +40,8 @@ export interface Input {
    * with a document that is not stored.
    */
   readonly isBrief?: boolean;
-  /** The address of a mail's From, when it is authenticated, or else empty. Absent for a file: nobody sent it. */
-  readonly from?: string | undefined;
-  /** What finding that out has cost. */
-  readonly spent?: number | undefined;
+  /** Who sent a mail, and what finding that out has cost. Absent for a file: nobody sent it. */
+  readonly verdict?: (Signed & Partial<Pick<Verification, 'from' | 'cost'>>) | undefined;
   /** What is known of who sent it, whatever is in it. */
   readonly sender?: DocumentSender | undefined;
   /** What is read again: the bytes are stored for this document already. */
@@ -103,25 +108,22 @@ async function* readInput(
   input: Input,
 ): AsyncGenerator<ReadDocument> {
   const base = input.stored ?? toPlace(input);
-  const { isBrief, from, spent, isMail = false, sender } = input;
+  const { name, isBrief, isMail = false, sender, verdict } = input;
   const isMailed = isMail && sender === undefined;
-  const spending = { isBrief, isMailed, spent };
-  const { name } = input;
-  const options = { ...spending, nowMs: now().getTime(), isVerified: Boolean(from), name };
+  const isVerified = verdict && (Boolean(verdict.from) || verdict.signers.length > 0);
+  const spending = { isBrief, isMailed, spent: verdict?.cost };
+  const options = { ...spending, nowMs: now().getTime(), isVerified, name };
+  const beside = { input: name, place: undefined };
   let reports = 0;
   for await (const parsed of parser.parse(input.bytes, options)) {
-    if (from !== undefined && reports >= MAX_MAILED)
-      return yield {
-        input: input.name,
-        place: undefined,
-        document: toRejected(toEnd(TOO_MANY, reports)),
-      };
+    if (verdict !== undefined && reports >= MAX_MAILED)
+      return yield { ...beside, document: toRejected(toEnd(TOO_MANY, reports)) };
     reports += Number(parsed.kind === 'report');
     const document = judge(parsed, input, firstDay);
-    if (!isStored(document, input)) yield { input: input.name, place: undefined, document };
+    if (!isStored(document, input)) yield { ...beside, document };
     else {
       const sender = await authenticate(input, document);
-      yield { input: input.name, ...(await locate(input, base, document)), sender };
+      yield { input: name, ...(await locate(input, base, document)), sender };
     }
   }
 }
@@ -147,16 +149,18 @@ function judge(
 }
 
 async function authenticate(
-  { from, sender }: Input,
+  { verdict, sender }: Input,
   document: KeptDocument,
 ): Promise<DocumentSender> {
   if (sender !== undefined) return sender;
-  if (from === undefined) return { authenticated: null };
-  // Nothing here says whether a signature was what authenticated it, as RFC 8460, section 3 asks for.
-  if (document.kind !== 'report' || isTls(document.report)) return { authenticated: '' };
+  if (verdict === undefined) return { authenticated: null };
+  if (document.kind !== 'report') return { authenticated: '' };
+  const { from = '' } = verdict;
   const toOwnerDomain = await loadOwnerDomains();
   const { metadata } = document.report;
-  const authenticated = from && findReporter(from, metadata, toOwnerDomain);
+  const authenticated = isTls(document.report)
+    ? findTlsReporter({ ...verdict, from }, metadata, toOwnerDomain)
+    : from && findReporter(from, metadata, toOwnerDomain);
   if (!authenticated) return { authenticated: '', claimed: listClaimed(metadata, toOwnerDomain) };
   return { authenticated, claimed: listNamed(metadata, toOwnerDomain) };
 }

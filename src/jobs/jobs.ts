@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { evaluate, evaluateShard } from '../alerts/evaluate.ts';
 import type { Config } from '../config/config.ts';
 import { createSealings } from '../config/secrets-key.ts';
+import { checkSendersShard, checkTlsShard } from '../dns/daily-watch.ts';
 import { nameShard } from '../dns/name-watch.ts';
 import { checkShard, createLookUp } from '../dns/record-watch.ts';
 import { createHostLookUp } from '../dns/resolver.ts';
 import { createNameLookUp } from '../dns/reverse-lookup.ts';
+import { lookUpSenderRecords } from '../dns/sender-records-lookup.ts';
+import { checkTls } from '../dns/tls-lookup.ts';
 import { EVENT_DAYS } from '../domain/events.ts';
 import { createWebhookChannel } from '../notify/webhooks/webhook-channel.ts';
+import { listReportAddresses } from '../store/accounts/mail-address.ts';
 import { requireKey } from '../store/accounts/sealed-secrets.ts';
 import { deleteOldEvents } from '../store/events/events.ts';
 import { trimKept } from '../store/inbox/room.ts';
@@ -97,6 +101,19 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     // A little less than the pace, so that claims and releases do not add up to a longer hour.
     overMs: 0.9 * DNS_PACE_MS,
   };
+  const tls = {
+    ...withLog('what DNS says of TLS could not be checked'),
+    check: (domain: string, addresses: readonly string[]) =>
+      checkTls(dnsServers, { domain, addresses, fetchesPolicy: config.fetchesPolicyFiles }),
+    listAddresses: (accountId: string) => listReportAddresses(store.db, accountId, config),
+    overMs: dns.overMs,
+  };
+  const senders = {
+    ...withLog('what DNS has for senders could not be checked'),
+    lookUp: (names: Parameters<typeof lookUpSenderRecords>[1]) =>
+      lookUpSenderRecords(dnsServers, names),
+    overMs: dns.overMs,
+  };
   const lookUpName = createNameLookUp(dnsServers);
   const names = { ...withLog('names could not be looked up'), lookUpName };
   const deleting = (job: string, why: string, kept: object, run: Parameters<typeof logGone>[2]) =>
@@ -142,6 +159,8 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
     // Missing reports trigger no ingest.
     hourly('alerts', (run) => evaluateShard(alerts, run)),
     dnsChecks && hourly('dns', (run) => checkShard(dns, run), DNS_PACE_MS),
+    dnsChecks && hourly('tls', (run) => checkTlsShard(tls, run), DNS_PACE_MS),
+    dnsChecks && hourly('senders', (run) => checkSendersShard(senders, run), DNS_PACE_MS),
     dnsChecks && hourly('names', (run) => nameShard(names, run)),
     single('listing', LIST_MS, (mayGoOn) => finishListings(store.db, mayGoOn)),
     single('unclaimed', TRIM_MS, trim),

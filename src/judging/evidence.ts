@@ -73,6 +73,7 @@ export async function readEvidence(reader: Reader, query: EvidenceQuery) {
     texts,
     known,
     byReporter: shown.summed.reporters,
+    reporterDays: shown.summed.reporterDays,
     counted: counted ?? proof.counted,
   };
 }

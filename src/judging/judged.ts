@@ -6,9 +6,10 @@ import { remember } from '../domain/remember.ts';
 import { parsePattern } from '../domain/reports/source-pattern.ts';
 import { judgeSenders } from '../domain/senders/judge-senders.ts';
 import type { SentDay } from '../domain/senders/latest.ts';
-import type { Sender } from '../domain/senders/sender.ts';
+import type { Sender, SentMail } from '../domain/senders/sender.ts';
 import { MAX_SOURCES } from '../domain/sources/day-sources.ts';
 import type { Network, Networks } from '../domain/sources/network.ts';
+import type { Marks } from '../store/days/marks.ts';
 import { readAllNames } from '../store/days/names.ts';
 import { sistersOf } from '../store/domains/sisters.ts';
 import type { Reader } from '../store/engine/reader.ts';
@@ -28,7 +29,7 @@ export { MAX_JUDGED };
 export interface JudgeDeps {
   readonly reader: Reader;
   readonly days: Pick<DaysReads, 'readEvidence'>;
-  readonly networks?: Pick<Networks, 'find'> | undefined;
+  readonly networks?: Pick<Networks, 'find' | 'findVersion'> | undefined;
 }
 
 export interface JudgedQuery {
@@ -70,15 +71,7 @@ export async function readJudged(
     ...describe(source),
     results: patterns.map(([place, messages]) => ({ seen: seen[place] as Seen, messages })),
   }));
-  const toOrganizationalDomain = remember(await loadOwnerDomains());
-  const judged = judgeSenders(mail, {
-    domain,
-    modes: { dkim: 'r', spf: 'r' },
-    toOrganizationalDomain,
-    nameService: await loadNamer(domain),
-    findMark: (subject) => found.marks.get(subject)?.mark,
-    isSister: await loadSisters(reader, { scope, domain, mail, toOrganizationalDomain }),
-  });
+  const judged = await judgeMail(reader, { scope, domain, mail, marks: found.marks });
   const toJudged = (source: (typeof sources)[number]): JudgedSource => {
     // Every address of the range is among those that are judged.
     const sender = judged.of(source.address) as Sender;
@@ -95,13 +88,27 @@ export async function readJudged(
   return { ...found, sources: sources.map(toJudged), results };
 }
 
-interface SistersQuery {
+interface MailQuery {
   readonly scope: DomainOfAccount;
   readonly domain: string;
-  readonly mail: readonly {
-    readonly name: string | undefined;
-    readonly results: readonly { readonly seen: Seen }[];
-  }[];
+  readonly mail: readonly SentMail[];
+  readonly marks: Marks;
+}
+
+/** Who sent, by all that is known of the domain. */
+export async function judgeMail(reader: Reader, { marks, mail, ...of }: MailQuery) {
+  const toOrganizationalDomain = remember(await loadOwnerDomains());
+  return judgeSenders(mail, {
+    domain: of.domain,
+    modes: { dkim: 'r', spf: 'r' },
+    toOrganizationalDomain,
+    nameService: await loadNamer(of.domain),
+    findMark: (subject) => marks.get(subject)?.mark,
+    isSister: await loadSisters(reader, { ...of, mail, toOrganizationalDomain }),
+  });
+}
+
+interface SistersQuery extends Omit<MailQuery, 'marks'> {
   readonly toOrganizationalDomain: (name: string) => string;
 }
 

@@ -8,7 +8,7 @@ import type { Reader } from '../store/engine/reader.ts';
  * the requests (engine/aside.ts) keeps little, since it needs its memory for the sums that it makes: one at a time of each account
  * (reads.ts), of so many addresses and patterns (summed-range.ts).
  */
-const MAX_BYTES = (isMainThread ? 64 : 8) * 2 ** 20;
+const MAX_BYTES = (isMainThread ? 32 : 8) * 2 ** 20;
 
 type Cache = LRUCache<string, object>;
 const caches = new WeakMap<Reader, Cache>();

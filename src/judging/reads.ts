@@ -8,12 +8,13 @@ import { readEvidence } from './evidence.ts';
 import { findLastDay, readSource } from './source.ts';
 import { readSources } from './source-list.ts';
 import type { Counted, ScopedQuery } from './summed-range.ts';
+import { readTlsDays } from './tls.ts';
 
-/* What pages and the API read of sources runs beside the requests: engine/aside.ts finds these functions by their names here. */
+/* What pages and the API read of sources and of TLS reports runs beside the requests: engine/aside.ts finds these functions by their names here. */
 
-export { findLastDay, readEvidence, readSource, readSources };
+export { findLastDay, readEvidence, readSource, readSources, readTlsDays };
 
-const READS = { findLastDay, readSources, readEvidence, readSource };
+const READS = { findLastDay, readSources, readEvidence, readSource, readTlsDays };
 
 type Reads = typeof READS;
 export type DaysReads = {

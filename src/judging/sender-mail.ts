@@ -15,6 +15,7 @@ import {
 import { addUp, type Counts, failedOf } from '../domain/pass-rate.ts';
 import {
   HISTORY_DAYS,
+  isOwnVerdict,
   MANY_MESSAGES,
   MIN_DATA_DAYS,
   QUIET_DAYS,
@@ -25,6 +26,7 @@ import { findLatest, type Latest } from '../domain/senders/latest.ts';
 import type { Sender } from '../domain/senders/sender.ts';
 import { addCounts, NO_COUNTS } from '../domain/sources/day-sources.ts';
 import type { SeenMail, Signature } from '../domain/sources/evidence.ts';
+import { toMailResults } from '../domain/sources/mail-results.ts';
 import type { SourceCounts } from '../domain/sources/source.ts';
 import {
   type JudgeDeps,
@@ -103,6 +105,8 @@ function findLatestDay({ sources }: JudgedRange, { range }: OwnQuery): Day {
   return [...days].sort().at(-LATEST_DAYS) ?? range.from;
 }
 
+export type OwnMail = Awaited<ReturnType<typeof readOwnMail>>;
+
 /** Whose the mail of a range is. */
 export async function readOwnMail(deps: JudgeDeps, query: OwnQuery) {
   const judged = await readJudged(deps, { ...query, isDaily: true });
@@ -116,11 +120,11 @@ export async function readOwnMail(deps: JudgeDeps, query: OwnQuery) {
     below: await toScoped(sumBySender(below, latest), sumByStanding(below, addUp(below))),
     ...{ owned, ...history, unsigned: await listUnsigned(senders, judged) },
   };
-  return { ...judged, senders, mail };
+  const results = toMailResults([...judged.results.values()].flat(), judged.byReporter);
+  return { senders, mail, results };
 }
 
-const isOfOwner = ({ sender }: { readonly sender: Sender }) =>
-  sender.verdict === 'yours' || sender.verdict === 'needs_setup';
+const isOfOwner = ({ sender }: { readonly sender: Sender }) => isOwnVerdict(sender);
 
 function sumOwned(senders: readonly SenderMail[], { sources }: JudgedRange): JudgedMail['owned'] {
   const days = new Set(sources.filter(isOfOwner).flatMap(({ sent }) => sent.map(({ day }) => day)));

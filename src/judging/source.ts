@@ -40,7 +40,7 @@ export function readSource(reader: Reader, { scope, address, range, today }: Add
     // Messages of the days that belong to no results.
     const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
     return { days, cutDays, results, otherMessages, reporters, counted };
-  });
+  }, scope.accountId);
 }
 
 /** What reporters said of its messages, and who reported them, most messages first. */

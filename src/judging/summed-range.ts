@@ -51,6 +51,8 @@ export interface SummedRange extends Counts {
   readonly listed: number;
   readonly sources: ReadonlyMap<string, SourceSum>;
   readonly reporters: ReadonlyMap<string | null, Counts>;
+  /** The days that each reporter reported of, oldest first. */
+  readonly reporterDays: ReadonlyMap<string | null, readonly Day[]>;
   /** The sources in orders that were asked for (source-list.ts): who pages a list asks again. */
   readonly sorted: Map<string, readonly SourceSum[]>;
 }
@@ -79,6 +81,8 @@ const MAX_PATTERNS = 1_000_000;
 /** Of an address with its places in sorted lists, and of a pattern with its text. */
 const ADDRESS_BYTES = 550;
 const PATTERN_BYTES = 120;
+/** Reporters whose days are kept: anybody can be many. */
+const MAX_REPORTERS = 200;
 /** Of what an address sent on a day. */
 const SENT_BYTES = 120;
 
@@ -119,7 +123,14 @@ function* planSums(query: RangeQuery): Plan<Counted & { summed: SummedRange }> {
   const counting = { domainId, ...range, view: state.reporters };
   const [aside] = yield* ask(asideOf(counting));
   const isFailed = remember((text: string) => !passesPattern(text));
-  const sums: Sums = { sources: new Map(), reporters: new Map(), patterns: 0, isFailed };
+  const reporterDays = new Map();
+  const sums: Sums = {
+    sources: new Map(),
+    reporters: new Map(),
+    reporterDays,
+    patterns: 0,
+    isFailed,
+  };
   let days = 0;
   const all = { messages: 0, aligned: 0 };
   yield* planDays(counting, counted, (one) => {
@@ -129,13 +140,15 @@ function* planSums(query: RangeQuery): Plan<Counted & { summed: SummedRange }> {
   });
   const counts = { days, ...all, listed: sumMessages(sums.sources.values()) };
   const { sources, reporters } = sums;
-  const summed = { state, aside: aside as Aside, ...counts, sources, reporters, sorted: new Map() };
+  const of = { state, aside: aside as Aside, ...counts, sources, reporters };
+  const summed = { ...of, reporterDays, sorted: new Map() };
   return { summed, counted };
 }
 
 interface Sums {
   readonly sources: Map<string, GrowingSum>;
   readonly reporters: Map<string | null, Counts>;
+  readonly reporterDays: Map<string | null, Day[]>;
   /** How many there are of all addresses. */
   patterns: number;
   readonly isFailed: (pattern: string) => boolean;
@@ -150,7 +163,10 @@ type GrowingSum = { -readonly [Name in keyof SourceSum]: SourceSum[Name] } & {
 function addDay(sums: Sums, day: Day, added: readonly DaySource[]): void {
   const { sources, reporters } = sums;
   for (const source of added) {
-    for (const [name, passes] of source.reporters) addPasses(reporters, name, passes);
+    for (const [name, passes] of source.reporters) {
+      addPasses(reporters, name, passes);
+      addReporterDay(sums, name, day);
+    }
     const former = sources.get(source.address);
     if (former === undefined && sources.size >= MAX_ADDRESSES) continue;
     const sum = former ?? toFirst(source, day);
@@ -163,6 +179,12 @@ function addDay(sums: Sums, day: Day, added: readonly DaySource[]): void {
     sum.lastDay = day;
     sum.sent.push(toSent(source, day, sums.isFailed));
   }
+}
+
+function addReporterDay({ reporterDays }: Sums, name: string | null, day: Day): void {
+  const known = reporterDays.get(name);
+  if (known === undefined && reporterDays.size < MAX_REPORTERS) reporterDays.set(name, [day]);
+  if (known !== undefined && known.at(-1) !== day) known.push(day);
 }
 
 function toFirst({ address }: DaySource, day: Day): GrowingSum {

@@ -1,6 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { SENDER_FAILING } from '../domain/alerts/sender-failing.ts';
 import { type KnownRecord, toHeld } from '../domain/dns/held-policy.ts';
-import type { DomainFacts, JudgedMail } from '../domain/domain-facts.ts';
+import { createFaults } from '../domain/dns/sender-record-texts.ts';
+import type { DomainFacts } from '../domain/domain-facts.ts';
 import {
   addDays,
   type Day,
@@ -13,8 +15,8 @@ import { findNextStep, type NextStep, rankOf } from '../domain/next-step.ts';
 import { addUp, type DayCounts, failedOf } from '../domain/pass-rate.ts';
 import { WINDOW_DAYS } from '../domain/readiness.ts';
 import type { View } from '../domain/reports/authentication.ts';
-import { toMailResults } from '../domain/sources/mail-results.ts';
 import { findTarget } from '../domain/target-policy.ts';
+import { dailyCheckOf, toSenderRecords } from '../store/alerts/daily-checks.ts';
 import type { Aside } from '../store/days/believed.ts';
 import { toOpenAlerts } from '../store/domains/overview.ts';
 import {
@@ -28,7 +30,8 @@ import type { Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
 import type { JudgeDeps } from './judged.ts';
 import { keep } from './kept.ts';
-import { readOwnMail } from './sender-mail.ts';
+import { findServicesVersion } from './known-services.ts';
+import { type OwnMail, readOwnMail } from './sender-mail.ts';
 
 /* What there is to do for domains. Pages, mails and the API ask it here, so that they agree. */
 
@@ -37,6 +40,8 @@ export interface WorkItem {
   readonly name: string;
   /** Another one whenever its days change, or what they are judged by. */
   readonly version: string;
+  /** Another one whenever its alerts change. */
+  readonly alertsVersion: string;
   /** Whose reports count, and what does not. */
   readonly reporters: View;
   readonly aside: Aside;
@@ -102,9 +107,8 @@ export async function settleDomain(
   const { items, range } = await toWork(await readWorklist(deps.reader, query), today);
   const [shown] = await showDays(deps.reader, items, range);
   if (shown === undefined) return undefined;
-  const item = await judge(deps, accountId, shown);
-  const { results, byReporter } = item.judged;
-  return { ...item, range, results: toMailResults([...results.values()].flat(), byReporter) };
+  const { own, ...item } = await judge(deps, accountId, shown);
+  return { ...item, ...own, range };
 }
 
 /** Steps that are found before the event loop runs. */
@@ -116,7 +120,7 @@ async function toWork({ range, states, sums, alerts }: Worklist, today: Day) {
   const items: WorkItem[] = [];
   for (const state of states) {
     const { id, name, version, reporters, last_report_at: lastReportAt } = state;
-    const { status, oldest, newest } = state;
+    const { status, oldest, newest, alerts_version: alertsVersion } = state;
     const sum = sumsById.get(id) ?? NO_SUM;
     const { record, statedOn, dns } = findRecord(state);
     const facts = {
@@ -131,7 +135,8 @@ async function toWork({ range, states, sums, alerts }: Worklist, today: Day) {
     const { asideReports: reports, asideMessages: messages, unproven } = sum;
     const aside = { reports, messages, unproven };
     const step = findNextStep(facts);
-    items.push({ id, name, version, reporters, aside, lastReportAt, statedOn, facts, step });
+    const versions = { version, alertsVersion };
+    items.push({ id, name, ...versions, reporters, aside, lastReportAt, statedOn, facts, step });
     if (items.length % STEPS_AT_ONCE === 0) await yieldToOthers();
   }
   return { range, alerts, items: items.sort(byRank) };
@@ -154,46 +159,22 @@ interface WorkOfPage {
   readonly range: DayRange;
   /** Few: each may take a millisecond or two. */
   readonly items: readonly WorkItem[];
-  /**
-   * Given where readiness is told as well, which depends on senders whatever the step is: another text when services or
-   * networks are named otherwise. Judging takes a millisecond and a half a domain, so it is kept for domains that are the same.
-   */
-  readonly known?: string;
+  /** Whether readiness is told as well, which depends on senders whatever the step is. */
+  readonly needsMail?: boolean;
 }
 
-const keptMail = keep<{ readonly version: string; readonly mail: JudgedMail }>({
-  name: 'mail',
-  toBytes: ({ mail: { all, below } }) =>
-    [all, below]
-      .flatMap(({ failing, forwarders, strangers }) => [failing, forwarders, strangers])
-      .reduce((sum, { length }) => sum + 900 * length, 1_500),
-});
-
 /** Gives each domain that is shown the next step that its own page tells. Whose mail it is, is asked where the answer depends on it. */
-export async function settleWork(deps: JudgeDeps, work: WorkOfPage): Promise<SettledItem[]> {
-  const { accountId, range, items, known } = work;
+export async function settleWork(
+  deps: JudgeDeps,
+  { accountId, range, items, needsMail = false }: WorkOfPage,
+): Promise<SettledItem[]> {
   const settled: SettledItem[] = [];
   for (const item of await showDays(deps.reader, items, range)) {
     const facts = countOwn(item);
-    const version = [item.version, item.reporters, facts.newest ?? facts.today, known].join();
-    const mail = known === undefined ? undefined : findMail(deps.reader, item, version);
-    if (mail !== undefined || (known === undefined && !dependsOnSenders(facts))) {
-      const own = { ...facts, ...(mail && { mail }) };
-      settled.push({ ...item, settled: own, step: findNextStep(own) });
-      continue;
-    }
-    const judged = await judge(deps, accountId, item);
-    if (known !== undefined)
-      keptMail.set(deps.reader, item.id, { version, mail: judged.settled.mail });
-    settled.push(judged);
-    await yieldToOthers();
+    if (needsMail || dependsOnSenders(facts)) settled.push(await judge(deps, accountId, item));
+    else settled.push({ ...item, settled: facts, step: findNextStep(facts) });
   }
   return settled;
-}
-
-function findMail(reader: Reader, { id }: WorkItem, version: string): JudgedMail | undefined {
-  const kept = keptMail.find(reader, id);
-  return kept?.version === version ? kept.mail : undefined;
 }
 
 async function showDays(reader: Reader, items: readonly WorkItem[], range: DayRange) {
@@ -209,18 +190,54 @@ function toShownDays({ from, to }: DayRange, { facts: { newest } }: WorkItem): D
 }
 
 async function judge(deps: JudgeDeps, accountId: string, item: ShownItem) {
-  const { id, name } = item;
   const facts = countOwn(item);
+  const own = await keepOwnMail(deps, { accountId, item, facts });
+  const settled = { ...facts, mail: own.mail };
+  const step = await nameFault(deps, item.id, findNextStep(settled));
+  return { ...item, settled, own, step };
+}
+
+/** A sender that fails by its key, or by an SPF record that cannot be read, has what checks of DNS found of these. */
+async function nameFault({ reader }: JudgeDeps, domainId: string, step: NextStep) {
+  const sender = step.kind === 'failing' ? step.sender : undefined;
+  const { spf } = sender?.latest.cause?.seen ?? {};
+  const isSpf = spf?.result === 'permerror';
+  if (step.kind !== 'failing' || sender === undefined || !(sender.broken || isSpf)) return step;
+  const [row] = await reader.readAll(dailyCheckOf({ domainId, type: 'senders' }));
+  const name = sender.broken ?? { domain: spf?.domain ?? null, selector: null };
+  const fault = createFaults(toSenderRecords(row))(name, sender.service?.name);
+  return { ...step, sender: { ...sender, fault } };
+}
+
+interface JudgedItem {
+  readonly accountId: string;
+  readonly item: WorkItem;
+  readonly facts: DomainFacts;
+}
+
+const keptMail = keep<{ readonly version: string; readonly own: OwnMail }>({
+  name: 'mail',
+  toBytes: ({ own: { senders, results } }) =>
+    2_000 + 1_500 * senders.length + 150 * (results.signatures.length + results.reporters.length),
+});
+
+/** It is kept while nothing changes by which a domain is judged: before `p=reject` it takes 100 ms of a domain with 5,000 addresses. */
+async function keepOwnMail(deps: JudgeDeps, { accountId, item, facts }: JudgedItem) {
+  const { id, name, reporters } = item;
+  const { counts: all } = facts;
+  const newest = facts.newest ?? facts.today;
+  const oldest = facts.oldest ?? facts.today;
+  const isForReject = findTarget(facts) === 'reject';
+  const known = [await findServicesVersion(), deps.networks?.findVersion()];
+  const version = [item.version, reporters, newest, isForReject, ...known].join();
+  const kept = keptMail.find(deps.reader, id);
+  if (kept?.version === version) return kept.own;
   const scope = { accountId, domainId: id };
-  const of = {
-    range: toStepWindow(facts.newest ?? facts.today),
-    oldest: facts.oldest ?? facts.today,
-    all: facts.counts,
-    isForReject: findTarget(facts) === 'reject',
-  };
-  const judged = await readOwnMail(deps, { scope, name, ...of });
-  const settled = { ...facts, mail: judged.mail };
-  return { ...item, settled, judged, step: findNextStep(settled) };
+  const query = { scope, name, range: toStepWindow(newest), oldest, all, isForReject };
+  const own = await readOwnMail(deps, query);
+  keptMail.set(deps.reader, id, { version, own });
+  await yieldToOthers();
+  return own;
 }
 
 /** Steps that are told whoever sent. */
@@ -230,7 +247,8 @@ const EARLY: ReadonlySet<NextStep['kind']> = new Set([
 ]);
 
 function dependsOnSenders(facts: DomainFacts): boolean {
-  return !EARLY.has(findNextStep(facts).kind);
+  const step = findNextStep(facts);
+  return !EARLY.has(step.kind) || (step.kind === 'alert' && step.type === SENDER_FAILING);
 }
 
 /** The days that the next step depends on: a month that ends with the newest day that has data. */

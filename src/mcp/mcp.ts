@@ -10,8 +10,8 @@ import {
 import { Failure } from '../domain/failure.ts';
 import type { Agents } from '../external/api.ts';
 import type { ApiRequest } from '../external/request.ts';
-import { send } from '../external/send.ts';
-import { type Admitted, readResult, toText } from './results.ts';
+import { sendAnswer } from '../external/send.ts';
+import { type Admitted, readResult, toTextContent } from './results.ts';
 import { toTool } from './tools.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -48,7 +48,7 @@ export function createMcp({ operations }: Agents, { version, baseUrl }: McpDeps)
       const values = JSON.parse(body).params.arguments ?? {};
       const result = await readResult(admitted, operation, values).catch((error: unknown) => {
         const { status, body } = admitted.agents.describeError(error, req);
-        return { content: [toText(JSON.stringify(body))], isError: true, _meta: { status } };
+        return { content: [toTextContent(JSON.stringify(body))], isError: true, _meta: { status } };
       });
       Object.assign(req, { tool, operation: tool, status: result._meta.status });
       return result;
@@ -64,7 +64,7 @@ export function createMcp({ operations }: Agents, { version, baseUrl }: McpDeps)
       const answer = await exchange(req, text, openServer({ agents, open }, req, text));
       const body = Buffer.from(await answer.arrayBuffer());
       const headers = ['Cache-Control', 'no-store', 'Allow', 'POST'];
-      send(req, res, { status: answer.status, headers, ...(body.length > 0 && { body }) });
+      sendAnswer(req, res, { status: answer.status, headers, ...(body.length > 0 && { body }) });
     } catch (error) {
       if (!agents.answerError(error, req, res)) res.destroy();
     }

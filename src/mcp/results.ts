@@ -18,7 +18,7 @@ const ENVELOPE_BYTES = 500;
 const NO_RECORDS =
   'With its records the report has over 40 kB, so they are left out: list_report_records has them.';
 
-export const toText = (text: string) => ({ type: 'text', text }) as const;
+export const toTextContent = (text: string) => ({ type: 'text', text }) as const;
 
 /** A page as a tool's result: its JSON, and what is not in it. Throws `Failure`. */
 export async function readResult(admitted: Admitted, operation: Operation, named: Values) {
@@ -33,7 +33,7 @@ export async function readResult(admitted: Admitted, operation: Operation, named
     ...(next && { ...(left > 0 && { left }), next: { ...next, limit, include } }),
   };
   const texts = [json, JSON.stringify(others)].filter((text) => text !== '{}');
-  return { content: texts.map(toText), _meta: { status: 200, ...others } };
+  return { content: texts.map(toTextContent), _meta: { status: 200, ...others } };
 }
 
 /** With the domain's id where its name is given. */

@@ -11,7 +11,8 @@ import { readBacklog } from '../store/notify/backlog.ts';
 const NO_DOORS = ['smtp', 'imap', 'folder'].map((door) => [door, false] as const);
 
 /** A job that is not configured does not fail. */
-const JOBS = 'alerts dns names listing unclaimed retention events changes outbox mail backup';
+const JOBS =
+  'alerts dns tls senders names listing unclaimed retention events changes outbox mail backup';
 
 export type WatchedConfig = Pick<Config, 'database' | 'backups'>;
 

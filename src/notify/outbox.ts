@@ -8,7 +8,7 @@ import {
   claimReceivers,
   type DeliveryOutcome,
   type DueDelivery,
-  listDue,
+  listDueDeliveries,
   type ReceiverClaim,
   recordOutcomes,
   releaseReceiver,
@@ -101,7 +101,7 @@ async function deliverTo(
     await recordOutcomes(db, claim, outcomes, channel.waitsMs);
     for (const { kind } of outcomes.values()) observe?.(channel.name, kind);
   };
-  const deliveries = await listDue(db, claim, channel.atOnce);
+  const deliveries = await listDueDeliveries(db, claim, channel.atOnce);
   if (deliveries.length > 0) {
     const signal = AbortSignal.timeout(claim.claimMs * BATCH_PART);
     await channel.deliver({ receiverId, deliveries, signal, record });

@@ -2,7 +2,9 @@ import type { Request, Response } from 'express';
 import type { Store as LimitStore } from 'express-rate-limit';
 import type { OpenSealing } from '../domain/access/sealing.ts';
 import type { RouteFacts, RouteFinding } from '../domain/dns/report-route.ts';
+import type { LookedRecords, SenderName } from '../domain/dns/sender-records.ts';
 import type { Networks } from '../domain/sources/network.ts';
+import type { LookedTls } from '../domain/tls/tls-check.ts';
 import type { DaysReads } from '../judging/reads.ts';
 import type { ReportAddresses } from '../store/accounts/mail-address.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -18,6 +20,10 @@ export interface SettingsDeps extends ReportAddresses {
   readonly checkRoute: (
     about: Pick<RouteFacts, 'domain' | 'addresses' | 'mailHost'>,
   ) => Promise<readonly RouteFinding[]>;
+  /** Asks DNS, and the host of its policy file, what senders see of a domain's TLS reports and MTA-STS. */
+  readonly checkTls: (domain: string, addresses: readonly string[]) => Promise<LookedTls>;
+  /** Asks DNS for SPF records and keys. */
+  readonly lookUpSenderRecords: (names: readonly SenderName[]) => Promise<LookedRecords>;
   /** From a file of the operator's, or Plumbline's own. */
   readonly networks?: Networks | undefined;
   readonly days: DaysReads;

@@ -29,7 +29,7 @@ export function statusOf({ code, message }: Failure, req: Request): number {
 }
 
 /** A defect is logged in full, and the page contains none of its text. */
-export function answerErrors({ logError }: SettingsDeps): ErrorRequestHandler {
+export function answerPageErrors({ logError }: SettingsDeps): ErrorRequestHandler {
   return async (error: unknown, req, res, next) => {
     const failure = toFailure(error);
     if (failure === undefined || failure.cause !== undefined) logError(error, req);

@@ -59,6 +59,12 @@ export function toSortParameters(sort: Sort<string> | undefined) {
   return sort === undefined ? {} : { sort: sort.column, order: sort.order };
 }
 
+/** What is chosen of a list, as its URL has it: nothing of what is empty. */
+export function toChosen(all: Readonly<Record<string, string | undefined>>) {
+  const chosen = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);
+  return Object.fromEntries(chosen);
+}
+
 /** An id in the path. Throws `not_found` when the text cannot be one. */
 export function idOf(req: Request, name = 'id'): string {
   const id = String(req.params[name]);

@@ -2,12 +2,13 @@ import { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { Failure } from '../domain/failure.ts';
 import type { PageHandler, SettingsDeps } from './deps.ts';
-import { answerErrors } from './errors.ts';
+import { answerPageErrors } from './errors.ts';
 import { refuseForeignForms, requireFormToken } from './forgery.ts';
 import { serveAssets } from './frame/assets.ts';
 import { createLimits, type LimitName, type Limits } from './limits.ts';
 import * as account from './pages/account.ts';
 import * as accountData from './pages/account-data.ts';
+import { showAlert } from './pages/alert.ts';
 import * as alerts from './pages/alerts.ts';
 import * as apiKeys from './pages/api-keys.ts';
 import * as audit from './pages/audit.ts';
@@ -29,6 +30,7 @@ import * as sources from './pages/sources/sources.ts';
 import { createUpload, showUpload } from './pages/upload.ts';
 import * as webhook from './pages/webhooks/webhook.ts';
 import * as webhooks from './pages/webhooks/webhooks.ts';
+import { showChanges } from './pages/what-changed.ts';
 import { parseForm } from './request.ts';
 import { checkCode, requirePending, showCode } from './sign-in/code.ts';
 import { sendLink, showForgotten } from './sign-in/forgotten.ts';
@@ -86,6 +88,7 @@ const SECURITY: readonly Route[] = [
 
 const PAGES: readonly Route[] = [
   ['get', '/overview', overview.showOverview],
+  ['get', '/what-changed', showChanges, 'source-pages'],
   ['post', '/proposals/:name/add', proposals.addProposed],
   ['post', '/proposals/:name/ignore', proposals.ignoreProposed],
   ['get', '/domains/:id', domain.showDomain],
@@ -105,6 +108,7 @@ const PAGES: readonly Route[] = [
   ['get', '/account/uploads/:id', showUpload],
   ['get', '/alerts', alerts.showAlerts],
   ['get', '/alerts/csv', alerts.exportAlerts, 'exports'],
+  ['get', '/alerts/:id', showAlert],
   ['get', '/mail', mail.showMail],
   ['post', '/mail', mail.chooseMail],
   ['post', '/mail/confirm', mail.confirmMail],
@@ -179,7 +183,7 @@ export function createSettings(deps: SettingsDeps): Router {
   router.use(() => {
     throw new Failure('not_found', 'There is no such page.');
   });
-  router.use(answerErrors(deps));
+  router.use(answerPageErrors(deps));
   return router;
 }
 

@@ -80,7 +80,7 @@ test('the figures of the cause follow what comes while the alert is open, and a 
     ...{ message_count: 2_100, failed_count: 2_100, selector: null, signing_domain: null },
   });
   expect(describeCause(REGRESSION, changed?.context)).toBe(
-    `Most of what has failed since 12 Mar 2026 is from ${STRANGER}: 2,100 of 2,100 messages failed.`,
+    `${STRANGER} sent 2,100 messages since 12 Mar 2026, of which 2,100 failed. If it is yours, its page says what to do. If not, mark it as unknown.`,
   );
   const [resolved] = await say(13, [...bySes(200, 'pass'), own]);
   expect(resolved?.resolved_at).not.toBeNull();
@@ -105,7 +105,7 @@ test('a new failing source names the service of most, and how many sent besides'
     { ip: '198.51.100.2', message_count: 30, failed_count: 30, service: 'Twilio SendGrid' },
   ]);
   expect(describeCause('alert.new_failing_source', alert?.context)).toBe(
-    'Twilio SendGrid and 2 more sources sent 140 messages from addresses not seen before, of which 140 failed.',
+    'Twilio SendGrid and 2 more sources sent 140 messages from addresses not seen before, of which 140 failed. Mark them as legitimate or as unknown.',
   );
   expect(subjectsOf(mails)).toContain(`Twilio SendGrid fails on ${NAME}`);
 });

@@ -8,7 +8,7 @@ import { aDatabase, IS_POSTGRES } from '../support/store.ts';
 import { aWorld, reportOf, type Sent } from './world.ts';
 
 /** The pass rate falls on each ninth day. */
-const ROUNDS = caseCount({ few: 40, full: 100, fewOnPostgres: 27 });
+const ROUNDS = caseCount({ few: 40, full: 60, fewOnPostgres: 27 });
 /** On PostgreSQL more, as they write at the same time there. */
 const PROCESSES = IS_POSTGRES ? 4 : 2;
 const GOOD: Sent[] = [['192.0.2.1', 1000, 990]];

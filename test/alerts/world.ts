@@ -10,9 +10,11 @@ import { type EvaluateDeps, evaluate } from '../../src/alerts/evaluate.ts';
 import { DEFAULT_THRESHOLDS } from '../../src/domain/alerts/thresholds.ts';
 import { addDays, type Day, type Instant } from '../../src/domain/instant.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
+import type { Report } from '../../src/domain/reports/report.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertDomain } from '../../src/store/domains/domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import type { DocumentSender } from '../../src/store/reports/senders.ts';
 
 let count = 0;
 
@@ -49,9 +51,9 @@ export async function aWorld(store: Store, { name = `d${++count}.example` } = {}
   const account = await insertAccount(db, { name: 'A', plan: 'pro', now, allowDuplicate: true });
   const { id } = await insertDomain(db, { accountId: account.id, name, now });
   const deps: EvaluateDeps = { store, thresholds: DEFAULT_THRESHOLDS, now: () => new Date(now) };
-  const receive = async (reports: readonly AggregateReport[], at: Instant) => {
+  const receive = async (reports: readonly Report[], at: Instant, sender: DocumentSender = {}) => {
     now = at;
-    const documents = reports.map((content) => ({ member: [], content }));
+    const documents = reports.map((content) => ({ member: [], content, ...sender }));
     const source = { name: 'test', bytes: Buffer.from(`file ${++count}`), documents };
     await receiveInputs(db, [source], at);
   };

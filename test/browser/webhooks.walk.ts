@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { disableWebhook, listWebhooks } from '../../src/store/notify/webhooks.ts';
+import { disableFailingWebhook, listWebhooks } from '../../src/store/notify/webhooks.ts';
 import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';
 import { aChannel, deliverAll } from '../support/outbox.ts';
 import { runServer } from '../support/running-server.ts';
@@ -63,7 +63,7 @@ describe.each(LOOKS)('webhooks at $width pixels, scripts: $scripts', ({ width, s
     await page.getByRole('heading', { name: 'The secret of your endpoint' }).waitFor();
     await page.goto(PATH);
     await check('list');
-    await disableWebhook(db, webhook?.id ?? '', { reason: 'failing', at: NOW });
+    await disableFailingWebhook(db, webhook?.id ?? '', { reason: 'failing', at: NOW });
     await page.goto(`${PATH}/${webhook?.id}`);
     await page.getByText('for five days every delivery failed').waitFor();
     await check('off');

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
+import { checkSecrets } from '../../src/commands/doctor/database-checks.ts';
+import type { Config } from '../../src/config/config.ts';
 import { createSealing } from '../../src/domain/access/sealing.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { noteDoor } from '../../src/store/inbox/doors.ts';
@@ -219,4 +221,11 @@ test('a key that does not fit the secrets of the database was found by nobody', 
   expect(other.find('secrets')).toContain('does not open the secrets');
   writeFileSync(`${database}.key`, Buffer.alloc(32, 1).toString('base64'));
   expect((await examine({ PLUMBLINE_DATABASE: database })).levels['secrets']).toBe('ok');
+});
+
+test('where there is no key, as on PostgreSQL, it was said to read what is encrypted', async () => {
+  const store = await openStore(await aDatabase(1));
+  onTestFinished(store.close);
+  const found = await checkSecrets({ secretsKeyFile: undefined } as Config, store);
+  expect(found).toMatchObject({ level: 'warning', found: 'There is no key.' });
 });

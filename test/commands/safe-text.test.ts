@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest';
 import { renderRows } from '../../src/commands/output/output.ts';
-import { toSafeJson, toSafeLines, toSafeText } from '../../src/commands/output/safe-text.ts';
+import { toSafeJson, toSafeLines, toTerminalText } from '../../src/commands/output/safe-text.ts';
 
 test.each([
   ['a terminal escape sequence', '\u001b[2Jgone', '\\u{1b}[2Jgone'],
@@ -15,11 +15,11 @@ test.each([
   ['a letter of a tag, which nobody sees', 'a\u{e0041}b', 'a\\u{e0041}b'],
   ['half a surrogate pair', 'a\ud83d', 'a\\u{d83d}'],
 ])('%s is shown and has no effect', (_, text, safe) => {
-  expect(toSafeText(text)).toBe(safe);
+  expect(toTerminalText(text)).toBe(safe);
 });
 
 test.each(['Exämple “Mail” ✉ 📬', '中文', 'a|b', 'c:\\u{1b}'])('“%s” is not changed', (text) => {
-  expect(toSafeText(text)).toBe(text);
+  expect(toTerminalText(text)).toBe(text);
 });
 
 it('keeps the line feeds of our own lines', () => {
@@ -30,7 +30,7 @@ it('makes JSON that is valid, means the same and has no unsafe characters', () =
   const value = { name: '\u001b[2J\u0085\u009b\u007f\u202e\u2028\ufeff\u200b\u{e0041}\ud83d ✉ 📬' };
   const json = toSafeJson(value);
   expect(JSON.parse(json)).toEqual(value);
-  expect(toSafeText(json)).toBe(json);
+  expect(toTerminalText(json)).toBe(json);
   expect(json).toContain('\\u009b\\u007f\\u202e\\u2028\\ufeff\\u200b\\udb40\\udc41');
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { renderTable, wrap } from '../../src/commands/output/table.ts';
+import { renderTextTable, wrap } from '../../src/commands/output/table.ts';
 
 const ID = '8c0e2f0a-1111-4222-8333-123456789abc';
 const widest = (table: string) => Math.max(...table.split('\n').map((line) => line.length));
 
 describe('renderTable', () => {
   test('is as wide as its content when that fits', () => {
-    expect(renderTable(['id', 'name'], [[ID, 'A']], 80)).toBe(
+    expect(renderTextTable(['id', 'name'], [[ID, 'A']], 80)).toBe(
       [`id${' '.repeat(34)}  name`, `${'─'.repeat(36)}  ────`, `${ID}  A`].join('\n'),
     );
   });
@@ -15,7 +15,7 @@ describe('renderTable', () => {
     'wraps the widest columns to fit %i columns, and never an id',
     (width) => {
       const long = 'a name that goes on and on '.repeat(5).trim();
-      const table = renderTable(['id', 'name', 'file'], [[ID, long, 'x'.repeat(300)]], width);
+      const table = renderTextTable(['id', 'name', 'file'], [[ID, long, 'x'.repeat(300)]], width);
       expect(widest(table)).toBe(width);
       expect(table).toContain(ID);
       expect(table.match(/x/g)).toHaveLength(300);
@@ -27,7 +27,7 @@ describe('renderTable', () => {
     'never breaks a key’s prefix: %s',
     (text) => {
       const row = [text, 'x'.repeat(99), 'y'.repeat(99)];
-      const table = renderTable(['key', 'name', 'file'], [row, row], 43);
+      const table = renderTextTable(['key', 'name', 'file'], [row, row], 43);
       expect(widest(table)).toBe(43);
       expect(table.match(/plb_live_AbC1/g)).toHaveLength(2);
     },
@@ -36,11 +36,11 @@ describe('renderTable', () => {
   test('is blocks of lines where ids alone are too wide', () => {
     const block = `id      ${ID}\ndomain  ${ID}\nname    A`;
     const row = [ID, ID, 'A'];
-    expect(renderTable(['id', 'domain', 'name'], [row, row], 60)).toBe(`${block}\n\n${block}`);
+    expect(renderTextTable(['id', 'domain', 'name'], [row, row], 60)).toBe(`${block}\n\n${block}`);
   });
 
   test('counts characters that take two columns, and none', () => {
-    const table = renderTable(
+    const table = renderTextTable(
       ['name', 'plan'],
       [
         ['会社', 'pro'],

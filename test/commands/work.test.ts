@@ -69,7 +69,7 @@ test('work says what it does', async () => {
   });
   const worker = start('work');
   expect(await printed(worker, /\n/)).toBe(
-    'Plumbline works on: alerts, dns, names, listing, unclaimed, events, changes, outbox, inbox\n',
+    'Plumbline works on: alerts, dns, tls, senders, names, listing, unclaimed, events, changes, outbox, inbox\n',
   );
   const ended = finish(worker);
   worker.kill('SIGTERM');

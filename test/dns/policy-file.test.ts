@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { type FetchDeps, fetchPolicyFile } from '../../src/dns/policy-file.ts';
 import { checkTls } from '../../src/dns/tls-lookup.ts';
+import { toTlsFindings } from '../../src/domain/dns/tls-findings.ts';
+import { isAnswered, type LookedTls } from '../../src/domain/tls/tls-check.ts';
 import { aCertificate } from '../support/certificate.ts';
 import { serveDns } from '../support/dns-server.ts';
 
@@ -118,24 +120,31 @@ const ZONE = {
   [DOMAIN]: { mx: [{ priority: 10, exchange: 'other.example.com' }] },
   [HOST]: { a: ['127.0.0.1'] },
 };
+const codesOf = (check: LookedTls) =>
+  toTlsFindings(check, { domain: DOMAIN, address: '' }).map(
+    ({ check, code }) => `${check} ${code}`,
+  );
 const ASKED = { domain: DOMAIN, addresses: ['a@reports.example.net'], fetchesPolicy: true };
 
 test('an MX that the file does not cover is found, unless files are not fetched', async () => {
   const { deps, asked } = await aHost(send(200, TEXT));
   const { address } = await serveDns(ZONE);
   const off = await checkTls([address], { ...ASKED, fetchesPolicy: false }, deps);
-  expect([off, asked]).toEqual([[], []]);
+  expect([codesOf(off), asked]).toEqual([[], []]);
   const found = await checkTls([address], ASKED, deps);
-  expect(found.map(({ check, code }) => `${check} ${code}`)).toEqual([
-    'policy_file mx_not_covered',
-  ]);
+  expect(codesOf(found)).toEqual(['policy_file mx_not_covered']);
+  expect(found).toMatchObject({
+    record: { value: 'v=TLSRPTv1; rua=mailto:a@reports.example.net' },
+    sts: { id: '1', policy: { mode: 'enforce' } },
+  });
 });
 
 test('a domain without a record of MTA-STS is not asked for a file', async () => {
   const { deps, asked } = await aHost(send(200, TEXT));
   const { address } = await serveDns({ [HOST]: ZONE[HOST] ?? [] });
   const found = await checkTls([address], ASKED, deps);
-  expect(found.map(({ code }) => code)).toEqual(['missing']);
+  expect(codesOf(found)).toEqual(['tls_record missing']);
+  expect(found).toMatchObject({ record: { value: null }, sts: null });
   expect(asked).toEqual([]);
 });
 
@@ -145,8 +154,6 @@ test('no answer of DNS is no missing record', async () => {
     [`_mta-sts.${DOMAIN}`]: 'servfail',
   });
   const found = await checkTls([address], ASKED);
-  expect(found.map(({ check, code }) => `${check} ${code}`)).toEqual([
-    'tls_record no_answer',
-    'sts_record no_answer',
-  ]);
+  expect(isAnswered(found)).toBe(false);
+  expect(codesOf(found)).toEqual(['tls_record no_answer', 'sts_record no_answer']);
 });

@@ -53,7 +53,7 @@ function parseHttp(text: string) {
 
 function toComparable(line: string): string {
   if (line.startsWith('ETag: ')) return line.replace(/".+"/, '"…"');
-  if (line.startsWith('Plumbline-Cursor: ')) return line.replace(/ \S{34}$/, ' …');
+  if (line.startsWith('Plumbline-Cursor: ')) return line.replace(/ \S{31}$/, ' …');
   // What is left of a limit depends on how fast the page is read.
   return line.startsWith('RateLimit: ') ? line.replaceAll(/=\d+/g, '=…') : line;
 }

@@ -113,6 +113,8 @@ while True:
   },
 } as const;
 
+import { isOfDomain } from '../../src/store/lists/heads.ts';
+
 test.each(LANGUAGES)(
   '%s: the copy of the feed equals the lists after a pause, removals and a restore',
   { timeout: 240_000 },
@@ -308,7 +310,7 @@ async function toStates(follower: Follower): Promise<string[]> {
 
 async function listReports(db: Db, domainId: string): Promise<string[]> {
   const reports = db.selectFrom('report').select(['id', 'total_messages']);
-  const rows = await reports.where('domain_id', '=', domainId).execute();
+  const rows = await reports.where(isOfDomain(domainId)).execute();
   return rows.map(({ id, total_messages }) => `${id} ${total_messages}`).sort();
 }
 

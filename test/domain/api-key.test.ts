@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assertCanHaveKey, createApiKey, isApiKey } from '../../src/domain/access/api-key.ts';
+import { assertCanHaveKey, generateApiKey, isApiKey } from '../../src/domain/access/api-key.ts';
 import { hashSecret } from '../../src/domain/access/secret.ts';
 import { parseDisplayName } from '../../src/domain/display-name.ts';
 
@@ -10,10 +10,10 @@ const KNOWN = [
   'plb_live_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz169Dpn',
 ];
 
-describe('createApiKey', () => {
+describe('generateApiKey', () => {
   test('plb_live_ and 36 letters and digits, as published to secret scanners', () => {
     for (let i = 0; i < 200; i++) {
-      const { key } = createApiKey();
+      const { key } = generateApiKey();
       expect(key).toMatch(/^plb_live_[0-9A-Za-z]{36}$/);
       expect(`see ${key}, please`.match(/\bplb_live_[0-9A-Za-z]{36}\b/)?.[0]).toBe(key);
       expect(isApiKey(key)).toBe(true);
@@ -21,13 +21,13 @@ describe('createApiKey', () => {
   });
 
   test('keeps the first four random characters for display, and a SHA-256 of the whole key', () => {
-    const { key, prefix, sha256 } = createApiKey();
+    const { key, prefix, sha256 } = generateApiKey();
     expect(prefix).toBe(key.slice(0, 13));
     expect(sha256).toEqual(hashSecret(key));
   });
 
   test('no two are the same, and every character occurs', () => {
-    const keys = Array.from({ length: 500 }, () => createApiKey().key);
+    const keys = Array.from({ length: 500 }, () => generateApiKey().key);
     expect(new Set(keys).size).toBe(500);
     expect(new Set(keys.map((key) => key.slice(9, 39)).join('')).size).toBe(62);
   });
@@ -39,7 +39,7 @@ describe('isApiKey', () => {
   });
 
   test('a key with any one character mistyped is invalid', () => {
-    const { key } = createApiKey();
+    const { key } = generateApiKey();
     for (let i = 9; i < key.length; i++) {
       const other = key[i] === 'x' ? 'y' : 'x';
       expect(isApiKey(key.slice(0, i) + other + key.slice(i + 1)), `at ${i}`).toBe(false);
@@ -47,7 +47,7 @@ describe('isApiKey', () => {
   });
 
   test('a key with two adjacent characters swapped is invalid', () => {
-    const { key } = createApiKey();
+    const { key } = generateApiKey();
     for (let i = 9; i < key.length - 1; i++) {
       const [a, b] = [key.charAt(i), key.charAt(i + 1)];
       if (a === b) continue;

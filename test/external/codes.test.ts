@@ -5,15 +5,22 @@ import type { components } from '../../generated/v1.d.ts';
 import { type Listed, listCodes } from '../../scripts/contract/codes.ts';
 import type { AlertType } from '../../src/domain/alerts/registry.ts';
 import type { Resolution } from '../../src/domain/alerts/resolution.ts';
+import type { CauseCode } from '../../src/domain/alerts/sender-failing.ts';
+import type { KeyFinding, KeyFound } from '../../src/domain/dns/dkim-key.ts';
 import type { Policy, PolicyTag, RecordType } from '../../src/domain/dns/dns-record.ts';
+import type { SpfFinding } from '../../src/domain/dns/sender-records.ts';
+import type { StsPolicyFinding } from '../../src/domain/dns/sts-policy.ts';
+import type { StsRecordFinding, TlsRecordFinding } from '../../src/domain/dns/tls-records.ts';
 import type { NextStep } from '../../src/domain/next-step.ts';
 import type { Standing } from '../../src/domain/own-mail.ts';
 import type { Obstacle, Readiness } from '../../src/domain/readiness.ts';
 import type { View } from '../../src/domain/reports/authentication.ts';
+import type { PolicyType, ResultType, TlsMode } from '../../src/domain/reports/tls-report.ts';
 import type { ReasonCode, Verdict } from '../../src/domain/senders/sender.ts';
 import type { NamedService } from '../../src/domain/senders/service-name.ts';
 import type { ServiceKind } from '../../src/domain/senders/services.ts';
 import type { Mark } from '../../src/domain/sources/source.ts';
+import type { TlsStep } from '../../src/domain/tls/tls-step.ts';
 import { VERDICTS } from '../../src/external/verdicts.ts';
 import type { Change } from '../../src/store/feed/feed.ts';
 
@@ -63,6 +70,32 @@ interface Lists {
   readonly 'PolicyWeakenedContext.previous_policy': true;
   readonly 'PolicyWeakenedContext.current_policy': true;
   readonly 'PolicyWeakenedContext.tag': true;
+  readonly 'TlsDay.policy_type': Same<Schemas['TlsDay']['policy_type'], PolicyType | null>;
+  readonly 'TlsDay.mode': Same<Schemas['TlsDay']['mode'], TlsMode | null>;
+  readonly 'TlsFailuresContext.mode': Same<Schemas['TlsFailuresContext']['mode'], TlsMode | null>;
+  readonly 'TlsFigures.policy_type': Same<Schemas['TlsFigures']['policy_type'], PolicyType | null>;
+  readonly 'TlsFigures.mode': Same<Schemas['TlsFigures']['mode'], TlsMode | null>;
+  readonly 'SpfRecord.findings': Same<Schemas['SpfRecord']['findings'][number], SpfFinding['code']>;
+  readonly 'DkimKey.state': Same<Schemas['DkimKey']['state'], KeyFound['state'] | 'unknown'>;
+  readonly 'DkimKey.findings': Same<Schemas['DkimKey']['findings'][number], KeyFinding>;
+  readonly 'TlsRecord.findings': Same<Schemas['TlsRecord']['findings'][number], TlsRecordFinding>;
+  readonly 'StsPolicy.findings': Same<
+    Schemas['StsPolicy']['findings'][number],
+    StsRecordFinding | StsPolicyFinding
+  >;
+  readonly 'StsPolicy.mode': Same<Schemas['StsPolicy']['mode'], TlsMode | null>;
+  readonly 'TlsNextStep.code': Same<Schemas['TlsNextStep']['code'], TlsStep['code']>;
+  readonly 'TlsReportPolicy.policy_type': Same<
+    Schemas['TlsReportPolicy']['policy_type'],
+    PolicyType | null
+  >;
+  readonly 'TlsReportPolicy.mode': Same<Schemas['TlsReportPolicy']['mode'], TlsMode | null>;
+  readonly 'TlsFailure.policy_type': Same<Schemas['TlsFailure']['policy_type'], PolicyType | null>;
+  readonly TlsResultType: Same<Schemas['TlsResultType'], ResultType | 'unknown'>;
+  readonly 'SenderFailingContext.cause': Same<
+    NonNullable<Schemas['SenderFailingContext']['cause']>,
+    CauseCode
+  >;
   readonly 'Change.type': Same<Schemas['Change']['type'], Change['type']>;
   readonly 'ErrorDetail.code': true;
 }
@@ -97,6 +130,23 @@ const SAME: Lists = {
   'PolicyWeakenedContext.previous_policy': true,
   'PolicyWeakenedContext.current_policy': true,
   'PolicyWeakenedContext.tag': true,
+  'TlsDay.policy_type': true,
+  'TlsDay.mode': true,
+  'TlsFailuresContext.mode': true,
+  'TlsFigures.policy_type': true,
+  'TlsFigures.mode': true,
+  'SpfRecord.findings': true,
+  'DkimKey.state': true,
+  'DkimKey.findings': true,
+  'TlsRecord.findings': true,
+  'StsPolicy.findings': true,
+  'StsPolicy.mode': true,
+  'TlsNextStep.code': true,
+  'TlsReportPolicy.policy_type': true,
+  'TlsReportPolicy.mode': true,
+  'TlsFailure.policy_type': true,
+  TlsResultType: true,
+  'SenderFailingContext.cause': true,
   'Change.type': true,
   'ErrorDetail.code': true,
 };
@@ -129,4 +179,11 @@ test.each(DESCRIBED)('each code of %s is described', (place) => {
 
 test('the verdicts that sources can be filtered by are those that they have', () => {
   expect(lists.get('Verdict')).toEqual([...VERDICTS]);
+});
+
+test('the guide of the feed names each type of change', () => {
+  const guide = readFileSync(new URL('../../openapi/guides/feed.md', import.meta.url), 'utf8');
+  const types = lists.get('Change.type') ?? [];
+  expect(types).not.toEqual([]);
+  expect(types.filter((type) => !guide.includes(`\`${type}\``))).toEqual([]);
 });

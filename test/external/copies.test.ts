@@ -27,6 +27,7 @@ import { failingDb } from '../support/failing-db.ts';
 import { FeedCopy } from '../support/feed-copy.ts';
 import { listMiscounts } from '../support/recount.ts';
 import { aDatabase, backUp } from '../support/store.ts';
+import { aReadTlsReport } from '../support/tls-report.ts';
 import type { Change, Work } from './writer-process.ts';
 
 /* A partner's copy, kept by the words of the guide alone (openapi/guides/feed.md). */
@@ -34,7 +35,7 @@ import type { Change, Work } from './writer-process.ts';
 /** More by hand: `COPIED_HISTORIES=300`, on PostgreSQL too. */
 const HISTORIES = Number(
   process.env['COPIED_HISTORIES'] ??
-    caseCount({ few: 20, full: 150, fewOnPostgres: 5, fullOnPostgres: 30 }),
+    caseCount({ few: 20, full: 40, fewOnPostgres: 5, fullOnPostgres: 10 }),
 );
 /** Another one tries others: `COPIED_SEED=7`. */
 const SEED = Number(process.env['COPIED_SEED'] ?? 43);
@@ -97,6 +98,8 @@ const LISTED_AT_ONCE = 2;
 /** Statements after which a process is killed. */
 const KILLED_AFTER = [12, 24, 36];
 
+const KINDS = ['reports', 'tls-reports'] as const;
+
 /** An account whose data is written through two stores of this process, and at times by two other processes at once. */
 class World {
   readonly #path: string;
@@ -104,7 +107,8 @@ class World {
   readonly #accountId: string;
   readonly #domains: readonly { readonly id: string; readonly name: string }[];
   readonly copies: readonly Copy[];
-  readonly feed = new FeedCopy();
+  /** One that asks for TLS reports, and one that does not know of them. */
+  readonly feeds = [new FeedCopy('records,tls'), new FeedCopy()] as const;
   #api: Api;
   #other: Store;
   #restore: (() => Promise<void>) | undefined;
@@ -124,8 +128,8 @@ class World {
     this.#accountId = own.accountId;
     this.#domains = own.domains;
     this.copies = [
-      ...own.domains.map(
-        ({ id }) => new Copy(`/v1/external/domains/${id}/reports?limit=2&received_after=`),
+      ...own.domains.flatMap(({ id }) =>
+        KINDS.map((kind) => new Copy(`/v1/external/domains/${id}/${kind}?limit=2&received_after=`)),
       ),
       new Copy('/v1/external/alerts?limit=2&changed_after='),
     ];
@@ -160,6 +164,7 @@ class World {
         receive(db, [
           aReport({ domain: domain.name, begin: day }),
           aReport({ domain: domain.name, begin: NOW }),
+          aReadTlsReport({ domain: domain.name, begin: day, reportId: `${which % 3}` }),
         ]),
       correct: () => this.#correct(db, domain.name),
       'remove report': async () => report && (await removeReport(db, report.id, NOW)),
@@ -173,7 +178,7 @@ class World {
       resolve: () => this.#settle(db, which, { resolved_at: NOW }),
       update: () => this.#settle(db, which, { context: `{"figure":${this.#count}}` }),
       ask: async () => await this.copies[which % this.copies.length]?.ask(this.get),
-      'ask for changes': () => this.feed.ask(this.get, which + 1),
+      'ask for changes': async () => await this.feeds[which % 2]?.ask(this.get, which + 1),
       'back up': () => this.#reopen(() => this.#backUp()),
       restore: () => this.#reopen(async () => await this.#restore?.()),
     };
@@ -225,11 +230,11 @@ class World {
   async #correct(db: Store['db'], domain: string): Promise<void> {
     const one = { domain, reportId: `of ${domain}`, begin: NOW };
     const [totalMessages, payload] = [100 + this.#count, `content ${this.#count}`];
+    const tls = { domain, reportId: 'of TLS', begin: NOW, successes: totalMessages };
     const records = [aRecord({ count: totalMessages }), aRecord({ sourceIp: '192.0.2.9' })];
-    await receive(db, [aReportOf(records, { ...one, payload })]);
-    const conflicts = db.selectFrom('conflict').select('seq').orderBy('seq', 'desc').limit(1);
-    const [conflict] = await conflicts.execute();
-    if (conflict !== undefined) await preferConflict(db, conflict.seq);
+    await receive(db, [aReportOf(records, { ...one, payload }), aReadTlsReport(tls)]);
+    const conflicts = db.selectFrom('conflict').select('seq').orderBy('seq', 'desc').limit(2);
+    for (const { seq } of await conflicts.execute()) await preferConflict(db, seq);
   }
 
   async #removeOrAdd(db: Store['db'], { id, name }: { id: string; name: string }): Promise<void> {
@@ -274,7 +279,9 @@ class World {
   /** What the copies of lists have to be, in their order. */
   async readLists(): Promise<Map<string, unknown>[]> {
     const lists = [
-      ...this.#domains.map(({ id }) => `/v1/external/domains/${id}/reports`),
+      ...this.#domains.flatMap(({ id }) =>
+        KINDS.map((kind) => `/v1/external/domains/${id}/${kind}`),
+      ),
       '/v1/external/alerts',
     ];
     return await Promise.all(lists.map((list) => this.#readWhole(list)));
@@ -328,9 +335,13 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
     for (const taken of steps) await world.take(taken);
     await world.settle();
     for (const copy of world.copies) while (await copy.ask(world.get));
-    await world.feed.finish(world.get, 3);
-    expect(world.feed.begunAgain).toBeLessThanOrEqual(world.restores);
-    await world.feed.hold(world.get, (report) => !isOld(report, world.prunedBefore));
+    for (const feed of world.feeds) {
+      await feed.finish(world.get, 3);
+      expect(feed.begunAgain).toBeLessThanOrEqual(world.restores);
+      await feed.hold(world.get, (report) => !isOld(report, world.prunedBefore));
+    }
+    const [, before] = world.feeds;
+    expect(before.met.filter(({ type }) => type.startsWith('tls'))).toEqual([]);
     const lists = await world.readLists();
     for (const [i, { items }] of world.copies.entries())
       expect(withoutOld(items, world.prunedBefore)).toEqual(

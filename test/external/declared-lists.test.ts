@@ -1,11 +1,16 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { handlers } from '../../src/external/handlers.ts';
+import type { Handlers } from '../../src/external/operation.ts';
 import type { ALERT_FILTERS } from '../../src/store/alerts/alert-list.ts';
 import { type DOMAIN_FILTERS, updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { DOMAIN_ID } from '../../src/store/lists/heads.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
 import type { REPORT_FILTERS } from '../../src/store/reports/reports.ts';
+import type { TLS_FILTERS } from '../../src/store/reports/tls-reports.ts';
 import { type Answer, startApi } from '../support/api.ts';
 import {
   aDomain,
@@ -16,14 +21,17 @@ import {
   receive,
   resolveAlert,
 } from '../support/builders.ts';
+import { findOperation, operations } from '../support/contract-document.ts';
 import { listMiscounts } from '../support/recount.ts';
-import { storesOfHistories } from '../support/store.ts';
+import { aStore, storesOfHistories } from '../support/store.ts';
+import { aReadPolicy, aReadTlsReport } from '../support/tls-report.ts';
 
 /*
  * Every declared list with every subset of its filters, over random histories, equals a model that filters and sorts all rows
  * in JavaScript: pages, totals, links, what came after a cursor, and entity tags. A filter that has no line here does not compile.
  */
 
+const GUIDE = readFileSync(new URL('../../openapi/guides/lists.md', import.meta.url), 'utf8');
 const NAMES = ['a.example', 'b.a.example'] as const;
 const TYPES = ['alert.alignment_regression', 'alert.policy_weakened'] as const;
 const CONTEXTS = [
@@ -95,6 +103,11 @@ const ALERT_MODEL: Record<
   fired_until: [[INSTANTS[1], INSTANTS[2]], (row, at) => `${row['fired_at']}` < at],
 };
 
+const TLS_MODEL: Record<keyof typeof TLS_FILTERS, FilterModel> = {
+  ...REPORT_MODEL,
+  failing: [['true'], (row) => Number(row['total_messages']) > Number(row['aligned_messages'])],
+};
+
 const DOMAIN_MODEL: Record<keyof typeof DOMAIN_FILTERS, FilterModel> = {
   name: [
     ['a.example', '*.a.example', '*.example', 'none.example'],
@@ -122,7 +135,10 @@ async function readModel({ db }: Store, accountId: string): Promise<ListModel[]>
     .selectAll()
     .orderBy('name')
     .execute()) as unknown as Row[];
-  const reports = (await db.selectFrom('report').selectAll().execute()) as unknown as Row[];
+  const withDomain = db.selectFrom('report').selectAll().select(DOMAIN_ID.as('domain_id'));
+  const stored = (await withDomain.execute()) as unknown as Row[];
+  const reports = stored.filter(({ kind }) => kind === null);
+  const tls = stored.filter(({ kind }) => kind === 'tls');
   const alerts = (await db.selectFrom('alert').selectAll().execute()) as unknown as Row[];
   const ofDomain = (rows: readonly Row[], id: unknown) =>
     rows.filter((row) => row['domain_id'] === id);
@@ -141,6 +157,12 @@ async function readModel({ db }: Store, accountId: string): Promise<ListModel[]>
       path: `/v1/external/domains/${id}/reports`,
       rows: latest(ofDomain(reports, id), 'begin_date'),
       filters: REPORT_MODEL,
+      followed: received,
+    })),
+    ...domains.map(({ id }) => ({
+      path: `/v1/external/domains/${id}/tls-reports`,
+      rows: latest(ofDomain(tls, id), 'begin_date'),
+      filters: TLS_MODEL,
       followed: received,
     })),
     {
@@ -294,10 +316,13 @@ async function take({ db }: Store, accountId: string, { kind, which, at }: Step)
   const alert = { type: `${TYPES[i]}`, context: CONTEXTS[i] ?? {}, firedAt: begin };
   const steps: Readonly<Record<Step['kind'], () => Promise<unknown>>> = {
     receive: () =>
-      receive(
-        db,
-        reporters.map((reporter) => aReport({ domain, begin, ...reporter })),
-      ),
+      receive(db, [
+        ...reporters.map((reporter) => aReport({ domain, begin, ...reporter })),
+        aReadTlsReport({
+          ...{ domain, begin, reportId: `${which % 2}`, ...REPORTERS[which % 4] },
+          policies: [aReadPolicy({ failures: which % 2 })],
+        }),
+      ]),
     fire: () => anAlert(db, { accountId, domainId }, alert),
     pause: () => updateDomainStatus(db, domainId, 'paused'),
     resume: () => updateDomainStatus(db, domainId, 'active'),
@@ -316,6 +341,34 @@ async function take({ db }: Store, accountId: string, { kind, which, at }: Step)
   };
   await steps[kind]();
 }
+
+test('every list of the contract has a model with each of its parameters, its description and the guide name them', async () => {
+  const store = await aStore();
+  const { id: accountId } = await anAccount(store.db);
+  await aDomain(store.db, accountId);
+  const models = new Map(
+    (await readModel(store, accountId)).map(({ path, filters, followed = [] }) => [
+      findOperation(path)?.operationId,
+      [...Object.keys(filters), ...followed.slice(0, 1)].sort(),
+    ]),
+  );
+  for (const { operationId, description, parameters } of operations) {
+    const handle = handlers[operationId as keyof Handlers] as (
+      ...given: readonly object[]
+    ) => object;
+    const page = { limit: 1, offset: 0 };
+    const request = handle({ accountId, path: {}, query: page }, { now: () => new Date(NOW) });
+    if (!('list' in request)) continue;
+    const inQuery = parameters.filter((one) => one.in === 'query' && !(one.name in page));
+    const names = inQuery.map(({ name }) => name).sort();
+    expect(models.get(operationId), operationId).toEqual(names);
+    for (const text of [description, GUIDE])
+      expect(
+        names.filter((name) => !text.includes(`\`${name}`)),
+        operationId,
+      ).toEqual([]);
+  }
+});
 
 test.each(storesOfHistories({ few: [2, 1, 1], full: [30, 10, 3] }))(
   '$where: every list with every subset of its filters equals the model',

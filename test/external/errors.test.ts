@@ -19,6 +19,7 @@ import {
 } from '../support/builders.ts';
 import { listPaths, pathTemplates, toPath } from '../support/contract-document.ts';
 import { aDatabase, openTestStore } from '../support/store.ts';
+import { aReadTlsReport } from '../support/tls-report.ts';
 
 const PATH = '/v1/external/domains';
 const NOBODYS = 'f0000000-0000-4000-8000-00000000000f';
@@ -164,7 +165,11 @@ describe('405', () => {
     async (method) => {
       const { db, get, id, key } = shared;
       const domain = await aDomain(db, id);
-      for (const path of listPaths({ domain_id: domain.id, report_id: NOBODYS })) {
+      for (const path of listPaths({
+        domain_id: domain.id,
+        report_id: NOBODYS,
+        tls_report_id: NOBODYS,
+      })) {
         const { status, headers, body } = await get(path, { key, method });
         expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
         expect(body.error.code).toBe('method_not_allowed');
@@ -298,11 +303,18 @@ describe('500', () => {
     const store = await openTestStore();
     const account = await anAccount(store.db);
     const domain = await aDomain(store.db, account.id);
-    const report = aReport({ domain: domain.name });
-    await receive(store.db, [report]);
+    const [report, tls] = [
+      aReport({ domain: domain.name }),
+      aReadTlsReport({ domain: domain.name }),
+    ];
+    await receive(store.db, [report, tls]);
     let reads = 0;
     const reader = breakable(store.reader, () => ++reads > readsBefore, error);
-    const ids = { domain_id: domain.id, report_id: toReportId(report) };
+    const ids = {
+      domain_id: domain.id,
+      report_id: toReportId(report),
+      tls_report_id: toReportId(tls),
+    };
     const broken = { ...store, reader, aside: runHere(reader) };
     return { ...(await serveApi({ store: broken })), ...account, ids };
   }
@@ -384,7 +396,11 @@ describe('X-Request-Id', () => {
   test('is kept on every path', async () => {
     const { db, get, id, key } = shared;
     const domain = await aDomain(db, id);
-    for (const path of listPaths({ domain_id: domain.id, report_id: NOBODYS })) {
+    for (const path of listPaths({
+      domain_id: domain.id,
+      report_id: NOBODYS,
+      tls_report_id: NOBODYS,
+    })) {
       const { headers } = await get(path, { key, headers: { 'X-Request-Id': 'mine' } });
       expect(headers['x-request-id'], path).toBe('mine');
     }

@@ -16,8 +16,8 @@ const contexts = Object.entries(
 
 test('the contract has examples', () => {
   expect(examples.length).toBeGreaterThan(10);
-  expect(lists).toHaveLength(8);
-  expect(contexts).toHaveLength(5);
+  expect(lists).toHaveLength(11);
+  expect(contexts).toHaveLength(7);
 });
 
 test.each(examples)(

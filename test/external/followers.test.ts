@@ -11,7 +11,7 @@ import { listMiscounts } from '../support/recount.ts';
 import { aDatabase } from '../support/store.ts';
 import type { Change, Work } from './writer-process.ts';
 
-/** More in CI: `FOLLOWED_HISTORIES=500`. */
+/** More in CI: `FOLLOWED_HISTORIES=100`. */
 const HISTORIES = Number(
   process.env['FOLLOWED_HISTORIES'] ?? caseCount({ few: 6, full: 60, fewOnPostgres: 4 }),
 );

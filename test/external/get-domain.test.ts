@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { UNKNOWN_RECORD } from '../../src/domain/dns/dns-watch.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import type { TlsCheck } from '../../src/domain/tls/tls-check.ts';
+import { updateSenderRecords, updateTlsCheck } from '../../src/store/alerts/daily-checks.ts';
 import { updateDnsRecord } from '../../src/store/alerts/dns-records.ts';
 import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { type Api, startApi } from '../support/api.ts';
@@ -39,7 +41,19 @@ describe('GET /v1/external/domains/{domain_id}', () => {
     await receive(db, [aReportWith(domain.name, 'none', '2026-03-13T00:00:00Z')]);
     const { figures, readiness, next_step, ...others } = (await read()).body.data;
     const { mail, mail_of_subdomains, failed_dispositions, ...rest } = others;
-    const { signatures, reported_by, ...data } = rest;
+    const { signatures, reported_by, tls, sender_records, ...data } = rest;
+    expect(sender_records).toMatchObject({
+      spf: { record: null },
+      dkim_keys: [],
+      checked_at: null,
+    });
+    expect(tls).toMatchObject({
+      last_report_at: null,
+      figures: [],
+      record: { value: null, findings: [] },
+      policy: { mode: null, checked_at: null },
+      next_step: { code: 'no_reports' },
+    });
     expect({ data }).toStrictEqual({
       data: {
         id: domain.id,
@@ -55,19 +69,26 @@ describe('GET /v1/external/domains/{domain_id}', () => {
     });
   });
 
-  test('has the policy that an established reporter found, until thirty days after its last report', async () => {
+  test('has the policy that an established reporter found, also when others alone report for thirty days', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const { db, domain, read } = await serveDomain();
     await receive(db, [aReportWith(domain.name, 'none', '2026-03-10T00:00:00Z')]);
     const forged = aReportWith(domain.name, 'reject', '2027-03-14T00:00:00Z');
     await receive(db, [forged], NOW, { authenticated: '' });
-    vi.setSystemTime(new Date('2026-04-09T23:59:59Z'));
-    const { body, headers } = await read();
-    expect(body.data.published_policy.p).toBe('none');
-    vi.setSystemTime(new Date('2026-04-10T00:00:00Z'));
-    const later = await read({ 'If-None-Match': headers['etag'] ?? '' });
-    expect(later.body.data.published_policy.p).toBe('reject');
+    for (const at of ['2026-04-09T23:59:59Z', '2026-04-10T00:00:00Z']) {
+      vi.setSystemTime(new Date(at));
+      expect((await read()).body.data.published_policy.p).toBe('none');
+    }
+  });
+
+  test('has no policy that strangers alone state', async () => {
+    const { db, domain, read } = await serveDomain();
+    const forged = aReportWith(domain.name, 'reject', '2026-03-14T00:00:00Z');
+    await receive(db, [forged], NOW, { authenticated: '' });
+    const { figures, published_policy } = (await read()).body.data;
+    expect(figures.reporters).toBe('all');
+    expect(new Set(Object.values(published_policy))).toEqual(new Set([null]));
   });
 
   test('before its first report has no policy', async () => {
@@ -109,6 +130,63 @@ describe('GET /v1/external/domains/{domain_id}', () => {
       await change();
       expect((await read(again)).status).toBe(200);
     }
+  });
+
+  test('has what two checks in a row found of TLS reports and MTA-STS, with a tag of its own', async () => {
+    const { db, domain, read } = await serveDomain();
+    const check: TlsCheck = {
+      record: { value: 'v=TLSRPTv1;', findings: ['no_rua'] },
+      sts: {
+        ...{ id: '7', recordFindings: ['id_not_changed'], fileFindings: ['mx_not_covered'] },
+        policy: { mode: 'testing', mx: ['mx1.example.com'], maxAge: 604_800 },
+      },
+    };
+    const store = () => updateTlsCheck(db, { domainId: domain.id, at: NOW, found: check });
+    await store();
+    const { body, headers } = await read();
+    expect(body.data.tls).toMatchObject({ record: { value: null }, policy: { id: null } });
+    await store();
+    const { tls } = (await read({ 'if-none-match': headers['etag'] })).body.data;
+    expect(tls.record).toEqual(check.record);
+    expect(tls.policy).toEqual({
+      ...{ id: '7', mode: 'testing', mx: ['mx1.example.com'], max_age: 604_800 },
+      ...{ findings: ['id_not_changed', 'mx_not_covered'], checked_at: NOW },
+    });
+  });
+
+  test('has what two checks found of the records of senders, with sentences and a tag of its own', async () => {
+    const { db, domain, read } = await serveDomain();
+    const { name } = domain;
+    const spf = { record: 'v=spf1 -all', lookups: 0, voidLookups: 0, findings: [] };
+    const key = { state: 'found', bits: 512, findings: ['short'] } as const;
+    const of = { domain: name, isProven: true };
+    const found = {
+      spf: [{ ...of, selector: null, found: spf }],
+      keys: [{ ...of, selector: 's1', found: key }],
+    };
+    const store = () => updateSenderRecords(db, { domainId: domain.id, at: NOW, found });
+    await store();
+    const { body, headers } = await read();
+    expect(body.data.sender_records).toMatchObject({
+      dkim_keys: [{ selector: 's1', state: 'unknown', bits: null }],
+    });
+    await store();
+    const { sender_records } = (await read({ 'if-none-match': headers['etag'] })).body.data;
+    expect(sender_records).toEqual({
+      spf: {
+        ...{ domain: name, record: 'v=spf1 -all', lookups: 0, void_lookups: 0 },
+        ...{ findings: [], text: null },
+      },
+      spf_of_envelopes: [],
+      dkim_keys: [
+        {
+          ...{ domain: name, selector: 's1', is_proven: true, state: 'found', bits: 512 },
+          findings: ['short'],
+          text: `s1._domainkey.${name} has a key of 512 bits, and receivers take none under 1,024: ask who signs with it for one of 2,048.`,
+        },
+      ],
+      checked_at: NOW,
+    });
   });
 
   test('of nobody and of another account is the same 404', async () => {

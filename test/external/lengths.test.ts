@@ -21,7 +21,8 @@ const OWN_WORDS = [
   ...['StepSender.sender', 'Source.sender', 'AlertCause.sender'],
   ...['SourceService.name', 'SourceService.domain', 'AlertCause.service', 'AlertSource.service'],
   ...['SourceNetwork.country', 'Versions.service', 'Versions.contract'],
-  ...['ReportEvent.data.cursor', 'ChangeEvent.data.type', 'ChangeEvent.data.cursor'],
+  ...['ReportEvent', 'TlsReportEvent', 'ChangeEvent'].map((name) => `${name}.data.cursor`),
+  'ChangeEvent.data.type',
 ];
 
 function listTexts(place: string, shape: Shape): [string, Shape][] {

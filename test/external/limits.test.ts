@@ -96,7 +96,7 @@ describe('60 requests a minute for each API key', () => {
     const requestsPerKey = pathTemplates.length;
     const { db, account, ask } = await serveLimited({ requestsPerKey });
     const { id: domain_id } = await aDomain(db, account.id);
-    const endpoints = listPaths({ domain_id, report_id: UNKNOWN_ID });
+    const endpoints = listPaths({ domain_id, report_id: UNKNOWN_ID, tls_report_id: UNKNOWN_ID });
     const statuses = [];
     for (const path of [...endpoints, ...endpoints]) statuses.push((await ask({}, path)).status);
     const wanted = endpoints.map((path) => (path.includes(UNKNOWN_ID) ? 404 : 200));

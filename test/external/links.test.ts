@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import type { TlsReport } from '../../src/domain/reports/tls-report.ts';
 import { type Answer, serveApi } from '../support/api.ts';
 import {
   aDomain,
@@ -11,6 +12,7 @@ import {
   receive,
 } from '../support/builders.ts';
 import { operations, pathTemplates } from '../support/contract-document.ts';
+import { aReadFailure, aReadPolicy, aReadTlsReport } from '../support/tls-report.ts';
 
 /* Every list names the request for its next page while there is more (RFC 8288), so that a client that knows only `Link` has all. */
 
@@ -38,9 +40,17 @@ async function serveLists() {
   const report = aReportOf(sources, { domain });
   const begins = ['2026-03-10T00:00:00Z', '2026-03-11T00:00:00Z', '2026-03-12T00:00:00Z'];
   await receive(db, [report, ...begins.map((begin) => aReport({ domain, begin }))]);
+  const policies = [
+    aReadPolicy({ domain, details: [1, 2, 3].map((sessions) => aReadFailure({ sessions })) }),
+  ];
+  const tls = begins.map((begin) => aReadTlsReport({ domain, begin, policies }));
+  await receive(db, tls);
   for (const type of ['alert.a', 'alert.b', 'alert.c'])
     await anAlert(db, { accountId, domainId: id }, { type });
-  const ids = { domain_id: id, report_id: toReportId(report) };
+  const ids = {
+    ...{ domain_id: id, report_id: toReportId(report) },
+    tls_report_id: toReportId(tls[0] as TlsReport),
+  };
   const toPath = (path: string) => path.replace(/\{(\w+)\}/g, (_, key) => ids[key as 'domain_id']);
   return { toPath, domainId: id, get: (path: string, sent = {}) => get(path, { key, ...sent }) };
 }
@@ -88,7 +98,7 @@ test.each([
       .map(({ id }: { id: string }) => id)
       .toSorted(),
   );
-  expect(nextOf(pages[0] as Answer)).toMatch(/_after=[\w-]{34}(&|$)/);
+  expect(nextOf(pages[0] as Answer)).toMatch(/_after=[\w-]{31}(&|$)/);
 });
 
 test('keeps the other parameters, and what the operation does not know is left out', async () => {

@@ -57,6 +57,24 @@ async function serveDomain(wanted: Parameters<typeof serveApi>[0] = {}) {
 }
 
 describe('GET /v1/external/domains/{domain_id}/sources', () => {
+  test('has another verdict, and tag, when the account gets the domain as which a sender signs', async () => {
+    const { db, accountId, get, key, domain, send, read } = await serveDomain();
+    const spfDomain = 'bounce.sister-brand.example';
+    await send(TODAY, [aRecord({ sourceIp: OWN, count: 50, spfDomain })]);
+    const { body, headers } = await read();
+    const about = `/v1/external/domains/${domain.id}`;
+    const before = await get(about, { key });
+    expect(body.data[0].verdict).toBe('not_recognised');
+
+    await aDomain(db, accountId, { name: 'sister-brand.example' });
+    const again = { 'if-none-match': headers['etag'] ?? '' };
+    const after = await read('', again);
+    expect(after.body.data[0].verdict).toBe('needs_setup');
+    const tag = { 'if-none-match': before.headers['etag'] ?? '' };
+    const { mail } = (await get(about, { key, headers: tag })).body.data;
+    expect(mail).not.toStrictEqual(before.body.data.mail);
+  });
+
   test('returns who sent, with what is known of them, those with most failed messages first', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plumbline-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { components, operations as declared } from '../../generated/v1.d.ts';
+import { UNCHECKED } from '../../src/domain/dns/daily-check.ts';
 import { addDays, toDay, toInstant } from '../../src/domain/instant.ts';
 import { handlers } from '../../src/external/handlers.ts';
 import type {
@@ -138,7 +139,7 @@ describe('a filter that nobody put into the cache’s key answered with the unfi
     const asked: object[] = [];
     const answer = (query: object) => {
       asked.push(query);
-      return [{ version: 'v', dmarc_state: null }] as never;
+      return [{ version: 'v', dmarc_state: null, state: JSON.stringify(UNCHECKED) }] as never;
     };
     const reader = createReader({
       readAll: async (query) => answer(query),

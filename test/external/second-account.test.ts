@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, toDay, toInstant } from '../../src/domain/instant.ts';
+import { toReportId } from '../../src/domain/reports/report-identity.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { serveApi } from '../support/api.ts';
 import {
@@ -12,6 +13,7 @@ import {
   UNKNOWN_ID,
 } from '../support/builders.ts';
 import { findOperation, pathTemplates } from '../support/contract-document.ts';
+import { aReadFailure, aReadPolicy, aReadTlsReport } from '../support/tls-report.ts';
 
 /* What a second account gets of each operation of the contract: nothing of the first. A new operation is here by itself. */
 
@@ -21,10 +23,17 @@ async function anAccountWithAll(db: Db, sourceIp: string) {
   const { id: domain_id, name: domain } = await aDomain(db, accountId);
   // In the range that the list of sources has without days.
   const begin = `${addDays(toDay(toInstant(new Date())), -1)}T00:00:00Z`;
-  await receive(db, [aReportOf([aRecord({ sourceIp, count: 5 })], { domain, begin })]);
+  const report = aReportOf([aRecord({ sourceIp, count: 5 })], { domain, begin });
+  await receive(db, [report]);
   await anAlert(db, { accountId, domainId: domain_id });
-  const report = db.selectFrom('report').select('id').where('domain_id', '=', domain_id);
-  return { key, ids: { domain_id, report_id: (await report.executeTakeFirstOrThrow()).id } };
+  const details = [aReadFailure({ sendingIp: sourceIp })];
+  const policies = [aReadPolicy({ domain, failures: 1, details })];
+  const tls = aReadTlsReport({ domain, begin, policies, orgName: domain });
+  await receive(db, [tls]);
+  return {
+    key,
+    ids: { domain_id, report_id: toReportId(report), tls_report_id: toReportId(tls) },
+  };
 }
 
 async function serveTwo() {
@@ -37,7 +46,9 @@ async function serveTwo() {
 type Ids = Readonly<Record<string, string>>;
 const fill = (template: string, ids: Ids) =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '');
-const UNKNOWN: Ids = { domain_id: UNKNOWN_ID, report_id: UNKNOWN_ID };
+const UNKNOWN: Ids = {
+  ...{ domain_id: UNKNOWN_ID, report_id: UNKNOWN_ID, tls_report_id: UNKNOWN_ID },
+};
 const OF_ONE = /[0-9a-f]{8}-[0-9a-f-]{27}|d\d+\.example|\b\d+\.\d+\.\d+\.\d+\b|plb_live_\w+/g;
 
 /** Ids, names of domains, addresses and prefixes of keys. */

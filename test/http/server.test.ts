@@ -311,11 +311,15 @@ describe('stop', () => {
     socket.on('data', (chunk) => {
       text += chunk;
     });
+    const [asked, isShort] = [
+      vi.spyOn(store.reader, 'readFirst'),
+      vi.spyOn(store.db, 'findShortage'),
+    ];
     socket.write(toRequest(PATH, { Authorization: `Bearer ${key}` }));
-    await wait(100);
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled(), 30_000);
     const stopped = server.stop();
     socket.write(toRequest('/readyz'));
-    await wait(100);
+    await vi.waitFor(() => expect(isShort).toHaveBeenCalled(), 30_000);
     release.resolve();
     await Promise.all([stopped, busy, isClosed]);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +38,7 @@ function openDoor(
   const lines: string[] = [];
   const note = (about: unknown, text = about) => void lines.push(String(text));
   const address = { port, host: '127.0.0.1', name: 'mx.plumbline.example', recipients: [ADDRESS] };
-  const smtp = { ...address, trusted: [], certificate };
+  const smtp = { ...address, trusted: [], certificate, certificateLookMs: 10 };
   const door = startSmtpDoor(smtp, {
     ...{ store, noteMs },
     deliver,
@@ -153,6 +153,25 @@ describe('a certificate', () => {
     while (!(await readError(store))?.includes('expired on 2021-12-31')) await sleep(5);
     expect(lines.filter((line) => line.includes('expired'))).toHaveLength(1);
   });
+
+  test('whose renewal cannot be used was named in the log alone, until a right one came', async () => {
+    const store = await aStore();
+    const files = await writeFiles(own);
+    const lines = openDoor(store, await aFreePort(), { certificate: files });
+    await untilSaid(lines, 'the door is open');
+    const renew = async (key: string) => {
+      await writeFile(`${files.keyFile}.new`, key);
+      await rename(`${files.keyFile}.new`, files.keyFile);
+      await sleep(20);
+    };
+    const other = aCertificate(HOST).key;
+    while (!(await readError(store))?.startsWith('The former certificate is used: '))
+      await renew(other);
+    expect(await readError(store)).toMatch(/key\.pem is not the key of .*cert\.pem/);
+    while ((await readError(store)) !== null) await renew(own.key);
+    // What is noted again and again is logged once.
+    expect(lines.filter((line) => line.includes('former certificate'))).toHaveLength(1);
+  }, 120_000);
 
   async function writeFiles(given: { cert: string | undefined; key: string }) {
     const folder = await aFolder();

@@ -6,6 +6,7 @@ import type { ReportRecord } from '../../src/domain/reports/aggregate-report.ts'
 import { listSources as listSourcesOfApi } from '../../src/external/list-sources.ts';
 import type { Given } from '../../src/external/operation.ts';
 import { readEvidence } from '../../src/judging/evidence.ts';
+import { findSenderNames } from '../../src/judging/sender-names.ts';
 import { findLastDay, readSource } from '../../src/judging/source.ts';
 import { readSources, type SourceQuery } from '../../src/judging/source-list.ts';
 import type { ScopedQuery } from '../../src/judging/summed-range.ts';
@@ -111,19 +112,20 @@ async function readAll({ store, scope }: World, today: Day = TODAY) {
       await findLastDay(reader, { scope, address, today }),
     );
   const report = await reader.readPlan(function* () {
-    const { reporters: view } = yield* planState({ domainId, today });
-    return yield* planNewestReport({ domainId, view });
+    return yield* planNewestReport(domainId);
   });
   const answers = {
     list,
     evidence,
     days: domain.days,
+    steps: domain.steps,
     worklist: [states.map(({ last_report_at, ...state }) => state), addedUp, range],
     ofDomains: [...(await readDaysOf(reader, states, () => RANGE)).values()],
     sources,
     week: await findWeek(reader, { domainId, monday: '2026-03-16' }),
     dataDays: await findDataDays(reader, scope, today),
     names: await findUnnamed(reader, { domainId, now: `${today}T12:00:00Z`, limit: 10 }),
+    senders: (await findSenderNames(reader, { domainId, name: 'example.com', today })).names,
     policy: report?.content,
     api: await readApi({ store, scope } as World, today),
   };
@@ -149,7 +151,7 @@ async function readApi({ store, scope }: World, today: Day) {
 
 /** Without versions, ids and counted days, which are not read of days, and the view, which two properties compare apart. */
 function withoutState(answers: object): unknown {
-  const left = new Set(['version', 'counted', 'id', 'domain_id', 'reporters']);
+  const left = new Set(['version', 'counted', 'id', 'domain_id', 'reporters', 'alerts_version']);
   return JSON.parse(
     JSON.stringify(answers, (key, value) => {
       if (value instanceof Map) return [...value];
@@ -159,12 +161,14 @@ function withoutState(answers: object): unknown {
 }
 
 /** What strangers state is not the domain's policy. */
-const withoutPolicy = (answers: unknown): unknown =>
-  JSON.parse(JSON.stringify(answers), (_key, value) =>
+const withoutPolicy = (answers: unknown): unknown => ({
+  ...JSON.parse(JSON.stringify(answers), (_key, value) =>
     value?.name === NAME && 'statedOn' in value
       ? { ...value, policy: null, statedOn: null }
       : value,
-  );
+  ),
+  ...{ steps: [], policy: undefined },
+});
 
 const add = (a: number, b: number) => Math.min(a + b, Number.MAX_SAFE_INTEGER);
 
@@ -264,6 +268,18 @@ test('one forged mail with 33 million passing messages changes no figure', async
     await world.send({ ...SOME, day, count: 1_100_000, p: 'reject', by: 'nobody' });
   const aside = { reports: 30, messages: 33_000_000, unproven: 0 };
   expect(await readAll(world)).toEqual({ ...before, aside });
+});
+
+test('what strangers alone state is no step of the policy in a chart', async () => {
+  const readSteps = async (by: Sent['by']) => {
+    const { store, scope, send } = await aWorld(await aStore());
+    for (let day = -9; day <= 0; day += 1)
+      await send({ ...SOME, day, p: day < -4 ? 'none' : 'reject', by });
+    return (await readDomain(store.reader, scope, { today: TODAY, ...RANGE })).steps.length;
+  };
+  expect([await readSteps('file'), await readSteps('nobody'), await readSteps('new')]).toEqual([
+    1, 0, 0,
+  ]);
 });
 
 test('thirty days after the last report of an established reporter all count, and a file ends that', async () => {

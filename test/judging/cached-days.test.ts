@@ -133,6 +133,17 @@ describe('the sources of days', () => {
     expect(await countCounted(store, scope)).toBe(1);
   });
 
+  test('that an evaluation of alerts has counted are counted once, too', async () => {
+    const { store, scope } = await twoDays();
+    const thresholds = { ...DEFAULT_THRESHOLDS, newSourceMessages: 1 };
+    const query = { domainId: scope.domainId, now: '2026-01-12T06:00:00Z', thresholds };
+    const read = async () => (await findFacts({ ...store.reader }, query)).counted as CountedDays;
+    const counted = await read();
+    expect(counted.days.length).toBeGreaterThan(0);
+    await keep(store, [counted]);
+    expect((await read()).days).toEqual([]);
+  });
+
   test('stay while reports come that are believed less', async () => {
     const { store, scope } = await twoDays();
     await keep(store, (await readAll(store, scope)).counted);

@@ -14,11 +14,11 @@ const others = keep<Value>({ name: 'other', toBytes });
 describe('what is kept', () => {
   test('has one bound in bytes, whatever it is of, and what was used last stays', async () => {
     const { reader, close } = await openTestStore();
-    months.set(reader, 'a', { name: 'a', megabytes: 20 });
-    others.set(reader, 'a', { name: 'other a', megabytes: 20 });
-    months.set(reader, 'b', { name: 'b', megabytes: 20 });
+    months.set(reader, 'a', { name: 'a', megabytes: 10 });
+    others.set(reader, 'a', { name: 'other a', megabytes: 10 });
+    months.set(reader, 'b', { name: 'b', megabytes: 10 });
     expect(months.find(reader, 'a')?.name).toBe('a');
-    others.set(reader, 'c', { name: 'c', megabytes: 20 });
+    others.set(reader, 'c', { name: 'c', megabytes: 10 });
     expect(others.find(reader, 'a')).toBeUndefined();
     expect(months.find(reader, 'a')?.name).toBe('a');
     expect(months.find(reader, 'b')?.name).toBe('b');

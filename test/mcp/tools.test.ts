@@ -14,6 +14,7 @@ import {
   UNKNOWN_ID,
 } from '../support/builders.ts';
 import { operations, pathTemplates, toPath } from '../support/contract-document.ts';
+import { aReadTlsReport } from '../support/tls-report.ts';
 
 const toName = (operationId: string) =>
   operationId.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -23,7 +24,7 @@ async function aReportedDomain() {
   const account = await anAccount(api.db);
   const domain = await aDomain(api.db, account.id, { name: 'example.com' });
   const reports = ['1', '2', '3'].map((reportId) => aReport({ domain: 'example.com', reportId }));
-  await receive(api.db, reports);
+  await receive(api.db, [...reports, aReadTlsReport()]);
   await anAlert(api.db, { accountId: account.id, domainId: domain.id });
   const agent = await anAgent(api, account.key);
   const get = (path: string) => api.get(`/v1/external/${path}`, account);
@@ -77,7 +78,11 @@ describe('the tools', () => {
   test('each answers what the API answers', async () => {
     const { agent, get, domain } = given;
     const { body: reports } = await get(`domains/${domain.id}/reports?limit=1`);
-    const values = { domain_id: domain.id, report_id: reports.data[0].id };
+    const { body: tls } = await get(`domains/${domain.id}/tls-reports?limit=1`);
+    const values = {
+      ...{ domain_id: domain.id, report_id: reports.data[0].id },
+      tls_report_id: tls.data[0].id,
+    };
     for (const [i, { operationId, parameters }] of operations.entries()) {
       const names = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
       const own = Object.entries(values).filter(([name]) => names.includes(name));
@@ -112,7 +117,11 @@ describe('the tools', () => {
     const tools = agent.tools.filter(({ inputSchema }) => inputSchema.properties?.['domain_id']);
     expect(tools.length).toBeGreaterThan(5);
     const { body } = await agent.call('list_reports', { domain_id: 'Example.com' });
-    const more = { list_report_records: { report_id: body.data[0].id } };
+    const tls = (await agent.call('list_tls_reports', { domain_id: 'Example.com' })).body;
+    const more = {
+      list_report_records: { report_id: body.data[0].id },
+      list_tls_report_failures: { tls_report_id: tls.data[0].id },
+    };
     await updateDomainStatus(api.db, domain.id, 'paused');
     for (const { name } of tools) {
       const others = more[name as keyof typeof more];

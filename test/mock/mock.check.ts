@@ -9,6 +9,7 @@ import { startPrism } from './prism.ts';
 const IDS = {
   domain_id: '0b54ab8e-6dd1-4b55-a0f5-3f6c1bb4ee0e',
   report_id: '5b9f3d24-7a51-8c0e-9a57-2f5a0f6f8b3d',
+  tls_report_id: '8a4c0d52-1b7e-8f21-9d3c-7e5b2a90c614',
 };
 const PATHS = Object.fromEntries(
   operations.map(({ operationId }, i) => [operationId, toPath(pathTemplates[i] as string, IDS)]),

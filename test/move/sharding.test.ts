@@ -98,7 +98,7 @@ test('reports and conflicts are divided by months, and the tables of a month are
   }
   const left = await store.db
     .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'domain_id')
+    .innerJoin('domain', 'domain.seq', 'domain_seq')
     .select('begin_date')
     .where('name', '=', 'new.example')
     .execute();

@@ -12,7 +12,7 @@ import { readPage } from '../../src/store/lists/page.ts';
 import {
   claimReceivers,
   correctDue,
-  listDue,
+  listDueDeliveries,
   recordOutcomes,
 } from '../../src/store/notify/claims.ts';
 import {
@@ -217,7 +217,7 @@ describe('deliveries', () => {
     const wanted = { holder: 'dead', channel: 'webhook' as const, limit: 9 };
     const [dead] = await claimReceivers(db, wanted);
     if (dead === undefined) throw new Error('Nothing is due.');
-    const [due] = await listDue(db, dead, 1);
+    const [due] = await listDueDeliveries(db, dead, 1);
     if (due === undefined) throw new Error('Nothing is due.');
     expect(await claimReceivers(db, { ...wanted, holder: 'other' })).toEqual([]);
     await db.write((tx) => tx.updateTable('receiver').set({ free_at_ms: 0 }).execute());

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseStart, type Start } from '../../src/domain/cursor.ts';
 import { toReportId } from '../../src/domain/reports/report-identity.ts';
+import { USUAL_EVENTS } from '../../src/domain/webhooks/webhook.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
@@ -23,6 +24,7 @@ import { preferConflict, removeReport } from '../../src/store/reports/correction
 import { aBareAccount, aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { aReceiver, deliverAll, forgetWaits, tellReceivers } from '../support/outbox.ts';
 import { aStore } from '../support/store.ts';
+import { aReadTlsReport } from '../support/tls-report.ts';
 import { anEndpoint, aWebhook, aWebhookChannel, sealing, verify } from '../support/webhooks.ts';
 
 async function aWorld() {
@@ -75,6 +77,27 @@ describe('a delivery', () => {
     for (const { headers, body } of got) {
       expect(headers['webhook-id']).not.toContain('.');
       expect(Buffer.byteLength(body)).toBeLessThan(20_000);
+    }
+  });
+
+  test('of TLS reports goes to an endpoint that chooses so, with a cursor of before them', async () => {
+    const { reader, db, accountId, owner, name, channel } = await aWorld();
+    const [chosen, usual] = [await anEndpoint(), await anEndpoint()];
+    await aWebhook(db, accountId, chosen.url, { events: ['tls_report.received'] });
+    await aWebhook(db, accountId, usual.url, { events: USUAL_EVENTS });
+    await receive(db, [aReadTlsReport({ domain: name }), aReport({ domain: name })]);
+    for (const status of ['paused', 'active'] as const)
+      await updateDomainStatus(db, owner.domainId, status);
+    await deliverAll(db, channel);
+    const told = chosen.got.map(({ body }) => JSON.parse(body));
+    const data = { domain_id: owner.domainId, report_count: 1 };
+    expect(told).toMatchObject([1, 2].map(() => ({ type: 'tls_report.received', data })));
+    const types = usual.got.map(({ body }) => JSON.parse(body).type);
+    expect(types).not.toContain('tls_report.received');
+    for (const { cursor } of told.map((one) => one.data)) {
+      const start = parseStart(feedList(accountId), cursor) as Start;
+      const page = await readFeed(reader, { accountId, start, limit: 1_000, hasTls: true });
+      expect(page?.items.map((text) => JSON.parse(text).type)).toContain('tls_report.stored');
     }
   });
 

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isReadable, openStore } from '../../src/store/engine/open.ts';
 import { serveOn } from '../postgres-faults/served.ts';
 import { aDomain, anAccount, aReport, receive } from '../support/builders.ts';
+import { copyDatabase, runOn } from '../support/postgres-stores.ts';
 import { aProgram } from '../support/program.ts';
 import { aDatabase } from '../support/store.ts';
 
@@ -108,6 +110,31 @@ describe('a database that is away for the moment', () => {
     expect(status).toBe(0);
     expect(stderr).toMatch(/cannot be reached: .*Trying again for \d+ s\./);
   });
+});
+
+test('a statement that the server refuses was taken for a lost connection: it is an error at once, with its own words', async () => {
+  const told: Error[] = [];
+  const patience = { forMs: 120_000, tell: (error: Error) => void told.push(error) };
+  const { db, close } = await openStore(await aDatabase(), { patience });
+  onTestFinished(close);
+  const refused = sql`select count(*) from report for update`;
+  const error = await db.write((tx) => refused.execute(tx)).catch((reason) => reason);
+  expect(error).toMatchObject({
+    code: '0A000',
+    message: 'FOR UPDATE is not allowed with aggregate functions',
+  });
+  expect(told).toEqual([]);
+});
+
+test('a statement that was prepared before a table changed is prepared again', async () => {
+  const url = await copyDatabase('postgres');
+  const { db, close } = await openStore(url, { patience: { forMs: 5_000 } });
+  onTestFinished(close);
+  const all = sql`select * from mail_server`;
+  const read = () => db.write((tx) => all.execute(tx));
+  await read();
+  await runOn(url, 'alter table mail_server add column port integer');
+  expect((await read()).rows).toEqual([]);
 });
 
 describe('a table that somebody has locked', () => {

@@ -32,8 +32,8 @@ async function countReports({ db }: Store): Promise<number> {
   return Number(count);
 }
 
-const PROCESSES = caseCount({ few: 6, full: 20 });
-const REPORTS = caseCount({ few: 100, full: 500 });
+const PROCESSES = caseCount({ few: 6, full: 10 });
+const REPORTS = caseCount({ few: 100, full: 300 });
 
 test(`${PROCESSES} processes ingest the same ${REPORTS} reports at the same time: each is stored once`, async () => {
   const database = await aDatabase();
@@ -64,7 +64,7 @@ test(`${PROCESSES} processes ingest the same ${REPORTS} reports at the same time
   await store.close();
 });
 
-const HISTORIES = caseCount({ few: 25, full: 150 });
+const HISTORIES = caseCount({ few: 25, full: 60 });
 
 test(`4 processes store ${HISTORIES} times for many domains in random order: none fails, every count is right`, async () => {
   const database = await aDatabase();

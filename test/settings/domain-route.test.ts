@@ -120,6 +120,14 @@ describe('checking what DNS says', () => {
     expect(await read()).toContain(` ${'x'.repeat(1_000)} … `);
   });
 
+  test('shows at once what is wrong with the SPF record', async () => {
+    zone['example.com'] = [['v=spf1 a:nowhere.example.net +all']];
+    const { check } = await aDomainPage();
+    const text = await check();
+    expect(text).toContain('The SPF record of example.com lets anybody pass (+all).');
+    expect(text).toContain('SPF, 1 of 10 look-ups');
+  });
+
   test('of another account’s domain is not possible', async () => {
     const { api, id } = await aDomainPage();
     const { browser } = await aVisitor(api, await aBareAccount(api.db));

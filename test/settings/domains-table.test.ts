@@ -23,15 +23,18 @@ import {
   NOW,
   receive,
 } from '../support/builders.ts';
+import { IS_POSTGRES } from '../support/store.ts';
 import { aVisitor, type Browser, toReadable } from '../support/visitor.ts';
 import {
+  DOMAINS as ALL_DOMAINS,
   type Answer,
-  DOMAINS,
   type TableDomain,
   type Teller,
   type Traffic,
 } from './domains.table.ts';
 
+/** Engines differ in rows, which agreement.test.ts compares, and not in what is said of them: on PostgreSQL some are enough. */
+const DOMAINS = ALL_DOMAINS.filter((_, i) => !IS_POSTGRES || i % 5 === 0);
 const TODAY = '2026-03-15';
 /** Before the first report of any domain. */
 const ADDED = '2025-11-01T00:00:00Z';
@@ -194,9 +197,9 @@ const KINDS: readonly (readonly [kind: NextStep['kind'], pattern: RegExp])[] = [
   ['sign', / passed by SPF alone in 30 days/],
   [
     'failing',
-    /^Do you know | is not set up for the domain| stopped passing on | is yours(, and| by its name)|and the signature does not verify\. /,
+    /^Do you know | sends mail of this domain as itself| is a private address| authenticates mail of this one| stopped passing on | is yours(, and| by its name)|and the signature does not verify\. /,
   ],
-  ['forwarded', /^Much of your mail is passed on/],
+  ['forwarded', / of yours that others passed on would be stopped/],
   ['enforce', /: remove .* from the DMARC record/],
   ['stronger', /: (change p=|the DMARC record has no valid p)| are not protected /],
   ['nothing', /^Nothing to do/],

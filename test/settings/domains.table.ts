@@ -117,6 +117,13 @@ function service(
   };
 }
 
+/** A gateway of a service, by which the owner sends. */
+const mimecast = (daily: number, details: Details) =>
+  server(daily, {
+    ...{ from: at('198.51.100.70'), ptr: 'us-1.mimecast.com', label: 'Mimecast' },
+    ...details,
+  });
+
 /** A forwarder that rewrites the sender and breaks the signature of the owner's server. */
 function forwarder(domain: string, daily: number, details: Details = {}): Traffic {
   return {
@@ -982,6 +989,35 @@ export const DOMAINS: readonly TableDomain[] = [
     wanted: { ...STRONGER, why: 'The mailing after it passed.' },
   },
 
+  {
+    name: 'rotated.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [
+      server(9_000),
+      server(400, { from: at('192.0.2.79'), spf: null, dkim: ['pass own s1'], days: [60, 6] }),
+      server(400, { from: at('192.0.2.79'), spf: null, dkim: ['permerror own s2'], days: [5, 1] }),
+    ],
+    wanted: {
+      ...FAILING,
+      sender: /\(DKIM permerror, selector s2\)\. Compare its key in DNS/,
+      why: 'The key that signs now is the broken one, and SPF mends nothing.',
+    },
+  },
+  {
+    name: 'gateway-stopped.example',
+    ...{ policy: 'p=none', days: [60, 1] },
+    traffic: [
+      server(9_000),
+      mimecast(300, { dkim: ['pass own gw'], days: [60, 4] }),
+      mimecast(300, { spf: 'softfail own', dkim: ['fail own gw'], days: [3, 1] }),
+    ],
+    wanted: {
+      ...FAILING,
+      sender: 'Mimecast',
+      why: 'Where nothing passes any more, the gateway breaks it, and nobody passes it on.',
+    },
+  },
+
   // Mail that rests on SPF alone.
   {
     name: 'unsigned.example',
@@ -1019,9 +1055,7 @@ export const DOMAINS: readonly TableDomain[] = [
   {
     name: 'gateway-breaks.example',
     ...{ policy: 'p=none', days: [60, 1] },
-    traffic: [
-      server(400, { dkim: ['fail own s1'], from: at('198.51.100.70'), ptr: 'us-1.mimecast.com' }),
-    ],
+    traffic: [mimecast(400, { dkim: ['fail own s1'] })],
     wanted: {
       answer: 'not_yet',
       step: 'sign',

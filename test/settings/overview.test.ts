@@ -293,7 +293,7 @@ describe('a domain’s page', () => {
     const before = await read(path);
     expect(before).toContain('Policy p=quarantine (by the reports of 14 Mar 2026)');
     expect(before).toContain(
-      'Next step Do you know 203.0.113.9? All of its 600 messages fail. Say whose they are.',
+      'Next step Do you know 203.0.113.9? All of its 600 messages fail. Mark it as legitimate or as unknown.',
     );
     expect(before).toContain('40 scattered addresses, likely one botnet Forged 40 sources 1,200');
     for (const [subject, mark] of [
@@ -463,7 +463,7 @@ describe('a domain’s page', () => {
     const page = await read(`/settings/domains/${id}`);
     expect(page).toContain('Sender Would be stopped Twilio SendGrid Needs set-up 20');
     expect(page).toContain(
-      'Next step Twilio SendGrid sends for you and is not set up for the domain: all of its 20 messages fail.',
+      'Next step Twilio SendGrid sends mail of this domain as itself: all of its 20 messages fail.',
     );
   });
 
@@ -558,7 +558,7 @@ describe('a domain’s page', () => {
   test('has no table of zeros without reports', async () => {
     const { id } = await aDomain(api.db, accountId, { name: 'silent.example' });
     const page = await read(`/settings/domains/${id}`);
-    expect(page).toContain('with 0 messages.');
+    expect(page).toContain('Wait for more reports: no message is known to be yours yet.');
     expect(page).not.toContain('Would be stopped');
   });
 
@@ -702,7 +702,7 @@ const ALERTS: readonly (readonly [string, Record<string, unknown>, string])[] = 
       sources: [{ ip: '203.0.113.9', message_count: 250, failed_count: 240 }],
       additional_sources: 2,
     },
-    '203.0.113.9 and 2 more sources sent 250 messages from addresses not seen before, of which 240 failed. Sources: 203.0.113.9 (240 failed), 2 more.',
+    '203.0.113.9 and 2 more sources sent 250 messages from addresses not seen before, of which 240 failed. Mark them as legitimate or as unknown. Sources: 203.0.113.9 (240 failed), 2 more.',
   ],
   [
     'alert.dns_record_changed',

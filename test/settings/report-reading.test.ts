@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { isOfDomain } from '../../src/store/lists/heads.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { takeIn } from '../support/ingest.ts';
@@ -26,7 +27,7 @@ async function aReportIn(toSource: (xml: string) => string, xml = PLAIN): Promis
 }
 
 async function pathOf(domainId: string): Promise<string> {
-  const report = api.db.selectFrom('report').select('id').where('domain_id', '=', domainId);
+  const report = api.db.selectFrom('report').select('id').where(isOfDomain(domainId));
   const { id } = await report.executeTakeFirstOrThrow();
   return `/settings/domains/${domainId}/reports/${id}`;
 }

@@ -56,8 +56,8 @@ const xml = (id: string, name = domain.name) => aReportXml(id, name);
 const findReports = async (name = domain.name) =>
   await api.db
     .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select(['report.id', 'report.authenticated'])
+    .innerJoin('domain', 'domain.seq', 'report.domain_seq')
+    .select(['report.id', 'report.doubt'])
     .where('name', '=', name)
     .execute();
 const countMails = async () => (await listMailRows(api.db)).length;
@@ -98,10 +98,10 @@ describe('an upload', () => {
     ]);
     const reports = await findReports();
     expect(reports).toHaveLength(7);
-    for (const { id, authenticated } of reports) {
+    for (const { id, doubt } of reports) {
       const path = `/settings/domains/${domain.id}/reports/${id}`;
       expect(text).toContain(`href="${path}"`);
-      expect(authenticated).toBe('');
+      expect(doubt).toBe('unproven');
       const page = toReadable((await member.browser.get(path)).text);
       expect(page).toContain('A file that was uploaded');
     }
@@ -295,14 +295,14 @@ describe('where the operator trusts uploads', () => {
     await workAll(db);
     const rows = await db
       .selectFrom('report')
-      .innerJoin('domain', 'domain.id', 'report.domain_id')
-      .select(['name', 'authenticated'])
+      .innerJoin('domain', 'domain.seq', 'report.domain_seq')
+      .select(['name', 'doubt'])
       .orderBy('name')
       .execute();
     expect(rows).toEqual([
-      { name: 'nobodys.example', authenticated: '' },
-      { name: 'own.example', authenticated: null },
-      { name: 'theirs.example', authenticated: '' },
+      { name: 'nobodys.example', doubt: 'unproven' },
+      { name: 'own.example', doubt: null },
+      { name: 'theirs.example', doubt: 'unproven' },
     ]);
   });
 });

@@ -3,7 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { operator } from '../../src/store/events/audit.ts';
 import { updatePlan } from '../../src/store/leaving/plan-change.ts';
-import { disableWebhook, listWebhooks, updateWebhook } from '../../src/store/notify/webhooks.ts';
+import {
+  disableFailingWebhook,
+  listWebhooks,
+  updateWebhook,
+} from '../../src/store/notify/webhooks.ts';
 import { type Api, serveApi } from '../support/api.ts';
 import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';
 import { deliverAll } from '../support/outbox.ts';
@@ -132,7 +136,7 @@ describe('the page of an endpoint', () => {
     ['failing', 'for five days every delivery failed'],
   ] as const)('says that it was turned off as %s', async (reason, words) => {
     const { id } = await aWebhook(api.db, accountId, FIELDS.url);
-    await disableWebhook(api.db, id, { reason, at: NOW });
+    await disableFailingWebhook(api.db, id, { reason, at: NOW });
     expect(await read(`${PATH}/${id}`)).toContain(words);
     expect((await browser.post(`${PATH}/${id}/test`)).status).toBe(409);
   });

@@ -8,6 +8,7 @@ import { backUp } from '../../src/store/backup/backup.ts';
 import { restore } from '../../src/store/backup/restore.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aCommand } from '../support/command.ts';
+import { caseCount } from '../support/counts.ts';
 import { moduleOf } from '../support/processes.ts';
 import { listMiscounts } from '../support/recount.ts';
 
@@ -21,7 +22,7 @@ const STORE = `
       aReport({ domain: 'd' + (k % 3) + '.example.com', reportId: 'r' + (i + k) })));
 `;
 
-const ROUNDS = process.env['FULL_COUNTS'] === '1' ? 50 : 10;
+const ROUNDS = caseCount({ few: 10, full: 20 });
 
 test(`${ROUNDS} backups at random moments of a full-speed ingest restore to databases whose counts are right`, async () => {
   const { folder, env, json } = await aCommand();

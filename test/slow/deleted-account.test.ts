@@ -9,7 +9,7 @@ import { caseCount } from '../support/counts.ts';
 import { aFullAccount, readAll } from '../support/full-account.ts';
 import { listMiscounts } from '../support/recount.ts';
 
-const KILLS = caseCount({ few: 5, full: 20 });
+const KILLS = caseCount({ few: 5, full: 10 });
 /** The published run was with 100,000. */
 const REPORTS = Number(process.env['DELETED_REPORTS'] ?? 500 + 200 * KILLS);
 

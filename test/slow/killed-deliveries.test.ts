@@ -9,7 +9,7 @@ import { countWaiting } from '../support/outbox.ts';
 import { aDatabase } from '../support/store.ts';
 import { anEndpoint, aWebhook, sealingKey } from '../support/webhooks.ts';
 
-const KILLS = Number(process.env['KILL_ROUNDS'] ?? 20);
+const KILLS = Number(process.env['KILL_ROUNDS'] ?? 10);
 const ALERTS = 20 * KILLS;
 /** Short enough that some processes are killed while they start to deliver. */
 const MAX_LIFE_MS = 1_000;

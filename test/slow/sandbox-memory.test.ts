@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_DOMAIN_IDS, SANDBOX_KEY } from '../../src/domain/sandbox.ts';
@@ -32,7 +33,12 @@ async function serveDemo() {
 
 const toReader = (base: string, key: string) => async (path: string) => {
   const headers = { authorization: `Bearer ${key}` };
-  const answer = await fetch(`${base}/v1/external${path}`, { headers });
+  let answer = await fetch(`${base}/v1/external${path}`, { headers });
+  // The sandbox is still being made, which takes long on a busy machine.
+  while (answer.status === 503) {
+    await sleep(1_000 * Number(answer.headers.get('retry-after')));
+    answer = await fetch(`${base}/v1/external${path}`, { headers });
+  }
   if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
   return (await answer.json()) as { readonly data: readonly { readonly id: string }[] };
 };

@@ -116,7 +116,7 @@ const contents = fc.oneof(
 const batches = fc.array(fc.tuple(fc.nat(12), contents), { minLength: 1, maxLength: 30 });
 
 test('documents that are stored together end as if each were stored by itself', async () => {
-  const numRuns = caseCount({ few: 6, fewOnPostgres: 2, full: 150, fullOnPostgres: 30 });
+  const numRuns = caseCount({ few: 6, fewOnPostgres: 2, full: 60, fullOnPostgres: 15 });
   await fc.assert(
     fc.asyncProperty(batches, async (batch) => {
       // A file has one content.
@@ -165,7 +165,7 @@ async function readAll(db: Db): Promise<unknown> {
   const rejections = await db.selectFrom('rejection').selectAll().execute();
   return {
     documents: documents.map(({ seq: _, ...row }) => JSON.stringify(row)).sort(),
-    reports: reports.map(({ seq: _, domain_id: __, nonce: ___, document_seq, ...row }) => [
+    reports: reports.map(({ seq: _, domain_seq: __, nonce: ___, document_seq, ...row }) => [
       row,
       nameOf(document_seq),
     ]),

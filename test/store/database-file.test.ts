@@ -102,6 +102,22 @@ test('a backup that was made by hand, as today.db, did not count; one of an empt
   await openAndClose(path);
 });
 
+test('a link to a backup, and one that cannot be opened, did not count', async () => {
+  const path = aDatabasePath();
+  const backupFolder = join(dirname(path), 'backups');
+  mkdirSync(backupFolder);
+  const elsewhere = join(dirname(path), 'elsewhere.db');
+  await openAndClose(elsewhere);
+  symlinkSync(elsewhere, join(backupFolder, 'newest'));
+  symlinkSync(join(backupFolder, 'gone'), join(backupFolder, 'dangling'));
+  await expect(openStore(path, { backupFolder })).rejects.toThrow(/plumbline restore .*newest/);
+  rmSync(join(backupFolder, 'newest'));
+  // A socket's file in the place of the log, for one, keeps SQLite from opening it.
+  await openAndClose(join(backupFolder, 'today.db'));
+  mkdirSync(join(backupFolder, 'today.db-wal'));
+  await expect(openStore(path, { backupFolder })).rejects.toThrow(/plumbline restore .*today/);
+});
+
 test('what was deleted stayed readable in free pages of the file', async () => {
   const path = aDatabasePath();
   const store = await openStore(path);

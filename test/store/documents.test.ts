@@ -74,8 +74,9 @@ describe('a report', () => {
     expect(reports).toEqual([{ total_messages: 10 }]);
     const conflicts = await db.selectFrom('conflict').select('payload_sha256').execute();
     expect(conflicts).toEqual([{ payload_sha256: toBytes(second.payloadSha256) }]);
-    const { id: domain_id } = await db.selectFrom('domain').select('id').executeTakeFirstOrThrow();
-    expect(await db.selectFrom('conflict').select('domain_id').execute()).toEqual([{ domain_id }]);
+    const { seq } = await db.selectFrom('domain').select('seq').executeTakeFirstOrThrow();
+    const ofDomain = db.selectFrom('conflict').select('domain_seq');
+    expect(await ofDomain.execute()).toEqual([{ domain_seq: seq }]);
     expect((await headOf(db, 'example.com')).reports_total).toBe(1);
   });
 

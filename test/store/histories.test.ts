@@ -6,8 +6,10 @@ import { IS_DMARC } from '../../src/store/days/believed.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { isOfDomain } from '../../src/store/lists/heads.ts';
 import { parseItems, readPage } from '../../src/store/lists/page.ts';
 import { reportsOfAccount } from '../../src/store/reports/reports.ts';
+import { tlsReportsOf } from '../../src/store/reports/tls-reports.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
 import { caseCount } from '../support/counts.ts';
 import { FeedClient } from '../support/feed-client.ts';
@@ -25,11 +27,7 @@ async function readVersions(db: Db): Promise<Lists> {
   const lists: Lists = new Map();
   const domains = await db.selectFrom('domain').selectAll().orderBy('id').execute();
   for (const { id, reports_version: version } of domains) {
-    const reports = db
-      .selectFrom('report')
-      .where('domain_id', '=', id)
-      .orderBy('seq')
-      .where(IS_DMARC);
+    const reports = db.selectFrom('report').where(isOfDomain(id)).orderBy('seq').where(IS_DMARC);
     const rows = await reports.select(['id', 'total_messages', 'aligned_messages']).execute();
     lists.set(`reports ${id}`, { version, shown: JSON.stringify(rows) });
   }
@@ -74,7 +72,8 @@ async function listIds(db: Db): Promise<Set<string>> {
 }
 
 function forget(clients: readonly FeedClient[], gone: ReadonlySet<string>): void {
-  for (const { reports } of clients) for (const id of gone) reports.delete(id);
+  for (const { reports, tlsReports } of clients)
+    for (const id of gone) for (const list of [reports, tlsReports]) list.delete(id);
 }
 
 /** Who has followed an account has what its lists have. */
@@ -85,6 +84,12 @@ async function holdClient({ db, reader }: Store, client: FeedClient): Promise<vo
   const active = db.selectFrom('domain').select('id').where('status', '=', 'active');
   const domains = await active.where('account_id', '=', client.accountId).execute();
   expect(client.domains).toEqual(new Set(domains.map(({ id }) => id)));
+  const tls = [];
+  for (const { id: domainId } of domains) {
+    const list = tlsReportsOf({ accountId: client.accountId, domainId });
+    tls.push(...parseItems(await readPage(reader, list, WHOLE)));
+  }
+  expect(byId([...client.tlsReports.values()])).toEqual(byId(tls));
 }
 
 const WHOLE = { limit: 1_000, offset: 0 };
@@ -105,7 +110,7 @@ async function takeHeld(store: Store, taken: Step, clients: readonly FeedClient[
   expect(await listMiscounts(db)).toEqual({});
 }
 
-test.each(storesOfHistories({ few: [8, 2, 4], full: [60, 10, 40] }))(
+test.each(storesOfHistories({ few: [8, 2, 4], full: [30, 6, 20] }))(
   '$where: whatever is received, corrected, removed, paused and moved, every count and every client’s copy matches the rows',
   async ({ open, count: numRuns }) => {
     await fc.assert(
@@ -130,7 +135,7 @@ test.each(storesOfHistories({ few: [8, 2, 4], full: [60, 10, 40] }))(
   120_000,
 );
 
-const HISTORIES = caseCount({ few: 4, full: 40 });
+const HISTORIES = caseCount({ few: 4, full: 20 });
 const steps = fc.array(step, { minLength: 5, maxLength: 30, size: 'max' });
 
 /** A process for all histories, because starting one takes longer than a history. Returns what has it take steps. */

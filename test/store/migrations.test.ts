@@ -270,7 +270,7 @@ describe.runIf(IS_POSTGRES)('on PostgreSQL', () => {
 
   test('an index whose building was interrupted is built again', async () => {
     const database = await aFilledDatabase(2);
-    const create = 'create unique index concurrently report_later on report (domain_id)';
+    const create = 'create unique index concurrently report_later on report (domain_seq)';
     await expect(runOn(database, create)).rejects.toThrow(/could not create unique index/);
     const find = `select indisvalid, indisunique from pg_index where indexrelid = 'report_later'::regclass`;
     expect(await runOn(database, find)).toEqual([{ indisvalid: false, indisunique: true }]);

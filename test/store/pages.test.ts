@@ -13,7 +13,7 @@ import {
   readPage,
   takeFitting,
 } from '../../src/store/lists/page.ts';
-import { daysOf, findPageStart, type PageStart } from '../../src/store/lists/timeline.ts';
+import { findPageStart, listDaysOf, type PageStart } from '../../src/store/lists/timeline.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aDomain, anAccount, aReport, receive, UNKNOWN_ID } from '../support/builders.ts';
 import { aDatabase, aStore } from '../support/store.ts';
@@ -49,13 +49,13 @@ test.each([
   [4, '2026-02-28T23:59:59Z', 0],
   [5, '2026-02-28T23:59:59Z', 1],
 ])('the page at offset %i begins %s, after %i items', (offset, until, skip) => {
-  const list = { query: daysOf(UNKNOWN_ID), version: newVersion() };
+  const list = { query: listDaysOf(UNKNOWN_ID), version: newVersion() };
   expect(aCountedList().run(findPageStart(list, offset))).toEqual({ until, skip });
 });
 
 test('the counts of one version are read once, those of another version are read again', () => {
   const { run, asked } = aCountedList();
-  const list = { query: daysOf(UNKNOWN_ID), version: newVersion() };
+  const list = { query: listDaysOf(UNKNOWN_ID), version: newVersion() };
   run(findPageStart(list, 1));
   expect(asked()).toBe(1);
   run(findPageStart(list, 2));
@@ -67,7 +67,7 @@ test('the counts of one version are read once, those of another version are read
 
 test('the first page needs no counts', () => {
   const { run, asked } = aCountedList();
-  run(findPageStart({ query: daysOf(UNKNOWN_ID), version: newVersion() }, 0));
+  run(findPageStart({ query: listDaysOf(UNKNOWN_ID), version: newVersion() }, 0));
   expect(asked()).toBe(0);
 });
 

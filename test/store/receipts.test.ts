@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/instant.ts';
+import type { Doubt } from '../../src/domain/reports/authentication.ts';
 import { planReceipts } from '../../src/store/alerts/receipts.ts';
 import type { Tx } from '../../src/store/engine/database.ts';
 import { aBareAccount, aDomain } from '../support/builders.ts';
@@ -10,17 +11,19 @@ const [FIRST, NOON] = ['2026-01-01', 'T12:00:00Z'];
 
 async function insertReports(
   tx: Tx,
-  domain_id: string,
+  domainId: string,
   reports: readonly {
     readonly place: number;
     readonly day: number;
-    readonly by: string | null;
+    readonly doubt: Doubt | null;
   }[],
 ): Promise<void> {
-  const rows = reports.map(({ place, day, by: authenticated }) => {
+  const domain = tx.selectFrom('domain').select('seq').where('id', '=', domainId);
+  const { seq: domain_seq } = await domain.executeTakeFirstOrThrow();
+  const rows = reports.map(({ place, day, doubt }) => {
     const at = `${addDays(FIRST, day)}${NOON}`;
     return {
-      ...{ id: randomUUID(), domain_id, authenticated, nonce: 'AAAAAAAA', revision: 1 },
+      ...{ id: randomUUID(), domain_seq, doubt, nonce: 'AAAAAAAA', revision: 1 },
       ...{ begin_date: at, end_date: at, received_at: at, document_seq: place },
       ...{ reporter_org: null, reporter_email: null, report_id: `${place}` },
       ...{ record_count: 0, total_messages: 0, aligned_messages: 0, warnings: '[]' },
@@ -41,7 +44,7 @@ async function aDomainWith(genuine: number, strangers: number) {
   const { id: domainId } = await aDomain(db, await aBareAccount(db));
   const reports = Array.from({ length: genuine + strangers }, (_, i) => {
     const day = i < genuine ? i : genuine + Math.floor((i - genuine) / 1_000);
-    return { place: i + 1, day, by: i < genuine ? null : '' };
+    return { place: i + 1, day, doubt: i < genuine ? null : ('unproven' as const) };
   });
   await db.write((tx) => insertReports(tx, domainId, reports));
   const view = 'established' as const;

@@ -1,10 +1,9 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { QUERIES, reportersOf, SORTED } from '../../src/store/reports/report-list-queries.ts';
 import { aBareAccount, aDomain, aReport, receive, UNKNOWN_ID } from '../support/builders.ts';
-import { explain } from '../support/plans.ts';
+import { explainOfMany } from '../support/plans.ts';
 import { IS_POSTGRES, openTestStore } from '../support/store.ts';
 
 let store: Store;
@@ -25,15 +24,8 @@ const BOUNDS = {
 };
 const WANTED = { ...BOUNDS, limit: 51 };
 
-/** The plan of a query, on PostgreSQL as for a large table. */
-async function planOf(query: BoundQuery<unknown>): Promise<string> {
-  const lines = await store.db.write(async (tx) => {
-    if (IS_POSTGRES) await sql`set local enable_seqscan = off`.execute(tx);
-    if (IS_POSTGRES) await sql`set local enable_sort = off`.execute(tx);
-    return await explain(tx, query);
-  });
-  return lines.join('\n');
-}
+const planOf = async (query: BoundQuery<unknown>) =>
+  (await explainOfMany(store.db, query)).join('\n');
 
 const ANY = { isAnyReporter: 1, reporter: null, sender: null, pattern: '%' } as const;
 
@@ -58,11 +50,11 @@ test.each([
   if (IS_POSTGRES) {
     expect(plan).toMatch(/Index (Only )?Scan (Backward )?using report_key on report/);
     expect(plan).toMatch(
-      /Index Cond: .*domain_id = .*ROW\(begin_date, seq\) > .*ROW\(begin_date, seq\) </,
+      /Index Cond: .*domain_seq = .*ROW\(begin_date, seq\) > .*ROW\(begin_date, seq\) </,
     );
   } else {
     expect(plan).toMatch(
-      /SEARCH report USING (COVERING )?INDEX report_list \(domain_id=\? AND begin_date>\? AND begin_date<\?\)/,
+      /SEARCH report USING (COVERING )?INDEX report_list \(domain_seq=\? AND begin_date>\? AND begin_date<\?\)/,
     );
     expect(plan).not.toMatch(/SCAN report/);
   }

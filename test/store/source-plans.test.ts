@@ -1,23 +1,17 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { newestReports } from '../../src/store/alerts/receipts.ts';
 import { daysOf } from '../../src/store/days/day-sources.ts';
 import { allNames } from '../../src/store/days/names.ts';
 import { latestDays } from '../../src/store/days/views.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
-import { explain } from '../support/plans.ts';
+import { explainOfMany } from '../support/plans.ts';
 import { aStore, IS_POSTGRES } from '../support/store.ts';
 
 const UUID = '00000000-0000-4000-8000-000000000000';
 
-/** The steps of the plan for a query. Of empty tables PostgreSQL would scan all. */
-async function planOf(query: BoundQuery<unknown>): Promise<readonly string[]> {
-  const { db } = await aStore();
-  return await db.write(async (tx) => {
-    if (IS_POSTGRES) await sql`set local enable_seqscan = off`.execute(tx);
-    return await explain(tx, query);
-  });
-}
+/** The steps of the plan for a query. */
+const planOf = async (query: BoundQuery<unknown>) =>
+  await explainOfMany((await aStore()).db, query);
 
 test.skipIf(IS_POSTGRES)('the sources of a range are read from its days only', async () => {
   const plan = await planOf(

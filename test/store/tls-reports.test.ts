@@ -1,21 +1,31 @@
 import { expect, test } from 'vitest';
 import { findPolicies } from '../../src/domain/reports/tls-content.ts';
+import { listPolicies } from '../../src/domain/reports/tls-policies.ts';
 import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { readFeed } from '../../src/store/feed/feed.ts';
+import { openFeed, readFeed } from '../../src/store/feed/feed.ts';
 import { exportAccount } from '../../src/store/leaving/account-export.ts';
-import { findHead, readPage } from '../../src/store/lists/page.ts';
+import { DOMAIN_ID } from '../../src/store/lists/heads.ts';
+import { parseItems, readPage } from '../../src/store/lists/page.ts';
 import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import { preferConflict, removeReport } from '../../src/store/reports/corrections.ts';
 import { listDocuments } from '../../src/store/reports/document-list.ts';
 import { finishListings } from '../../src/store/reports/listing.ts';
 import { reportsOf, reportsOfAccount } from '../../src/store/reports/reports.ts';
+import { tlsReportsOf } from '../../src/store/reports/tls-reports.ts';
 import { repair, verify } from '../../src/store/verify/verify.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
 import { takeIn } from '../support/ingest.ts';
 import { aStore } from '../support/store.ts';
-import { aPolicy, aTlsReport, STS, SUMMARY } from '../support/tls-report.ts';
+import {
+  aPolicy,
+  aReadPolicy,
+  aReadTlsReport,
+  aTlsReport,
+  STS,
+  SUMMARY,
+} from '../support/tls-report.ts';
 
 const ofDomains = (...names: string[]) =>
   names.map((name) => aPolicy({ policy: { ...STS, 'policy-domain': name } }));
@@ -39,11 +49,16 @@ async function whatClientsSee(store: Store, accountId: string, domainId: string)
   const { reader, db } = store;
   const lists = [];
   for (const list of [reportsOf({ accountId, domainId }), reportsOfAccount(accountId)]) {
-    const head = await findHead(reader, list);
-    lists.push(head, await readPage(reader, list, { limit: 100, offset: 0 }));
+    const { items, total, version } = await readPage(reader, list, { limit: 100, offset: 0 });
+    lists.push(items, total, version);
   }
   const feed = await readFeed(reader, { accountId, start: 'start', limit: 100 });
-  const domain = await db.selectFrom('domain').selectAll().where('id', '=', domainId).execute();
+  const domain = await db
+    .selectFrom('domain')
+    .select(['reports_total', 'reports_version', 'reports_removed', 'last_report_at'])
+    .select(['alerts_version', 'days_version'])
+    .where('id', '=', domainId)
+    .execute();
   const days = await db.selectFrom('domain_day').selectAll().execute();
   return { lists, items: feed?.items, domain, days };
 }
@@ -145,10 +160,10 @@ test('it is its domain’s through pauses, and whoever adds the domain has it', 
   const next = await aBareAccount(store.db);
   const { id } = await aDomain(store.db, next, { name: 'later.example' });
   await finishListings(store.db, KEEP.mayGoOn);
-  const rows = await selectTls(store).orderBy('seq').execute();
-  expect(rows.map(({ domain_id, account_seq }) => [domain_id, account_seq])).toEqual([
-    [domainId, null],
-    [id, null],
+  const rows = await selectTls(store).select(DOMAIN_ID.as('domain_id')).orderBy('seq').execute();
+  expect(rows.map((row) => [row.domain_id, row.account_seq, row.tls_account_seq])).toEqual([
+    [domainId, null, 1],
+    [id, null, 2],
   ]);
   expect(await Array.fromAsync(verify(store))).toEqual([]);
   expect(await Array.fromAsync(repair(store))).toEqual([]);
@@ -165,4 +180,61 @@ test('an account’s export has its policies', async () => {
     kind: 'tls',
     content: [{ domain: 'example.com', successes: 12 }],
   });
+});
+
+const ALL = { limit: 100, offset: 0 };
+const typesOf = (items: readonly string[] = []) => items.map((item) => JSON.parse(item).type);
+
+test('its list and its feed have what comes, is corrected, believed and removed', async () => {
+  const { store, accountId, domainId } = await aStoreWithDomain();
+  const { db, reader } = store;
+  const list = tlsReportsOf({ accountId, domainId });
+  const read = async () => parseItems(await readPage(reader, list, ALL));
+  await receive(db, [aReadTlsReport()], NOW, { authenticated: '' });
+  const [unsigned] = await read();
+  expect(unsigned).toMatchObject({
+    ...{ domain_id: domainId, successful_sessions: 12, failed_sessions: 0, revision: 1 },
+    ...{ authenticated: false, policies: [{ policy_type: 'sts', mode: 'testing' }] },
+  });
+  const { cursor: start = 'start' } =
+    (await readFeed(reader, { accountId, start: 'start', limit: 100, hasTls: true })) ?? {};
+  await receive(db, [aReadTlsReport()], NOW, { authenticated: 'google.com' });
+  expect(await read()).toMatchObject([{ id: unsigned?.id, authenticated: true, revision: 2 }]);
+  await removeReport(db, unsigned?.id ?? '', NOW);
+  expect(await read()).toEqual([]);
+  await receive(db, [aReadTlsReport({ reportId: 'two' })]);
+  const told = await readFeed(reader, { accountId, start, limit: 100, hasTls: true });
+  expect(typesOf(told?.items)).toEqual(['tls_report.removed', 'tls_report.stored']);
+  expect(JSON.parse(told?.items[0] ?? '')).toMatchObject({ tls_report_id: unsigned?.id });
+});
+
+test('a client that does not ask for them is told that nothing is new', async () => {
+  const { store, accountId } = await aStoreWithDomain();
+  const { db, reader } = store;
+  await receive(db, [aReport({ domain: 'example.com' })]);
+  const first = await readFeed(reader, { accountId, start: 'start', limit: 100 });
+  const at = { accountId, start: first?.cursor ?? ('start' as const), limit: 100 };
+  await receive(db, [aReadTlsReport()]);
+  const silent = await openFeed(reader, at);
+  expect(silent?.version).toBe(first?.tag);
+  const page = await silent?.read();
+  expect([page?.items, page?.hasMore, page?.tag]).toEqual([[], false, first?.tag]);
+  await receive(db, [aReport({ domain: 'example.com' })]);
+  const start = page?.cursor ?? ('start' as const);
+  for (const from of [at.start, start]) {
+    const next = await openFeed(reader, { ...at, start: from });
+    expect(next?.version).not.toBe(first?.tag);
+    expect(typesOf((await next?.read())?.items)).toEqual(['report.stored']);
+  }
+});
+
+test('what a list shows of its policies is bounded', () => {
+  const hosts = Array.from({ length: 1_000 }, (_, i) => `mx${i}.${'a'.repeat(400)}.example`);
+  const policies = Array.from({ length: 1_000 }, (_, i) =>
+    aReadPolicy({ domain: `${i}.${'b'.repeat(400)}`, mxHosts: hosts, successes: i }),
+  );
+  const listed = listPolicies(policies);
+  expect(listed.map((one) => one.successful_sessions)).toEqual([999]);
+  expect(listed[0]?.mx_hosts).toHaveLength(20);
+  expect(JSON.stringify(listed).length).toBeLessThan(8_000);
 });

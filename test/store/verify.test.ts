@@ -160,9 +160,9 @@ describe('verify', () => {
     const head = async () => await findHead(reader, reportsOfAccount(accountId));
     const before = await head();
     await db.write(async (tx) => {
-      const { domain_id } = await tx
+      const { domain_seq } = await tx
         .selectFrom('report')
-        .select('domain_id')
+        .select('domain_seq')
         .where('account_seq', 'is', null)
         .executeTakeFirstOrThrow();
       await tx
@@ -171,7 +171,7 @@ describe('verify', () => {
           account_seq: selectFrom('account').select('seq').where('id', '=', accountId),
           number: val(1),
         }))
-        .where('domain_id', '=', domain_id)
+        .where('domain_seq', '=', domain_seq)
         .execute();
       await sql`update report set account_seq = null where begin_date < '2026-03-11'`.execute(tx);
     });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { receiveInputs } from '../../scripts/receive.ts';
 import type { AggregateReport } from '../../src/domain/reports/aggregate-report.ts';
-import { isInView } from '../../src/domain/reports/authentication.ts';
+import { isReportInView } from '../../src/domain/reports/authentication.ts';
 import { latestDays } from '../../src/store/days/views.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { toReader } from '../../src/store/engine/reader.ts';
@@ -32,7 +32,7 @@ async function readViews(db: Db, domainId: string): Promise<Record<string, numbe
   const views: Record<string, number> = {};
   const all = await db.selectFrom('report').selectAll().execute();
   for (const view of ['all', 'established'] as const) {
-    const counted = all.filter(({ authenticated }) => isInView(view, authenticated));
+    const counted = all.filter(({ doubt }) => isReportInView(view, doubt));
     const query = { domainId, view, from: '1970-01-01', to: '2026-12-31', limit: 10 };
     const days = await db.write((tx) => toReader(tx).readAll(latestDays(query)));
     const sumOf = (column: 'total_messages' | 'aligned_messages') =>

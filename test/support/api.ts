@@ -11,6 +11,7 @@ import type { Metrics } from '../../src/metrics/metrics.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { holdToContract } from './contract.ts';
 import { noteExercised } from './contract-coverage.ts';
+import { PATIENCE_MS } from './every-suite.ts';
 import { openTestStore } from './store.ts';
 
 /** Read and compiled once for all tests of a process. */
@@ -69,6 +70,7 @@ interface Wanted
   readonly isStopping?: () => boolean;
   readonly document?: ContractDocument;
   readonly site?: string;
+  readonly sandboxWaitMs?: number;
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
@@ -92,6 +94,7 @@ export async function startApi({
   site,
   metrics,
   shippedNetworks,
+  sandboxWaitMs = PATIENCE_MS,
   ...wanted
 }: Wanted = {}) {
   const store = given ?? (await openTestStore());
@@ -111,6 +114,7 @@ export async function startApi({
     contract: await (document === undefined ? contract : openContract(document)),
     ...(shippedNetworks === undefined ? {} : { shippedNetworks }),
     site,
+    sandboxWaitMs,
   });
   // As the product's: a client that a busy machine holds up for seconds finds its connection open.
   const server = createServer({ keepAliveTimeout: 65_000 }, app.listener);

@@ -9,7 +9,7 @@ import type {
   ReportRecord,
 } from '../../src/domain/reports/aggregate-report.ts';
 import { EMPTY_TALLY } from '../../src/domain/reports/alignment.ts';
-import { toContent } from '../../src/domain/reports/report-content.ts';
+import { packContent } from '../../src/domain/reports/report-content.ts';
 import { insertAccount } from '../../src/store/accounts/accounts.ts';
 import { insertApiKey } from '../../src/store/accounts/api-keys.ts';
 import { fireAlert, settleAlert } from '../../src/store/alerts/alerts.ts';
@@ -155,7 +155,7 @@ export function aReport({
     tally: { ...EMPTY_TALLY, recordCount, totalMessages, alignedMessages },
     payloadSha256: hash('sha256', payload, 'hex'),
   };
-  return { ...report, content: toContent(report, []) };
+  return { ...report, content: packContent(report, []) };
 }
 
 export { aRecord, recordsOf } from '../../scripts/bare-report.ts';

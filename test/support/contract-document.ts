@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 
 export interface Operation {
   readonly operationId: string;
+  readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly responses: Responses;
 }
@@ -37,7 +38,7 @@ export const { components } = document;
 export const operations = Object.values(document.paths).map(({ get }) => get);
 export const pathTemplates = Object.keys(document.paths);
 
-type Ids = { readonly domain_id: string; readonly report_id: string };
+type Ids = Readonly<Record<'domain_id' | 'report_id' | 'tls_report_id', string>>;
 
 /** The path of each operation. */
 export const listPaths = (ids: Ids): readonly string[] =>

@@ -2,10 +2,12 @@ import type { Start } from '../../src/domain/cursor.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { type Change, readFeed } from '../../src/store/feed/feed.ts';
 import type { ReportOfAccountRow } from '../../src/store/reports/reports.ts';
+import type { TlsReportRow } from '../../src/store/reports/tls-reports.ts';
 
 /** A client that follows an account's changes from their beginning, and puts and deletes by id. */
 export class FeedClient {
   readonly reports = new Map<string, ReportOfAccountRow>();
+  readonly tlsReports = new Map<string, TlsReportRow>();
   /** Those that are listed. */
   readonly domains = new Set<string>();
   readonly #reader: Reader;
@@ -22,7 +24,12 @@ export class FeedClient {
   /** Until nothing is new. */
   async follow(): Promise<void> {
     for (let hasMore = true; hasMore; ) {
-      const wanted = { accountId: this.accountId, start: this.#start, limit: this.#limit };
+      const wanted = {
+        accountId: this.accountId,
+        start: this.#start,
+        limit: this.#limit,
+        hasTls: true,
+      };
       const page = await readFeed(this.#reader, wanted);
       if (page === undefined) throw new Error('The cursor’s change is not known.');
       for (const item of page.items) this.#apply(JSON.parse(item));
@@ -31,7 +38,9 @@ export class FeedClient {
     }
   }
 
-  #apply({ type, domain_id, report, report_id }: Change): void {
+  #apply({ type, domain_id, report, report_id, ...tls }: Change): void {
+    if (tls.tls_report !== undefined) this.tlsReports.set(tls.tls_report.id, tls.tls_report);
+    if (tls.tls_report_id !== undefined) this.tlsReports.delete(tls.tls_report_id);
     if (report !== undefined) this.reports.set(report.id, report);
     if (report_id !== undefined) this.reports.delete(report_id);
     if (type === 'domain.listed') this.domains.add(domain_id);
@@ -40,7 +49,7 @@ export class FeedClient {
 
   #drop(domainId: string): void {
     this.domains.delete(domainId);
-    for (const { id, domain_id } of this.reports.values())
-      if (domain_id === domainId) this.reports.delete(id);
+    for (const list of [this.reports, this.tlsReports])
+      for (const { id, domain_id } of list.values()) if (domain_id === domainId) list.delete(id);
   }
 }

@@ -19,6 +19,8 @@ interface Change {
   readonly domain_id: string;
   readonly report?: Report;
   readonly report_id?: string;
+  readonly tls_report?: Item;
+  readonly tls_report_id?: string;
   readonly domain?: Item;
   readonly alert?: Item;
 }
@@ -28,15 +30,22 @@ export class FeedCopy {
   readonly domains = new Map<string, Item>();
   readonly reports = new Map<string, Report>();
   readonly alerts = new Map<string, Item>();
+  /** Where it asks for them. */
+  readonly tlsReports = new Map<string, Item>();
+  readonly #include: string;
   /** All changes that it met, in their order. */
   readonly met: Change[] = [];
   begunAgain = 0;
   cursor = 'start';
 
+  constructor(include: 'records' | 'records,tls' = 'records') {
+    this.#include = include;
+  }
+
   /** One request. Returns whether another one has to follow at once. */
   async ask(get: Get, limit = 200): Promise<boolean> {
     const { status, body, headers } = await get(
-      `/v1/external/changes?include=records&limit=${limit}&after=${this.cursor}`,
+      `/v1/external/changes?include=${this.#include}&limit=${limit}&after=${this.cursor}`,
     );
     if (status === 410) return this.#beginAgain();
     expect(status).toBe(200);
@@ -65,9 +74,17 @@ export class FeedCopy {
       alerts: byId(await readWhole(get, 'alerts')),
     });
     for (const report of held) await holdRecords(get, report);
+    const tls = [];
+    for (const { id } of this.#include === 'records' ? [] : this.domains.values())
+      tls.push(...(await readWhole(get, `domains/${id}/tls-reports`)));
+    expect(byId([...this.tlsReports.values()].filter(isHeld))).toEqual(byId(tls.filter(isHeld)));
   }
 
-  #apply({ type, domain_id, report, report_id = '', domain, alert }: Change): void {
+  #apply(change: Change): void {
+    const { type, domain_id, report, report_id = '', domain, alert } = change;
+    const { tls_report, tls_report_id = '' } = change;
+    if (tls_report !== undefined) this.tlsReports.set(tls_report.id, tls_report);
+    this.tlsReports.delete(tls_report_id);
     if (domain !== undefined) this.domains.set(domain.id, domain);
     if (report !== undefined) {
       // A database with foreign keys would refuse it.
@@ -79,12 +96,13 @@ export class FeedCopy {
     if (type === 'domain.unlisted' || type === 'domain.removed') {
       this.domains.delete(domain_id);
       drop(this.reports, domain_id);
+      drop(this.tlsReports, domain_id);
     }
     if (type === 'domain.removed') drop(this.alerts, domain_id);
   }
 
   #beginAgain(): true {
-    for (const list of [this.domains, this.reports, this.alerts]) list.clear();
+    for (const list of [this.domains, this.reports, this.alerts, this.tlsReports]) list.clear();
     this.cursor = 'start';
     this.begunAgain += 1;
     return true;
@@ -104,7 +122,7 @@ function drop(list: Map<string, Item>, domainId: string): void {
   for (const { id, domain_id } of list.values()) if (domain_id === domainId) list.delete(id);
 }
 
-async function readWhole(get: Get, list: 'domains' | 'reports' | 'alerts'): Promise<Item[]> {
+async function readWhole(get: Get, list: string): Promise<Item[]> {
   const { items, totals } = await walk(get, `/v1/external/${list}`, 200);
   expect([...totals]).toEqual([items.length]);
   return items as Item[];

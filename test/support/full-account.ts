@@ -4,6 +4,7 @@ import { updateRouteCheck } from '../../src/store/alerts/dns-records.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { operator } from '../../src/store/events/audit.ts';
+import { isOfDomain } from '../../src/store/lists/heads.ts';
 import { insertWebhook } from '../../src/store/notify/webhooks.ts';
 import { insertPerson } from '../../src/store/people/new-people.ts';
 import type { Tables } from '../../src/store/tables.ts';
@@ -108,7 +109,7 @@ export async function aFullAccount(db: Db): Promise<string> {
     const { document_seq } = await tx
       .selectFrom('report')
       .select('document_seq')
-      .where('domain_id', '=', domainId)
+      .where(isOfDomain(domainId))
       .executeTakeFirstOrThrow();
     await tx
       .insertInto('document_part')

@@ -1,4 +1,5 @@
 import type { Incoming } from '../../src/domain/incoming.ts';
+import type { MailProof } from '../../src/domain/reports/authentication.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { createDeliver } from '../../src/store/inbox/deliver.ts';
 import { NOW } from './builders.ts';
@@ -40,3 +41,7 @@ export async function makeDue(db: Db): Promise<void> {
 
 export const listMailRows = (db: Db) =>
   db.selectFrom('inbox_mail').selectAll().orderBy('seq').execute();
+
+/** What a report's mail proves, in one text: why it is not believed, and who signed. Empty for a file. */
+export const toWords = ({ doubt, authenticated }: MailProof): string =>
+  [doubt, authenticated].join(' ').trim();

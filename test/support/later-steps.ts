@@ -43,7 +43,7 @@ export function laterSteps({
   const indexed = {
     name: '0004-index',
     isRepeatable: true,
-    up: (db: Kysely<never>) => buildIndex(db, 'report_later', 'on report (domain_id, later)'),
+    up: (db: Kysely<never>) => buildIndex(db, 'report_later', 'on report (domain_seq, later)'),
   };
   return { ...MIGRATIONS, ...Object.fromEntries([added, filled, indexed, ...CHECK].map(aStep)) };
 }
@@ -70,7 +70,7 @@ const CHECK: readonly Later[] = [
 
 /**
  * Builds an index in a repeatable step, which has nothing else. PostgreSQL builds it while others write; `definition`
- * is what follows the name: `on report (domain_id, generator)`.
+ * is what follows the name: `on report (domain_seq, generator)`.
  */
 async function buildIndex(db: Kysely<never>, name: string, definition: string): Promise<void> {
   if (!isPostgres(db)) {

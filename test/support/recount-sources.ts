@@ -7,6 +7,7 @@ import { toPattern } from '../../src/domain/reports/source-pattern.ts';
 import type { DaySource } from '../../src/domain/sources/day-sources.ts';
 import { IS_DMARC } from '../../src/store/days/believed.ts';
 import type { Db } from '../../src/store/engine/database.ts';
+import { DOMAIN_ID } from '../../src/store/lists/heads.ts';
 import { listDays } from './day-sources.ts';
 
 /** Numbers by what they count, as text. */
@@ -15,14 +16,15 @@ type Counts = Map<string, number>;
 /** Fails when a day's sources, kept or counted, are not what the stored records of the day's reports add up to. */
 export async function holdSources(db: Db): Promise<void> {
   const right: Counts = new Map();
-  for (const report of await db.selectFrom('report').selectAll().where(IS_DMARC).execute()) {
+  const reports = db.selectFrom('report').selectAll().select(DOMAIN_ID.as('domain_id'));
+  for (const report of await reports.where(IS_DMARC).execute()) {
     const { records, others } = unpackContent(report.content);
     const totals = records.reduce(addToTally, { ...EMPTY_TALLY, ...others });
     const { record_count, total_messages, aligned_messages } = report;
     expect(Object.values(totals).slice(0, 3)).toEqual([
       ...[record_count, total_messages, aligned_messages],
     ]);
-    const belief = toBelief(report.authenticated);
+    const belief = toBelief(report.doubt);
     const day = `${report.domain_id} ${report.begin_date.slice(0, 10)} ${belief}`;
     const reporter = report.reporter_org ?? (report.reporter_email?.replace(/^.*@/, '') || null);
     for (const record of records) addRecord(right, record, { day, reporter });

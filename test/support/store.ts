@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/engine/open.ts';
 import { fillSqlite, openSqliteBytes } from '../../src/store/engine/sqlite/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { TIMES_FULL } from './counts.ts';
 import { copyDatabase, runOn, takeDatabase, takeStore, toName } from './postgres-stores.ts';
 
 /** Whether these tests run on PostgreSQL: the project `postgres`. */
@@ -67,11 +68,13 @@ export function storesOfHistories(counts: {
   readonly few: readonly [memory: number, file: number, postgres: number];
   readonly full: readonly [memory: number, file: number, postgres: number];
 }) {
-  const [memory, file, postgres] = process.env['FULL_COUNTS'] === '1' ? counts.full : counts.few;
-  if (IS_POSTGRES) return [{ where: 'on PostgreSQL', open: openTestStore, count: postgres }];
+  const times = TIMES_FULL || 1;
+  const [memory, file, postgres] = TIMES_FULL > 0 ? counts.full : counts.few;
+  if (IS_POSTGRES)
+    return [{ where: 'on PostgreSQL', open: openTestStore, count: times * postgres }];
   return [
-    { where: 'in memory', open: openTestStore, count: memory },
-    { where: 'in a file', open: () => openStore(aDatabasePath()), count: file },
+    { where: 'in memory', open: openTestStore, count: times * memory },
+    { where: 'in a file', open: () => openStore(aDatabasePath()), count: times * file },
   ];
 }
 

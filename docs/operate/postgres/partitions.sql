@@ -6,17 +6,17 @@ begin;
 
 create temporary table division (name text, owner text) on commit drop;
 insert into division values
-  ('report', 'domain_id'),
-  ('conflict', 'domain_id'),
+  ('report', 'domain_seq'),
+  ('conflict', 'domain_seq'),
   ('domain_day', 'domain_id'),
   ('list_day', 'list_id');
 
 -- A unique constraint has to contain the column that a table is divided by, and so does what refers to it.
 alter table conflict drop constraint conflict_report;
 alter table report drop constraint report_id_key;
-alter table report add unique (id, domain_id, begin_date);
+alter table report add unique (id, domain_seq, begin_date);
 alter table conflict add constraint conflict_report
-  foreign key (report_id, domain_id, begin_date) references report (id, domain_id, begin_date)
+  foreign key (report_id, domain_seq, begin_date) references report (id, domain_seq, begin_date)
   deferrable initially deferred;
 
 -- Foreign keys are made again at the end, when the tables that they name are the divided ones.

@@ -22,10 +22,10 @@ db.exec(`create table api_key (sha256 blob primary key, id integer, account_id i
   create table domain (id text primary key, account_id integer, reports_total integer, reports_version text);
   create table domain_day (domain_id text, day text, reports integer, primary key (domain_id, day)) without rowid;
   create table report (seq integer primary key, domain_id text, id text, reporter_org text, reporter_email text,
-    begin_date text, end_date text, record_count integer, total_messages integer, aligned_messages integer);
+    begin_date text, end_date text, record_count integer, total_messages integer, aligned_messages integer, revision integer);
   create index report_of_domain on report (domain_id, begin_date, seq)`);
 const COLUMNS =
-  'id, reporter_org, reporter_email, begin_date, end_date, record_count, total_messages, aligned_messages';
+  'id, reporter_org, reporter_email, begin_date, end_date, record_count, total_messages, aligned_messages, revision';
 const NAMES = COLUMNS.split(', ');
 await copy();
 

@@ -12,6 +12,7 @@ export type Plumbline = Client<paths>;
 export type WebhookEvent =
   | Schemas['AlertEvent']
   | Schemas['ReportEvent']
+  | Schemas['TlsReportEvent']
   | Schemas['ChangeEvent']
   | Schemas['TestEvent'];
 /** A report as `follow` puts it with `include: 'records'`. */

@@ -6,12 +6,12 @@ import type { Block, BlockPage, Field } from './blocks.ts';
 export function toHtml({ blocks }: BlockPage): string {
   const place = blocks.findIndex(({ kind }) => kind === 'beside');
   if (place === -1) return renderBlocks(blocks);
-  const [before, [beside], after] = [
+  const [before, beside, after] = [
     blocks.slice(0, place),
-    blocks.slice(place, place + 1),
+    renderBlock(blocks[place] as Block, place),
     blocks.slice(place + 1),
   ];
-  return `<div>${renderBlocks(before)}</div>\n${beside && renderBlock(beside, place)}\n<div>${renderBlocks(after)}</div>`;
+  return `<div>${renderBlocks(before)}</div>\n${beside}\n<div>${renderBlocks(after)}</div>`;
 }
 
 function renderBlocks(blocks: readonly Block[]): string {

@@ -81,7 +81,7 @@ export function toShell(path: string, operationId: string): string {
 }
 
 function toCurl(path: string, operationId: string): string {
-  const filled = path.replace('{domain_id}', '$DOMAIN_ID').replace('{report_id}', '$REPORT_ID');
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`);
   const query = operationId.startsWith('list') ? '?limit=50' : '';
   return `curl -H "Authorization: Bearer $PLUMBLINE_API_KEY" \\\n  "$PLUMBLINE_BASE_URL${filled}${query}"`;
 }
@@ -95,10 +95,11 @@ function toVariables(path: string): string {
   if (path.includes('{domain_id}')) {
     lines.push(`export DOMAIN_ID=${SANDBOX_DOMAIN_IDS['example.com']}`);
   }
-  if (path.includes('{report_id}')) {
-    const newest = toCurl('/v1/external/domains/{domain_id}/reports', 'listReports');
+  const [, list, id] = /^(.*)\/\{(report_id|tls_report_id)\}/.exec(path) ?? [];
+  if (list !== undefined && id !== undefined) {
+    const newest = toCurl(list, 'listReports');
     lines.push(
-      `export REPORT_ID=$(${newest.replace('curl', 'curl -s').replace('limit=50', 'limit=1')} |\n  sed -E 's/.*"id":"([^"]+)".*/\\1/')`,
+      `export ${id.toUpperCase()}=$(${newest.replace('curl', 'curl -s').replace('limit=50', 'limit=1')} |\n  sed -E 's/.*"id":"([^"]+)".*/\\1/')`,
     );
   }
   return lines.join('\n');

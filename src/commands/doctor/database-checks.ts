@@ -75,7 +75,9 @@ export async function checkDoors(_config: Config, { db }: Store): Promise<Findin
 
 export async function checkSecrets({ secretsKeyFile }: Config, { db }: Store): Promise<Finding> {
   await requireKey(db, secretsKeyFile && createSealings(secretsKeyFile));
-  return ok('The key reads what is encrypted.');
+  if (secretsKeyFile) return ok('The key reads what is encrypted.');
+  const cure = 'Second factors and webhooks need one: set PLUMBLINE_SECRETS_KEY_FILE.';
+  return warning('There is no key.', cure);
 }
 
 export async function checkWork(_config: Config, { db }: Store): Promise<Finding> {

@@ -43,7 +43,7 @@ export function requireMatching({ outcome = 'rejected', reason }: DocumentFilter
 }
 
 /** The outcome is in the id. The folders of an input are in its details. */
-function toColumns({ id, received_at, reason, domain, authenticated, ...rest }: ListedDocument) {
+function toColumns({ id, received_at, reason, domain, ...rest }: ListedDocument) {
   const { input, member } = rest;
   const file = input.slice(input.lastIndexOf('/') + 1);
   return {
@@ -52,12 +52,17 @@ function toColumns({ id, received_at, reason, domain, authenticated, ...rest }: 
     // A database can have reasons of older versions: they stay codes.
     'reason or domain':
       reason === null ? domain : ((REFUSAL_TEXTS as Record<string, string>)[reason] ?? reason),
-    sender: authenticated === '' ? 'not authenticated' : authenticated,
+    sender: describeSender(rest),
     file: member === null ? file : `${file} > ${member}`,
   };
 }
 
-export function parseId(text: string): DocumentId {
+function describeSender({ authenticated, doubt }: Pick<ListedDocument, 'authenticated' | 'doubt'>) {
+  if (doubt === 'unproven') return 'not authenticated';
+  return doubt === null ? authenticated : `${doubt} ${authenticated}`;
+}
+
+export function requireDocumentId(text: string): DocumentId {
   const id = parseDocumentId(text);
   if (id === undefined)
     throw new InvalidArgumentError('It is a report’s id, conflict-<number> or rejection-<number>.');

@@ -26,7 +26,7 @@ const CUT_SHORT: ReadonlySet<RefusalReason> = new Set([
  * Reads stored originals again, and stores what today's parser finds in them, as received when their input was. One
  * original after the other, so that it is known which rejections it has no more.
  */
-export async function* readDocuments(
+export async function* rereadDocuments(
   deps: RereadDeps,
   seqs: AsyncIterable<number>,
 ): AsyncGenerator<IngestedDocument> {
@@ -58,7 +58,7 @@ async function* toInputs(db: Db, document: KnownDocument): AsyncGenerator<InputT
       throw error instanceof Failure ? new Refusal('unreadable', error.message) : error;
     });
     // What DNS says of a mail's sender today is not what it said when the mail came.
-    return { name, bytes, stored, ...(isMailName(name) && { from: '' }) };
+    return { name, bytes, stored, ...(isMailName(name) && { verdict: { signers: [] } }) };
   };
   yield { name, read };
 }

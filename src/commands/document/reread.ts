@@ -14,8 +14,8 @@ import { printAndEvaluate } from '../output/outcomes.ts';
 import { type Flags, hint } from '../output/output.ts';
 import { UsageError } from '../output/report-error.ts';
 import { withStore } from '../with-store.ts';
-import { addFilters, parseId, requireMatching } from './list.ts';
-import { readDocuments } from './read-documents.ts';
+import { addFilters, requireDocumentId, requireMatching } from './list.ts';
+import { rereadDocuments } from './read-documents.ts';
 
 const HELP = `
 Without ids, the documents are chosen by --outcome, --reason and --since, or all rejections and conflicts with
@@ -29,7 +29,9 @@ export function addReread(document: Command): void {
   const reread = document
     .command('reread')
     .addArgument(
-      new Argument('[id...]', 'reports, conflicts or rejections').argParser(parseEach(parseId)),
+      new Argument('[id...]', 'reports, conflicts or rejections').argParser(
+        parseEach(requireDocumentId),
+      ),
     )
     .description('Read stored originals again, with the parser of this version.');
   addFilters(reread)
@@ -43,7 +45,7 @@ export function addReread(document: Command): void {
         const seqs = ids.length === 0 ? listDocumentSeqs(db, options) : findEach(db, ids);
         const { kept } = readConfig(process.env);
         const keptFrom = () => toFirstKept(new Date(), kept.reportsDays);
-        const documents = readDocuments({ db, parser, keptFrom }, seqs);
+        const documents = rereadDocuments({ db, parser, keptFrom }, seqs);
         return await printAndEvaluate(store, documents, { options, paths: [] });
       });
       const { counts, unreadable } = await reading.finally(() => parser.close());

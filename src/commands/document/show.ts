@@ -74,6 +74,7 @@ function toShown(stored: Stored): Shown {
     reporter_org: stored.reporter_org,
     reporter_email: stored.reporter_email,
     authenticated: stored.authenticated,
+    doubt: stored.doubt,
     report_id: stored.report_id,
     begin_date: stored.begin_date,
     end_date: stored.end_date,

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { Failure } from '../../domain/failure.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
-import { renderFields, renderTable, wrap } from './table.ts';
+import { toSafeJson, toSafeLines, toTerminalText } from './safe-text.ts';
+import { renderFields, renderTextTable, wrap } from './table.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -95,7 +95,7 @@ export function toMb(bytes: number): string {
 export function renderRows(rows: readonly object[]): string {
   const head = Object.keys(rows[0] ?? {});
   const cells = rows.map((row) => Object.values(row).map(toText));
-  return renderTable(head, cells, getWidth());
+  return renderTextTable(head, cells, getWidth());
 }
 
 /** A pipe or a file has no width: a program such as `grep` or `cut` needs whole lines. */
@@ -115,5 +115,5 @@ export function toDayText(at: Instant | null): string | null {
 function toText(value: unknown): string {
   if (value === null) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return toSafeText(String(value));
+  return toTerminalText(String(value));
 }

@@ -4,13 +4,13 @@ import { UNSAFE } from '../../domain/unsafe-characters.ts';
 const UNSAFE_IN_TERMINAL = new RegExp(`${UNSAFE.source}|\\p{Surrogate}`, 'gu');
 
 /** Untrusted text for a terminal: unsafe characters are shown as `\u{202e}`. */
-export function toSafeText(text: string): string {
+export function toTerminalText(text: string): string {
   return text.replace(UNSAFE_IN_TERMINAL, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Our own lines that contain untrusted text: the line feeds are kept. */
 export function toSafeLines(text: string): string {
-  return text.split('\n').map(toSafeText).join('\n');
+  return text.split('\n').map(toTerminalText).join('\n');
 }
 
 /** A value as one line of JSON that is safe in a terminal. Outside strings, JSON has none of the characters. */

@@ -16,7 +16,7 @@ const WIDE =
 const COMBINING = /\p{Mark}/u;
 
 /** No line is longer than `width`, as far as ids allow. */
-export function renderTable(
+export function renderTextTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   width: number,

@@ -18,7 +18,7 @@ const DISPLAY_LENGTH = KEY_PREFIX.length + 4;
 const KEY_PATTERN = /^plb_(?:live|test)_[0-9A-Za-z]{36}$/;
 
 /** A new key: `plb_live_`, 30 random base62 characters, 6 of checksum. */
-export function createApiKey() {
+export function generateApiKey() {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   const body = KEY_PREFIX + random;
   return toNewApiKey(body + checksumOf(body));

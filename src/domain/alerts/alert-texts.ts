@@ -1,5 +1,5 @@
 import { toSafeText } from '../text.ts';
-import type { Context } from './context.ts';
+import type { AlertContext } from './context.ts';
 import { findRule } from './registry.ts';
 import type { AlertRule } from './rule.ts';
 
@@ -18,12 +18,12 @@ export function findAlertText(type: string): AlertText {
 }
 
 /** One sentence that names who sends what fails; undefined while that is not known. */
-export function describeCause(type: string, context: Context): string | undefined {
+export function describeCause(type: string, context: AlertContext): string | undefined {
   return findRule(type)?.findCause?.(context)?.text;
 }
 
 /** The subject of mails about an alert, before the name of its domain. */
-export function toHeadline(type: string, context: Context): string {
+export function toHeadline(type: string, context: AlertContext): string {
   const sender = findRule(type)?.findCause?.(context)?.sender;
   return sender === undefined ? findAlertText(type).title : `${sender} fails`;
 }
@@ -32,13 +32,13 @@ export function toHeadline(type: string, context: Context): string {
  * Whether nobody says so but reports that are not believed, of a domain that has an established reporter: no person is told,
  * it is no next step, and pages show it apart.
  */
-export function isUnconfirmed({ unconfirmed }: Context): boolean {
+export function isUnconfirmed({ unconfirmed }: AlertContext): boolean {
   return unconfirmed === true;
 }
 
 /** A firing or a resolution in one sentence. `domain` is a name as people read it. */
 export function describeChange(
-  { type, context, isResolved }: { type: string; context: Context; isResolved: boolean },
+  { type, context, isResolved }: { type: string; context: AlertContext; isResolved: boolean },
   domain: string,
 ): string {
   const { title, describe } = findAlertText(type);
@@ -52,13 +52,13 @@ function toUnknownText(type: string): AlertText {
   return { title, describe: describeUnknown, advice: 'An alert is open: look at it.' };
 }
 
-function describeUnknown(context: Context): string {
+function describeUnknown(context: AlertContext): string {
   return Object.entries(context)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(', ');
 }
 
-function describeDoubt(context: Context): string {
+function describeDoubt(context: AlertContext): string {
   if (isUnconfirmed(context))
     return ' Nobody who is established reports it, and anybody can send such a report: no mail tells of it.';
   return context['unauthenticated'] === true

@@ -10,7 +10,7 @@ import {
 } from '../pass-rate.ts';
 import type { FailureCause } from '../sources/failure-cause.ts';
 import { formatCount, formatDay, pluralize } from '../text.ts';
-import { type Context, formatNumber, formatRate, isContext } from './context.ts';
+import { type AlertContext, formatNumber, formatRate, isContext } from './context.ts';
 import type { CommonFacts } from './facts.ts';
 import type { Resolution } from './resolution.ts';
 import {
@@ -162,7 +162,7 @@ function explainSilence(day: Day, facts: Facts, t: Thresholds): string[] {
   return [`It does not fire: it has fired for ${day} or for a day before it, and resolved since.`];
 }
 
-function describeFall(context: Context): string {
+function describeFall(context: AlertContext): string {
   const { day, message_count: messages, failed_count: failed } = context;
   const drop = formatNumber(context['drop_pct']);
   const [prev, curr] = ['prev_pass_rate', 'curr_pass_rate'].map((name) =>
@@ -175,17 +175,17 @@ function describeFall(context: Context): string {
   return `${told} ${formatCount(failed)} of ${pluralize(messages, 'message')} failed${when}.`;
 }
 
-function findCause({ day, cause }: Context): Cause | undefined {
+function findCause({ day, cause }: AlertContext): Cause | undefined {
   if (typeof day !== 'string' || !isContext(cause)) return undefined;
   const sender = String(cause['sender']);
   return { sender, text: describeCause(sender, cause, formatDay(day)) };
 }
 
-function describeCause(sender: string, cause: Context, day: string): string {
+function describeCause(sender: string, cause: AlertContext, day: string): string {
   const { selector, signing_domain: domain, message_count, failed_count } = cause;
   if (typeof domain === 'string') {
     const key = typeof selector === 'string' ? ` (selector ${selector})` : '';
     return `${sender} stopped signing correctly on ${day}${key}: compare its key.`;
   }
-  return `Most of what has failed since ${day} is from ${sender}: ${formatCount(Number(failed_count))} of ${pluralize(Number(message_count), 'message')} failed.`;
+  return `${sender} sent ${pluralize(Number(message_count), 'message')} since ${day}, of which ${formatCount(Number(failed_count))} failed. If it is yours, its page says what to do. If not, mark it as unknown.`;
 }

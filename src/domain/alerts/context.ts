@@ -1,9 +1,9 @@
 import { formatCount, formatPercentage } from '../text.ts';
 
 /** What an alert says of its occurrence, by its type (`AlertContext` in openapi/v1.yaml). A former version may have written it. */
-export type Context = Readonly<Record<string, unknown>>;
+export type AlertContext = Readonly<Record<string, unknown>>;
 
-export function isContext(value: unknown): value is Context {
+export function isContext(value: unknown): value is AlertContext {
   return typeof value === 'object' && value !== null;
 }
 

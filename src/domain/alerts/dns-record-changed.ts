@@ -1,7 +1,7 @@
 import { RECORD_TYPES, type RecordType, toRecordName } from '../dns/dns-record.ts';
 import { type DnsChange, type DnsRecordState, isRecent } from '../dns/dns-watch.ts';
 import { toDay } from '../instant.ts';
-import type { Context } from './context.ts';
+import type { AlertContext } from './context.ts';
 import type { CommonFacts } from './facts.ts';
 import { type AlertRule, findOpen, isFresh, type Occurrence } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -34,7 +34,7 @@ export const dnsRecordChanged: AlertRule<typeof TYPE, DnsFacts> = {
   title: 'DNS record changed',
   describe: describeRecord,
   advice: 'A DNS record changed: make sure that this was meant.',
-  urgency: 4,
+  urgency: 6,
   link: 'alert',
   isLasting: false,
 };
@@ -83,7 +83,7 @@ export function explainRecord(type: RecordType, facts: DnsFacts, t: Thresholds):
   return parts.join(' ');
 }
 
-function describeRecord(context: Context): string {
+function describeRecord(context: AlertContext): string {
   const record = `The ${context['record_type']} record at ${context['record_name']}`;
   const [before, after] = [context['previous_value'], context['current_value']];
   if (context['change'] === 'added') return `${record} was added: ${after}`;

@@ -1,6 +1,6 @@
 import type { Instant } from '../instant.ts';
 import type { DayCounts } from '../pass-rate.ts';
-import type { Context } from './context.ts';
+import type { AlertContext } from './context.ts';
 
 /** What every rule knows of one domain at one moment. The file of a type adds what only that type knows. */
 export interface CommonFacts {
@@ -20,5 +20,5 @@ export interface KnownAlert {
   readonly isOpen: boolean;
   readonly firedAt: Instant;
   readonly resolvedAt: Instant | null;
-  readonly context: Context;
+  readonly context: AlertContext;
 }

@@ -2,7 +2,7 @@ import type { Day } from '../instant.ts';
 import type { Counts } from '../pass-rate.ts';
 import { addSafely } from '../safe-sum.ts';
 import { formatCount, pluralize } from '../text.ts';
-import { type Context, formatNumber } from './context.ts';
+import { type AlertContext, formatNumber } from './context.ts';
 import type { CommonFacts } from './facts.ts';
 import {
   type AlertRule,
@@ -134,7 +134,7 @@ function explainLatest({ days, failingSources }: Facts, t: Thresholds): string[]
   ];
 }
 
-function describeSources(context: Context): string {
+function describeSources(context: AlertContext): string {
   const more = Number(context['additional_sources'] ?? 0);
   const list = listAlertSources(context).map(
     ({ ip, failed_count }) => `${ip} (${formatNumber(failed_count)} failed)`,
@@ -146,12 +146,12 @@ function describeSources(context: Context): string {
 }
 
 /** The sources that a context names. */
-export function listAlertSources({ sources }: Context): readonly Context[] {
-  return Array.isArray(sources) ? (sources as Context[]) : [];
+export function listAlertSources({ sources }: AlertContext): readonly AlertContext[] {
+  return Array.isArray(sources) ? (sources as AlertContext[]) : [];
 }
 
 /** The service, or the address without one, of most failed messages; and how many sources are not its own. */
-function findCause(context: Context): Cause | undefined {
+function findCause(context: AlertContext): Cause | undefined {
   const sources = listAlertSources(context);
   const failed = new Map<unknown, number>();
   for (const { service, ip, failed_count } of sources) {
@@ -166,6 +166,6 @@ function findCause(context: Context): Cause | undefined {
   const who = String(most[0]);
   const all = `${who}${more === 0 ? '' : ` and ${pluralize(more, 'more source')}`}`;
   const { failed_count, message_count } = context;
-  const text = `${all} sent ${pluralize(Number(message_count), 'message')} from addresses not seen before, of which ${formatCount(Number(failed_count))} failed.`;
+  const text = `${all} sent ${pluralize(Number(message_count), 'message')} from addresses not seen before, of which ${formatCount(Number(failed_count))} failed. Mark them as legitimate or as unknown.`;
   return { sender: isService ? who : undefined, text };
 }

@@ -1,6 +1,6 @@
 import { findWeakerTag, toPolicies, toRecordName } from '../dns/dns-record.ts';
 import type { DnsChange } from '../dns/dns-watch.ts';
-import type { Context } from './context.ts';
+import type { AlertContext } from './context.ts';
 import { type DnsFacts, explainRecord, mayBeOpen } from './dns-record-changed.ts';
 import { type AlertRule, findOpen, type Occurrence } from './rule.ts';
 
@@ -30,7 +30,7 @@ export const policyWeakened: AlertRule<typeof TYPE, DnsFacts> = {
   title: 'Policy weakened',
   describe: describePolicy,
   advice: 'The DMARC policy became weaker: make sure that this was meant.',
-  urgency: 3,
+  urgency: 5,
   link: 'alert',
   isLasting: false,
 };
@@ -51,7 +51,7 @@ function toOccurrence(
   return { subject: '', ending: null, context };
 }
 
-function describePolicy(context: Context): string {
+function describePolicy(context: AlertContext): string {
   const [before, after] = [context['previous_policy'], context['current_policy']];
   return `The policy at ${context['record_name']} went from ${before} to ${after ?? 'absent'}.`;
 }

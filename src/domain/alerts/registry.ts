@@ -4,7 +4,9 @@ import { newFailingSource } from './new-failing-source.ts';
 import { policyWeakened } from './policy-weakened.ts';
 import { reportsMissing } from './reports-missing.ts';
 import type { AlertRule } from './rule.ts';
+import { senderFailing } from './sender-failing.ts';
 import type { Thresholds } from './thresholds.ts';
+import { tlsFailures } from './tls-failures.ts';
 
 /** Every alert type: a file here and a line below. */
 export const RULES = [
@@ -13,6 +15,8 @@ export const RULES = [
   newFailingSource,
   dnsRecordChanged,
   policyWeakened,
+  senderFailing,
+  tlsFailures,
 ] as const satisfies readonly AlertRule<string, never>[];
 
 type Rule = (typeof RULES)[number];

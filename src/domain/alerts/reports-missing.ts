@@ -1,6 +1,6 @@
 import { addDays, type Day, hoursBetween, type Instant, toDay } from '../instant.ts';
 import { formatTime } from '../text.ts';
-import { type Context, formatNumber } from './context.ts';
+import { type AlertContext, formatNumber } from './context.ts';
 import type { CommonFacts } from './facts.ts';
 import { type AlertRule, findOpen, isFresh, isWatched } from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -49,7 +49,7 @@ export const reportsMissing: AlertRule<typeof TYPE, Facts> = {
   title: 'Reports missing',
   describe: describeSilence,
   advice: 'Reports have stopped: make sure that DNS still asks for them.',
-  urgency: 5,
+  urgency: 7,
   link: 'dns',
   isLasting: false,
 };
@@ -87,7 +87,7 @@ function toContext({ lastReportAt, hours, reports }: Silence, { silenceWindowDay
   };
 }
 
-function describeSilence(context: Context): string {
+function describeSilence(context: AlertContext): string {
   const last = context['last_report_at'];
   const since = typeof last === 'string' ? ` The last one came on ${formatTime(last)}.` : '';
   const average = formatNumber(context['previous_daily_average']);

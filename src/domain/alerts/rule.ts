@@ -1,5 +1,5 @@
 import { type Day, daysBetween, type Instant, toDay } from '../instant.ts';
-import type { Context } from './context.ts';
+import type { AlertContext } from './context.ts';
 import type { CommonFacts, KnownAlert } from './facts.ts';
 import { isResolution, RESOLUTION_TEXTS, type Resolution } from './resolution.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -10,7 +10,7 @@ export interface Occurrence {
   readonly subject: string;
   /** Why it has ended; null while it lasts. */
   readonly ending: Resolution | null;
-  readonly context: Context;
+  readonly context: AlertContext;
 }
 
 /** Who sends what fails. */
@@ -40,11 +40,11 @@ export interface AlertRule<Type extends string, Known extends CommonFacts> {
   /** How far it is from firing or resolving, in sentences with figures. */
   readonly explain: (facts: Known, thresholds: Thresholds) => readonly string[];
   readonly title: string;
-  readonly describe: (context: Context) => string;
+  readonly describe: (context: AlertContext) => string;
   /** What to do next, where no cause is known. */
   readonly advice: string;
   /** undefined while it is not known. */
-  readonly findCause?: (context: Context) => Cause | undefined;
+  readonly findCause?: (context: AlertContext) => Cause | undefined;
   /** The open alert with the least number is the next step. */
   readonly urgency: number;
   /** Where it is looked into: who failed, what DNS needs, or the alert itself. */

@@ -17,6 +17,8 @@ export const DEFAULT_THRESHOLDS = {
   newSourceFailPercent: 90,
   newSourceQuietDays: 7,
   newSourcesListed: 10,
+  senderMessages: 20,
+  senderPercent: 90,
   dnsChangeDays: 7,
   dnsConfirmMinutes: 10,
 } as const;

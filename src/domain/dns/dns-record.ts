@@ -19,6 +19,15 @@ export function toRecordName(type: RecordType, domain: string): string {
   return type === 'dmarc' ? `_dmarc.${domain}` : domain;
 }
 
+/** Where a signature's key is published (RFC 6376, 3.6.2.1). */
+export const toKeyName = ({ selector, domain }: KeyPlace) =>
+  `${selector ?? ''}._domainkey.${domain ?? ''}`;
+
+interface KeyPlace {
+  readonly selector: string | null;
+  readonly domain: string | null;
+}
+
 /** Both values of a change fit into a webhook, which has less than 20 kB: in JSON a character takes two bytes at most. */
 const MAX_CHARS = 4_000;
 /** A record is ASCII (RFC 9989, RFC 7208). */

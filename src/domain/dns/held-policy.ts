@@ -1,7 +1,7 @@
 import { findTag, findTestTags, type RecordValue, toPolicies } from './dns-record.ts';
 
 /** The record of a domain above: it holds for a name that has none of its own (RFC 9989, 4.10). */
-export interface Inherited {
+export interface InheritedPolicy {
   /** The domain. */
   readonly from: string;
   readonly value: string;
@@ -10,7 +10,7 @@ export interface Inherited {
 export interface KnownRecord {
   readonly value: RecordValue;
   /** Where the name has no record. */
-  readonly inherited?: Inherited | undefined;
+  readonly inherited?: InheritedPolicy | undefined;
 }
 
 /** The record that receivers go by: the name's own, or the tags that it has by the record of a domain above. */
@@ -41,9 +41,9 @@ export const isOrganisation = (value: string): boolean =>
 /** The record of the organisation: that of the highest domain, up to one that says that it is the organisation's (`psd=n`). */
 export function findInherited(
   above: readonly { readonly from: string; readonly value: RecordValue }[],
-): Inherited | undefined {
+): InheritedPolicy | undefined {
   const found = above.filter(
-    (one): one is Inherited => one.value !== null && !one.value.includes('\n'),
+    (one): one is InheritedPolicy => one.value !== null && !one.value.includes('\n'),
   );
   const own = found.find(({ value }) => isOrganisation(value));
   return own ?? found.findLast(({ value }) => findTag(value, 'psd')?.toLowerCase() !== 'y');

@@ -1,5 +1,5 @@
 import { findPolicyTag, findTag } from './dns-record.ts';
-import { type Inherited, isOrganisation } from './held-policy.ts';
+import { type InheritedPolicy, isOrganisation } from './held-policy.ts';
 import {
   AUTHORISATION,
   type RecordToPublish,
@@ -23,7 +23,7 @@ export interface RouteFacts {
   /** A text there that receivers take for none, because its version is not written as they want it. */
   readonly misspelt?: string | undefined;
   /** The record of the organisation above: it holds for a domain that has none, and for all names below the domain. */
-  readonly inherited?: Inherited | undefined;
+  readonly inherited?: InheritedPolicy | undefined;
   /** The host that reports are or shall be sent to: `findReportHost`. */
   readonly host: string;
   /** Whether the host belongs to another owner than the domain. */
@@ -44,7 +44,7 @@ export interface RouteFinding {
 }
 
 /** What has to be right for reports to come, in the order in which a person sets it up. */
-export function checkRoute(facts: RouteFacts): readonly RouteFinding[] {
+export function listRouteFindings(facts: RouteFacts): readonly RouteFinding[] {
   const authorisation = { check: 'authorisation', ...checkAuthorisation(facts) } as const;
   return [
     { check: 'rua', ...checkRua(facts) },
@@ -99,7 +99,11 @@ function checkRua({ domain, record, addresses, misspelt, inherited }: RouteFacts
 }
 
 /** Names below a domain without records of their own go by the organisation's (RFC 9989, section 4.10). */
-function describeIdleTags(domain: string, record: string, above: Inherited | undefined): string {
+function describeIdleTags(
+  domain: string,
+  record: string,
+  above: InheritedPolicy | undefined,
+): string {
   const tags = (['sp', 'np'] as const).flatMap((tag) => {
     const policy = findPolicyTag(record, tag);
     return policy === null ? [] : [`${tag}=${policy}`];

@@ -1,3 +1,5 @@
+import type { TlsMode } from '../reports/tls-report.ts';
+
 /* The policy file of MTA-STS (RFC 8461, 3.2). */
 
 /** What is wrong with a policy file, or with the answer to the request for it. */
@@ -17,6 +19,14 @@ const DAY_S = 86_400;
 const FIELD = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/;
 const MX = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 
+/** What a valid policy file says. */
+export interface StsPolicy {
+  readonly mode: TlsMode;
+  /** Hosts, or patterns such as `*.example.com`. */
+  readonly mx: readonly string[];
+  readonly maxAge: number;
+}
+
 /** `exchangers` of the domain; undefined when nobody answered. */
 export function checkStsPolicy(
   file: string,
@@ -34,7 +44,7 @@ export function checkStsPolicy(
 }
 
 /** The first field of a name counts, all of `mx`, and unknown ones do not. undefined for what senders do not accept. */
-function parseStsPolicy(file: string) {
+export function parseStsPolicy(file: string): StsPolicy | undefined {
   const lines = file.replace(/\r?\n$/, '').split(/\r?\n/);
   const matches = lines.map((line) => FIELD.exec(line));
   if (matches.some((match) => match === null)) return undefined;
@@ -49,7 +59,7 @@ function parseStsPolicy(file: string) {
     maxAge <= MAX_AGE_S &&
     (mx.length > 0 || mode === 'none') &&
     mx.every((pattern) => MX.test(pattern));
-  return isValid ? { mode, mx, maxAge } : undefined;
+  return isValid ? { mode: mode as TlsMode, mx, maxAge } : undefined;
 }
 
 /** `*.` stands for exactly one label (RFC 8461, 4.1). */

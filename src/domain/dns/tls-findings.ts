@@ -1,3 +1,4 @@
+import type { LookedTls } from '../tls/tls-check.ts';
 import type { StsPolicyFinding } from './sts-policy.ts';
 import type { StsRecordFinding, TlsRecordFinding } from './tls-records.ts';
 
@@ -14,14 +15,18 @@ interface Asked {
   readonly address: string;
 }
 
-/** The check with what is wrong, as texts for a person. */
-export function toTlsFindings(
-  check: TlsFinding['check'],
-  codes: readonly TlsFinding['code'][],
-  asked: Asked,
-): readonly TlsFinding[] {
-  return codes.map((code) => ({ check, code, text: toText(check, code, asked) }));
+/** What is wrong, as texts for a person. */
+export function toTlsFindings({ record, sts }: LookedTls, asked: Asked): readonly TlsFinding[] {
+  const told = (check: TlsFinding['check'], codes: readonly TlsFinding['code'][]) =>
+    codes.map((code) => ({ check, code, text: toText(check, code, asked) }));
+  return [
+    ...told('tls_record', record?.findings ?? NO_ANSWER),
+    ...told('sts_record', sts === undefined ? NO_ANSWER : (sts?.recordFindings ?? [])),
+    ...told('policy_file', sts?.fileFindings ?? []),
+  ];
 }
+
+const NO_ANSWER = ['no_answer'] as const;
 
 function toText(check: TlsFinding['check'], code: TlsFinding['code'], asked: Asked): string {
   const { domain, address } = asked;
@@ -37,6 +42,7 @@ function toText(check: TlsFinding['check'], code: TlsFinding['code'], asked: Ask
     no_rua: `The record at ${at} has no rua tag. Add to it: rua=mailto:${address}`,
     bad_rua: `An address in the rua tag at ${at} does not begin with mailto: or https:.`,
     not_to_us: `The record at ${at} asks for no reports to Plumbline. Add to its rua tag, after a comma: mailto:${address}`,
+    id_not_changed: `The policy file was changed, and the id at ${at} was not, so senders keep the former file. Change the id.`,
     bad_id: `The id of the record at ${at} is not 1 to 32 letters and digits, so senders ignore MTA-STS.`,
     unreachable: `${file} did not answer at a public address. Look at DNS, AAAA too, and at port 443.`,
     bad_certificate: `The certificate of mta-sts.${domain} is not valid for that name. Renew it.`,

@@ -12,7 +12,18 @@ export type TlsRecordFinding =
   | 'bad_rua'
   | 'not_to_us';
 
-export type StsRecordFinding = 'missing' | 'several' | 'bad_id';
+export type StsRecordFinding = 'several' | 'bad_id' | 'id_not_changed';
+
+const isTlsRecord = (text: string) => /^v=TLSRPTv1\s*;/.test(text);
+const isStsRecord = (text: string) => /^v=STSv1\s*;/.test(text);
+
+/** The record that senders read; null without one, and with several. */
+export function findTlsRecord(texts: readonly string[]): string | null {
+  return findOnly(texts.filter(isTlsRecord));
+}
+
+const findOnly = ([first, another]: readonly string[]) =>
+  first === undefined || another !== undefined ? null : first;
 
 /** `old` are the texts at `_smtp-tlsrpt`, the name of drafts before the standard. */
 export function checkTlsRecord(
@@ -20,7 +31,7 @@ export function checkTlsRecord(
   addresses: readonly string[],
   old: readonly string[] = [],
 ): readonly TlsRecordFinding[] {
-  const records = texts.filter((text) => /^v=TLSRPTv1\s*;/.test(text));
+  const records = texts.filter(isTlsRecord);
   if (records.length > 1) return ['several'];
   const [record] = records;
   if (record !== undefined) return checkRua(record, addresses);
@@ -39,9 +50,15 @@ function checkRua(record: string, addresses: readonly string[]): readonly TlsRec
 }
 
 /** Without a record that begins so, and with several, a domain has no MTA-STS. */
-export function checkStsRecord(texts: readonly string[]): readonly StsRecordFinding[] {
-  const records = texts.filter((text) => /^v=STSv1\s*;/.test(text));
-  if (records.length !== 1) return [records.length === 0 ? 'missing' : 'several'];
-  const [, id = ''] = listTags(records[0] ?? '').find(([name]) => name === 'id') ?? [];
-  return /^[A-Za-z0-9]{1,32}$/.test(id) ? [] : ['bad_id'];
+export function checkStsRecord(texts: readonly string[]): readonly StsRecordFinding[] | 'missing' {
+  const records = texts.filter(isStsRecord);
+  if (records.length !== 1) return records.length === 0 ? 'missing' : ['several'];
+  return findStsId(texts) === null ? ['bad_id'] : [];
+}
+
+/** The id of the record that senders read; null for one that is not valid. */
+export function findStsId(texts: readonly string[]): string | null {
+  const record = findOnly(texts.filter(isStsRecord)) ?? '';
+  const [, id = ''] = listTags(record).find(([name]) => name === 'id') ?? [];
+  return /^[A-Za-z0-9]{1,32}$/.test(id) ? id : null;
 }

@@ -1,13 +1,15 @@
-/*
- * Who sent a report's mail, as the report has it: the reporter as which it was authenticated (`findReporter`), after `NEW` when
- * that was new; empty when it was not authenticated; null for a file, which is the operator's own word.
+/**
+ * Why a report is not believed: nobody authenticated its mail; its reporter is new, until it is established about the domain; or it is
+ * in the name of a reporter that was authenticated before, and not of it.
  */
+export type Doubt = 'unproven' | 'new' | 'disputed';
 
-/** In the name of a reporter that was authenticated before, and not of it. No domain has this name. */
-export const DISPUTED = 'disputed';
-
-/** Before the name of a reporter that was new, until it is established about the domain. No domain has a space. */
-export const NEW = 'new ';
+/** What the mail of a report proves, as the report has it. Both are null for a file, which is the operator's own word. */
+export interface MailProof {
+  /** The reporter as which it was authenticated (`findReporter`). */
+  readonly authenticated: string | null;
+  readonly doubt: Doubt | null;
+}
 
 /**
  * How long a reporter is new, after its first authenticated mail about a domain of an account: anybody can register a
@@ -25,9 +27,9 @@ export const DAYS_SILENT = 30;
  */
 export type Belief = 'established' | 'other' | 'disputed';
 
-export function toBelief(authenticated: string | null): Belief {
-  if (authenticated === DISPUTED) return 'disputed';
-  return toTrust(authenticated) === 2 ? 'established' : 'other';
+export function toBelief(doubt: Doubt | null): Belief {
+  if (doubt === 'disputed') return 'disputed';
+  return doubt === null ? 'established' : 'other';
 }
 
 /**
@@ -40,13 +42,13 @@ export type View = 'all' | 'established';
  * How well a report's sender is known: 0 when nobody authenticated it, 1 for a new reporter, 2 for one that is established,
  * and for a file. Among two contents of a report the one of the better known sender counts.
  */
-export function toTrust(authenticated: string | null): 0 | 1 | 2 {
-  if (authenticated === '' || authenticated === DISPUTED) return 0;
-  return authenticated?.startsWith(NEW) ? 1 : 2;
+export function toTrust(doubt: Doubt | null): 0 | 1 | 2 {
+  if (doubt === null) return 2;
+  return doubt === 'new' ? 1 : 0;
 }
 
 /** Whether a view counts a report. */
-export function isInView(view: View, authenticated: string | null): boolean {
-  const belief = toBelief(authenticated);
+export function isReportInView(view: View, doubt: Doubt | null): boolean {
+  const belief = toBelief(doubt);
   return belief === 'established' || (belief === 'other' && view === 'all');
 }

@@ -37,9 +37,10 @@ export async function unpackOriginal({
   return bytes?.length === size ? bytes : undefined;
 }
 
-export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
+export const hasGzipMagic = ([first, second]: Uint8Array): boolean =>
+  first === 0x1f && second === 0x8b;
 
 const isZip = ([first, second]: Uint8Array): boolean => first === 0x50 && second === 0x4b;
 
 /** Most reports come compressed. Compressing them again would not make them smaller. */
-const isCompressed = (bytes: Uint8Array): boolean => isGzip(bytes) || isZip(bytes);
+const isCompressed = (bytes: Uint8Array): boolean => hasGzipMagic(bytes) || isZip(bytes);

@@ -103,7 +103,7 @@ function cut(text: Text, maxChars = MAX_NAME): Text {
   return `${text.slice(0, maxChars - 1).toWellFormed()}…`;
 }
 
-export function toRecord(values: RecordValues): KeptRecord {
+export function toKeptRecord(values: RecordValues): KeptRecord {
   const [sourceIp, count, disposition, dkim, spf, headerFrom, envelopeFrom, envelopeTo] = values;
   const [, , , , , , , , reasons, dkimResults, spfResults, omitted = 0] = values;
   return {

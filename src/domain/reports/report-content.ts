@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AggregateReport, PolicyPublished, ReportTally } from './aggregate-report.ts';
 import type { RecordText } from './largest-records.ts';
-import { type KeptRecord, type RecordValues, toRecord } from './record-text.ts';
+import { type KeptRecord, type RecordValues, toKeptRecord } from './record-text.ts';
 
 /*
  * What a report has that its row has no column for, packed into one value that is stored with the row: JSON arrays in
@@ -45,7 +45,7 @@ const PACKING = { dictionary: DICTIONARY, windowBits: 13, memLevel: 5, chunkSize
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 
 /** Packs the content of a report of which these records are kept. */
-export function toContent(
+export function packContent(
   report: Pick<
     AggregateReport,
     'metadata' | 'policyPublished' | 'xmlNamespace' | 'version' | 'tally'
@@ -107,7 +107,7 @@ export function unpackContent(bytes: Uint8Array): ReportContent {
     generator,
     errors,
     policyPublished: { domain, p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod },
-    records: records.map(toRecord),
+    records: records.map(toKeptRecord),
     others: { recordCount, totalMessages, alignedMessages },
   };
 }

@@ -6,8 +6,8 @@ import type { ReportMetadata } from './aggregate-report.ts';
 interface KnownReporter {
   /** What it calls itself in reports, in lower case. */
   readonly names: readonly string[];
-  /** The address that sends its reports and nothing else. Other addresses of its domain send what anybody writes. */
-  readonly address: string;
+  /** The addresses that send its reports, and nothing else. Other addresses of its domain send what anybody writes. */
+  readonly addresses: readonly [string, ...string[]];
 }
 
 /**
@@ -17,18 +17,21 @@ interface KnownReporter {
 const KNOWN: readonly KnownReporter[] = [
   {
     names: ['google.com', 'google', 'google inc.', 'google llc', 'gmail.com'],
-    address: 'noreply-dmarc-support@google.com',
+    addresses: ['noreply-dmarc-support@google.com', 'noreply-smtp-tls-reporting@google.com'],
   },
   {
-    names: ['outlook.com', 'enterprise outlook', 'hotmail.com', 'microsoft.com', 'microsoft corp.'],
-    address: 'dmarcreport@microsoft.com',
+    names: [
+      ...['outlook.com', 'enterprise outlook', 'hotmail.com'],
+      ...['microsoft.com', 'microsoft corp.', 'microsoft corporation'],
+    ],
+    addresses: ['dmarcreport@microsoft.com', 'tlsrpt-noreply@microsoft.com'],
   },
   {
     names: ['yahoo', 'yahoo.com', 'yahoo inc.', 'yahoo! inc.', 'aol', 'aol.com'],
-    address: 'noreply@dmarc.yahoo.com',
+    addresses: ['noreply@dmarc.yahoo.com'],
   },
-  { names: ['mail.ru'], address: 'dmarc_support@corp.mail.ru' },
-  { names: ['amazon-ses', 'amazonses.com'], address: 'postmaster@amazonses.com' },
+  { names: ['mail.ru'], addresses: ['dmarc_support@corp.mail.ru'] },
+  { names: ['amazon-ses', 'amazonses.com'], addresses: ['postmaster@amazonses.com'] },
 ];
 
 /** Providers where anybody has an address: a reporter that sends from one is the whole address. */
@@ -58,15 +61,40 @@ export function findReporter(
   return SHARED.has(domain) ? from : domain;
 }
 
+/** Whose signatures of a mail passed. */
+export interface Signed {
+  /** Their domains. */
+  readonly signers: readonly string[];
+  /** The mail's TLS-Report-Submitter (RFC 8460, section 5.3). */
+  readonly submitter?: string | undefined;
+}
+
+/**
+ * Who sent a TLS report: whoever signed its mail, when that is the owner of the domain of its contact, or of the submitter's when it
+ * names no contact. `from` is the authenticated address of the mail, or empty.
+ */
+export function findTlsReporter(
+  { from, signers, submitter }: Signed & { readonly from: string },
+  report: Named,
+  toOrganizationalDomain: ToOrganizationalDomain,
+): string | undefined {
+  const contact = parseDomainName(toDomain(report.email ?? submitter ?? ''));
+  const owner = contact && toOrganizationalDomain(contact);
+  if (!owner || signers.every((name) => toOrganizationalDomain(name) !== owner)) return undefined;
+  const isSender = toOrganizationalDomain(toDomain(from)) === owner;
+  if (!isSender && SHARED.has(owner)) return undefined;
+  return findReporter(isSender ? from : `@${owner}`, report, toOrganizationalDomain);
+}
+
 /** Whether an address sends the reports of a big reporter, and nothing else. */
 export function isKnownAddress(address: string): boolean {
-  return KNOWN.some((reporter) => reporter.address === address);
+  return KNOWN.some(({ addresses }) => addresses.includes(address));
 }
 
 /** Whether an organisational domain is a big reporter's. */
 export function isKnownReporter(domain: string): boolean {
   return KNOWN.some(
-    ({ address }) => address.endsWith(`@${domain}`) || address.endsWith(`.${domain}`),
+    ({ addresses: [first] }) => first.endsWith(`@${domain}`) || first.endsWith(`.${domain}`),
   );
 }
 
@@ -77,7 +105,7 @@ export function listNamed(
 ): readonly string[] {
   const name = (orgName ?? '').trim().toLowerCase();
   const known = KNOWN.find(({ names }) => names.includes(name));
-  const domain = parseDomainName(known === undefined ? name : toDomain(known.address));
+  const domain = parseDomainName(known === undefined ? name : toDomain(known.addresses[0]));
   return domain === undefined ? [] : [toOrganizationalDomain(domain)];
 }
 

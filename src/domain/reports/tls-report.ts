@@ -9,6 +9,8 @@ export interface TlsReport {
   readonly domain: string;
   readonly metadata: TlsMetadata;
   readonly sessions: TlsSessions;
+  /** What lists show of its policies (tls-policies.ts). */
+  readonly policies: readonly ListedPolicy[];
   /** Its policies, packed (tls-content.ts). */
   readonly content: Uint8Array;
   readonly warnings: readonly Warning[];
@@ -40,6 +42,17 @@ export interface TlsPolicy {
   readonly details: readonly TlsFailure[];
 }
 
+/** A policy as lists show it, in the words of the API. */
+export interface ListedPolicy {
+  /** Or another word of at most 255 characters. */
+  readonly policy_type: PolicyType | null;
+  readonly policy_domain: string | null;
+  readonly mode: TlsMode | null;
+  readonly mx_hosts: readonly string[];
+  readonly successful_sessions: number;
+  readonly failed_sessions: number;
+}
+
 /** The details may exceed a policy's failed sessions, or fall short of them. */
 export interface TlsFailure {
   /** One of RESULT_TYPES, `unknown`, or another word as it was sent. */
@@ -54,7 +67,9 @@ export interface TlsFailure {
 }
 
 /** RFC 8460, section 4.4. */
-export const POLICY_TYPES: ReadonlySet<string> = new Set(['sts', 'tlsa', 'no-policy-found']);
+const POLICIES = ['sts', 'tlsa', 'no-policy-found'] as const;
+export type PolicyType = (typeof POLICIES)[number];
+export const POLICY_TYPES: ReadonlySet<string> = new Set(POLICIES);
 
 const MODES = ['enforce', 'testing', 'none'] as const;
 export type TlsMode = (typeof MODES)[number];
@@ -67,7 +82,7 @@ export function findMode(policyString: readonly string[]): TlsMode | null {
 }
 
 /** RFC 8460, section 4.3. */
-export const RESULT_TYPES: ReadonlySet<string> = new Set([
+const RESULTS = [
   'starttls-not-supported',
   'certificate-host-mismatch',
   'certificate-expired',
@@ -79,7 +94,9 @@ export const RESULT_TYPES: ReadonlySet<string> = new Set([
   'sts-policy-fetch-error',
   'sts-policy-invalid',
   'sts-webpki-invalid',
-]);
+] as const;
+export type ResultType = (typeof RESULTS)[number];
+export const RESULT_TYPES: ReadonlySet<string> = new Set(RESULTS);
 
 /** The keys of which a report has two or three. Other JSON may have one of them. */
 export const TLS_KEYS = [

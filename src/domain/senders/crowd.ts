@@ -6,6 +6,8 @@ import { isOwn } from './verdict-rules.ts';
 const MANY = { addresses: 10, networks: 5 };
 /** How many messages of an address are few in some 30 days, at least and at most. */
 const FEW = { least: 10, most: 150 };
+/** So many that are alike are a crowd whatever each sends, and so many domains are, of which each has few hosts. */
+const CROWD = { addresses: 50, domains: 20, hosts: 3, times: 15 };
 
 interface CrowdMarks {
   /** Whether people have marked scattered addresses. */
@@ -32,11 +34,14 @@ export function findCrowd(all: readonly Place[], { isKnown, isMarked }: CrowdMar
   const [atHosts, unknown] = [true, false].map((isAtHost) =>
     places.filter((place) => isStranger(place) && isAtHost === (place.party.service !== undefined)),
   ) as [Place[], Place[]];
-  const strangers = [...unknown, ...listThemselves(places)];
+  const themselves = listThemselves(places);
+  const strangers = [...unknown, ...themselves];
   const counts = strangers.map(({ mail }) => mail.messages).sort((a, b) => a - b);
   const usual = counts[counts.length >> 1] ?? 0;
-  const most = Math.max(FEW.least, Math.min(10 * usual, counts.length, FEW.most));
-  const isFew = ({ mail }: Place) => mail.messages <= most;
+  const isCrowd = counts.length >= CROWD.addresses || themselves.length >= CROWD.domains;
+  const most = isCrowd ? CROWD.times * counts.length : Math.min(counts.length, FEW.most);
+  const isFew = ({ mail }: Place) =>
+    mail.messages <= Math.max(FEW.least, Math.min(10 * usual, most));
   const few = strangers.filter(isFew);
   const isSpread = new Set(few.map(toNetwork)).size >= MANY.networks;
   const isLarge = isSpread && few.length >= MANY.addresses;
@@ -49,11 +54,11 @@ export function findCrowd(all: readonly Place[], { isKnown, isMarked }: CrowdMar
  * can be asked one by one; so many are not.
  */
 function listThemselves(places: readonly Place[]): readonly Place[] {
-  const isAlone = ({ length }: readonly Place[]) => length === 1;
   const ofDomains = places.filter(({ party }) => party.kind === 'domain' && !party.isSister);
-  const alone = [...Map.groupBy(ofDomains, ({ party }) => party.key).values()].filter(isAlone);
+  const domains = [...Map.groupBy(ofDomains, ({ party }) => party.key).values()];
+  const alone = domains.filter(({ length }) => length <= CROWD.hosts);
   const found = alone.flat().filter((place) => !isKnown(place));
-  const isMany = found.length >= MANY.addresses;
+  const isMany = alone.length >= CROWD.domains;
   return isMany && new Set(found.map(toNetwork)).size >= MANY.networks ? found : [];
 }
 

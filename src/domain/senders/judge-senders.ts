@@ -6,7 +6,7 @@ import { formatCount } from '../text.ts';
 import { type Crowd, findCrowd, toCrowdTitle } from './crowd.ts';
 import { findInvalid, type Look, type LookContext, sumTallies } from './looks.ts';
 import { type Party, sendsForOthers } from './party.ts';
-import { findPlaces, hasServers, type Place } from './place.ts';
+import { findPlaces, hasServers, type Place, toSiteName } from './place.ts';
 import type { JudgeContext, Sender, SentMail, Verdict } from './sender.ts';
 import { findVerdict, isOwn, judge } from './verdict-rules.ts';
 
@@ -92,19 +92,18 @@ function joinNeighbours(
 ): ReadonlyMap<string, readonly Place[]> {
   const isAlone = (key: string, [first, ...others]: readonly Place[]) =>
     first !== undefined &&
-    others.length === 0 &&
+    others.every(({ site }) => site === first.site) &&
     ['address', 'domain'].includes(first.party.kind) &&
     findMark(key) === undefined &&
-    findVerdict(first) === 'not_recognised';
+    [first, ...others].every((one) => findVerdict(one) === 'not_recognised');
   const alone = [...groups].filter(([key, members]) => isAlone(key, members));
   const sites = Map.groupBy(alone, ([, [place]]) => place?.site ?? '');
   const joined = new Map(groups);
   for (const [site, some] of sites) {
     if (some.length < NEIGHBOURS) continue;
     for (const [key] of some) joined.delete(key);
-    const network = site.includes(':') ? `${site}::/48` : `${site}.0/24`;
     joined.set(
-      `network ${network}`,
+      `network ${toSiteName(site)}`,
       some.flatMap(([, members]) => members),
     );
   }

@@ -1,5 +1,5 @@
 import type { Day } from '../instant.ts';
-import { addTo, type Counts } from '../pass-rate.ts';
+import { addTo, addUp, type Counts } from '../pass-rate.ts';
 import { addSafely } from '../safe-sum.ts';
 import type { Sighting } from '../sources/evidence.ts';
 import type { Look } from './looks.ts';
@@ -35,9 +35,7 @@ const USUAL_PERCENT = 5;
 
 /** `from` is the first of the latest days. */
 export function findLatest(days: readonly SentDay[], from: Day): Latest {
-  const all = joinDays(days);
-  const passes = all.some(({ aligned }) => aligned > 0);
-  const counted = all.map((day) => countDay(day, passes));
+  const counted = toCountedDays(days);
   const last = takeLast(counted);
   const latest = counted.filter(({ day }, i) => day >= from || i < last.length);
   const [end, sum] = [last, latest].map(addUpDays) as [SummedDays, SummedDays];
@@ -48,33 +46,53 @@ export function findLatest(days: readonly SentDay[], from: Day): Latest {
     isFailing: sum.failed > 0 && isBroken,
     unsigned: isTenth(sum.unsigned, sum.messages) ? sum.unsigned : 0,
     stopped: findStop(counted),
-    cause: findCause(isSudden ? last : latest),
+    cause: findMainSighting(isSudden ? last : latest),
   };
 }
 
 const isMuch = (failed: number, all: number) => failed > 1 && failed * 100 > all * USUAL_PERCENT;
 const isTenth = (part: number, all: number) => part > 0 && 10 * part >= all;
 
-interface CountedDay {
+/** What passed on a day, and what failed for a reason that the owner mends. */
+export interface CountedDay {
   readonly day: Day;
   readonly messages: number;
   readonly failed: number;
+  /** What passed by SPF alone. */
   readonly unsigned: number;
   readonly sightings: SentDay['failed'];
+}
+
+/** Newest first. */
+export function toCountedDays(days: readonly SentDay[]): readonly CountedDay[] {
+  const all = joinDays(days);
+  const good = all.filter(({ aligned }) => aligned > 0);
+  const usual = addUp(good).aligned / Math.max(1, good.length);
+  return all.map((day) => countDay(day, usual));
 }
 
 /** What an owner mends. Others have passed the rest on, or DNS did not answer a receiver. */
 const MENDABLE: ReadonlySet<Look | undefined> = new Set(['strict', 'foreign', 'refused', 'silent']);
 
-/** A receiver's DNS that does not answer is no fault of a sender whose other messages verify. */
-function countDay({ day, aligned, dkimAligned, failed }: SentDay, passes: boolean): CountedDay {
-  const sightings = failed.filter(
-    ({ look }) => MENDABLE.has(look) || (look === 'unanswered' && !passes),
-  );
-  const sum = sightings.reduce((all, { messages }) => addSafely(all, messages), 0);
+/**
+ * A receiver's DNS that does not answer is no fault of a sender whose other messages verify. What others pass on comes beside
+ * what passes: on a day of which all fails, and as much as usual was sent, the sender itself breaks what it signed.
+ */
+function countDay({ day, aligned, dkimAligned, failed }: SentDay, usual: number): CountedDay {
+  const broken = failed.filter(({ look }) => look === 'carried');
+  const isStopped = aligned === 0 && usual > 0 && 2 * addUpMessages(broken) >= usual;
+  const isCounted = (look: Look | undefined) =>
+    MENDABLE.has(look) ||
+    (look === 'unanswered' && usual === 0) ||
+    (look === 'carried' && isStopped);
+  const sightings = failed.filter(({ look }) => isCounted(look));
+  const sum = addUpMessages(sightings);
   const messages = addSafely(aligned, sum);
   return { day, messages, failed: sum, unsigned: aligned - dkimAligned, sightings };
 }
+
+const addUpMessages = (all: readonly { readonly messages: number }[]) =>
+  all.reduce((sum, { messages }) => addSafely(sum, messages), 0);
 
 /** One of each day, newest first. */
 function joinDays(days: readonly SentDay[]): readonly SentDay[] {
@@ -100,7 +118,7 @@ function takeLast(days: readonly CountedDay[]): readonly CountedDay[] {
 
 type SummedDays = ReturnType<typeof addUpDays>;
 
-function addUpDays(days: readonly CountedDay[]) {
+export function addUpDays(days: readonly CountedDay[]) {
   const sum = { messages: 0, failed: 0, unsigned: 0 };
   for (const day of days)
     for (const key of ['messages', 'failed', 'unsigned'] as const)
@@ -122,7 +140,7 @@ function findStop(days: readonly CountedDay[]): Latest['stopped'] {
 }
 
 /** The results of most messages. */
-function findCause(days: readonly CountedDay[]): Sighting | undefined {
+export function findMainSighting(days: readonly CountedDay[]): Sighting | undefined {
   const sums = new Map<string, { seen: Sighting['seen']; messages: number }>();
   for (const { seen, messages } of days.flatMap(({ sightings }) => sightings)) {
     const key = JSON.stringify([seen.spf.result, seen.dkim]);

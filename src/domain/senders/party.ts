@@ -84,8 +84,32 @@ function findClaim(facts: Facts, context: JudgeContext): Claim {
   const isFirst = signer && sendsForOthers(signer) && !isDkimAligned;
   const party = (isFirst ? signer : bringer || signer) || undefined;
   if (spf.isAligned || isDkimAligned) return party ?? 'own';
-  const sender = party && sendsForOthers(party) ? party : bringer || undefined;
+  return toSenderParty({ party, bringer: bringer || undefined }, facts, context);
+}
+
+interface Claimed {
+  readonly party: Party | undefined;
+  readonly bringer: Party | undefined;
+}
+
+/** Who sends what does not pass. */
+function toSenderParty(
+  { party, bringer }: Claimed,
+  facts: Facts,
+  context: JudgeContext,
+): Party | undefined {
+  if (party?.service === undefined) return toSisterParty(facts, context) ?? party;
+  const sender = sendsForOthers(party) ? party : bringer;
   return toCustomerParty(sender, facts, context) ?? toPersonParty(party, facts);
+}
+
+/** Only the owner has the key of another domain of the owner's, whoever brings the message. */
+function toSisterParty({ dkim }: Facts, context: JudgeContext): Party | undefined {
+  const signers = dkim.filter(({ result }) => result === 'pass').map(({ domain }) => domain);
+  const sister = signers.find((name) => !!name && context.isSister(name));
+  return sister
+    ? { ...toDomainParty(context.toOrganizationalDomain(sister)), isSister: true }
+    : undefined;
 }
 
 /** The customer of a service, who is not the owner, is who sends. */

@@ -54,8 +54,11 @@ export function hasServers({ kind, service }: Party): boolean {
 }
 
 /** The address is canonical. */
-function toSite(address: string): string {
+export function toSite(address: string): string {
   if (isIPv4(address)) return address.slice(0, address.lastIndexOf('.'));
   const [groups = ''] = address.split('::', 1);
   return [...groups.split(':'), '0', '0'].slice(0, 3).join(':');
 }
+
+export const toSiteName = (site: string): string =>
+  site.includes(':') ? `${site}::/48` : `${site}.0/24`;

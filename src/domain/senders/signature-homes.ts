@@ -33,24 +33,28 @@ export interface Homes {
  */
 export function findHomes(all: readonly MailOfParty[], factsOf: (seen: SeenMail) => Facts): Homes {
   const uses: Uses = new Map();
-  const carriers = new Set(
-    all
-      .map(({ party }) => party)
-      .filter(isCarrier)
-      .map(({ key }) => key),
-  );
+  const carried = new Map<string, { broken: number; shown: number }>();
   for (const { party, mail } of all)
     for (const { seen, messages } of mail.results) {
       const facts = factsOf(seen);
       addUses(uses, party, facts, messages);
-      if (facts.isForwarded || facts.ownSignatures.some(isIntact)) carriers.add(party.key);
+      const sum = carried.get(party.key) ?? { broken: 0, shown: 0 };
+      carried.set(party.key, sum);
+      const isShown = facts.isForwarded || facts.ownSignatures.some(isIntact);
+      if (isShown) sum.shown = addSafely(sum.shown, messages);
+      else if (facts.ownSignatures.length > 0) sum.broken = addSafely(sum.broken, messages);
     }
+  /** A few messages that arrive intact, or of which one receiver says so, show nothing of hundreds that do not. */
+  const carries = (party: Party) => {
+    const { broken, shown } = carried.get(party.key) ?? { broken: 0, shown: 0 };
+    return isCarrier(party) || (shown > 0 && 10 * shown >= broken);
+  };
   const isProven = (signature: Signature) => homeOf(toKey(signature)).isValid;
   const homeOf = remember((key: string) => toHome([...(uses.get(key)?.values() ?? [])]));
   const passesOn: Homes['passesOn'] = (facts, party) => {
     const signatures = listSignatures(facts);
     const isAwayWith = (signature: Signature) => {
-      const isClaim = !carriers.has(party.key) || !isProven(signature);
+      const isClaim = !carries(party) || !isProven(signature);
       if (signature.result !== 'pass' && isClaim) return false;
       const key = toKey(signature);
       const here = uses.get(key)?.get(party.key)?.all ?? 0;
@@ -108,11 +112,16 @@ function isAwayAtHome({ all, right }: Use, isForeign: boolean): boolean {
 /** What is not rare may come from servers of the owner's that SPF does not list. */
 const isRare = (messages: number, others: number) => 4 * messages <= others;
 
-/** The home, how many messages are known to be sent by right, there and elsewhere, and whether any verified. */
+const NOWHERE: Use = { key: '', all: 0, right: 0, valid: 0 };
+
+/**
+ * The home, how many messages are known to be sent by right, there and elsewhere, and whether any verified. A signature of days
+ * before those that tell where signatures are at home has none.
+ */
 function toHome(uses: readonly Use[]): Use & { readonly known: number; readonly isValid: boolean } {
-  const [home] = uses.toSorted(
+  const [home = NOWHERE] = uses.toSorted(
     (a, b) => b.right - a.right || b.valid - a.valid || b.all - a.all,
-  ) as [Use];
+  );
   const known = uses.reduce((sum, { right }) => addSafely(sum, right), 0);
   const isValid = uses.some(({ valid }) => valid > 0);
   return { ...home, known: Math.max(known, home.all), isValid };

@@ -2,6 +2,7 @@ import { failedOf } from '../pass-rate.ts';
 import { type Phrase, phrase } from '../sources/phrase.ts';
 import { tellSelector } from '../sources/record-problem.ts';
 import type { SourceCounts } from '../sources/source.ts';
+import { formatCount, pluralize } from '../text.ts';
 import type { Tally } from './looks.ts';
 import { type Party, sendsForOthers } from './party.ts';
 import type { ReasonCode, Sender, Verdict } from './sender.ts';
@@ -50,6 +51,8 @@ const RULES: readonly Rule[] = [
   ['yours', 'pass_not_counted', ({ tally }) => tally.uncounted > tally.passes],
   ['yours', 'passes', ({ tally }) => isOwn(tally)],
   ['needs_setup', 'name_is_own', ({ ownName }) => ownName !== undefined],
+  // Strangers do not send from inside of a network, though a receiver's own relay is there.
+  ['needs_setup', 'private_address', isInside],
   ['not_recognised', 'free_mail', ({ party }) => party.person !== undefined],
   ['needs_setup', 'service_as_itself', isServiceAsItself],
   ['needs_setup', 'signed_as_sister', ({ party }) => party.isSister === true],
@@ -65,8 +68,10 @@ const RULES: readonly Rule[] = [
 
 const REASONS: Readonly<Record<ReasonCode, (known: Known) => Phrase>> = {
   marked: ({ mark }) => [`You said that it is ${mark === 'unknown' ? 'not ' : ''}yours.`],
-  scattered: ({ tally }) => [
-    `Addresses of many networks sent a few messages each, which nothing authenticates${isRefused(tally) ? ' and SPF forbids' : ''}.`,
+  scattered: ({ domain, counts, tally }) => [
+    `Addresses of many networks sent ${pluralize(counts.messages, 'message')}, of which none is authenticated as `,
+    ...phrase`${domain}`,
+    isRefused(tally) ? ', and SPF forbids them.' : '.',
   ],
   signature_broken: ({ domain, broken }) => [
     ...phrase`Its messages are signed as ${broken?.domain ?? domain}`,
@@ -79,7 +84,11 @@ const REASONS: Readonly<Record<ReasonCode, (known: Known) => Phrase>> = {
     phrase`Its messages were signed as ${domain} by another sender, and came by way of this one.`,
   alignment_strict: ({ domain }) =>
     phrase`Its messages pass for another name of the organisation than ${domain}, and alignment is strict.`,
-  partly_fails: ({ domain }) => phrase`Some of its messages pass for ${domain}, and others fail.`,
+  partly_fails: ({ domain, counts }) => [
+    `Of its ${pluralize(counts.messages, 'message')} ${formatCount(counts.aligned)} passed for `,
+    ...phrase`${domain}, and `,
+    `${formatCount(failedOf(counts))} failed.`,
+  ],
   pass_not_counted: ({ domain }) =>
     phrase`Its messages pass for ${domain}, though receivers did not count it.`,
   passes: ({ domain }) => phrase`Its messages pass for ${domain}.`,
@@ -96,7 +105,7 @@ const REASONS: Readonly<Record<ReasonCode, (known: Known) => Phrase>> = {
   signature_claimed: ({ domain }) =>
     phrase`Its messages have a signature as ${domain} that never verifies, which anybody can write or copy: a server of yours that changes what was signed, or somebody else.`,
   private_address: () => [
-    'Its address is private: a relay inside of a network, of the receiver or of yours.',
+    'Its address is private: a machine in your network, or a relay in that of the receiver.',
   ],
   own_network: () => ['It is beside a server of yours, and nothing authenticates its messages.'],
   unlisted_domain: ({ party, domain }) =>
@@ -167,6 +176,14 @@ function hasWrongKey({ party, tally }: Known): boolean {
 
 function isForwarder({ party, counts }: Known): boolean {
   return party.service?.kind === 'forwarder' && 2 * counts.spfAligned < counts.messages;
+}
+
+/** Fewer messages may be a stranger's, by a relay of one receiver. */
+const MIN_INSIDE = 10;
+
+/** A provider's customers share 100.64.0.0/10. */
+function isInside({ isPrivate, party, counts }: Known): boolean {
+  return isPrivate && !party.key.startsWith('100.') && counts.messages >= MIN_INSIDE;
 }
 
 /** A name in DNS alone does not say for whom a service sends. */

@@ -1,6 +1,7 @@
+import { toKeyName } from '../dns/dns-record.ts';
 import { addSafely } from '../safe-sum.ts';
 import { type Evidence, type Facts, toFacts } from './evidence.ts';
-import { FAILING_RULES, STRANGER_RULES } from './failing-rules.ts';
+import { FAILING_RULES, REASON_RULES, STRANGER_RULES } from './failing-rules.ts';
 import { PASSING_RULES } from './passing-rules.ts';
 import type { Phrase } from './phrase.ts';
 import type { AdviceContext, Rule } from './rule.ts';
@@ -17,8 +18,11 @@ export interface Advice {
 const MAX_ADVICE = 6;
 
 /** Advice on failing messages first, then on more messages. Messages with the same advice are counted together. */
-export function advise(evidence: readonly Evidence[], asked: AdviceContext): readonly Advice[] {
+export function advise(evidence: readonly Evidence[], context: AdviceContext): readonly Advice[] {
   const all = new Map<string, Advice>();
+  const signatures = evidence.flatMap(({ dkim }) => dkim);
+  const valid = signatures.filter(({ result }) => result === 'pass');
+  const asked = { ...context, verified: new Set(valid.map(toKeyName)) };
   for (const one of evidence) {
     if (one.messages === 0) continue;
     const advice = adviseOn(toFacts(one, asked), asked);
@@ -32,9 +36,10 @@ export function advise(evidence: readonly Evidence[], asked: AdviceContext): rea
 function adviseOn(facts: Facts, asked: AdviceContext): Omit<Advice, 'messages'> {
   const passes = facts.isDkimAligned || facts.spf.isAligned;
   const stranger = passes ? undefined : STRANGER_RULES[asked.verdict];
+  const special = passes || !asked.reason ? undefined : REASON_RULES[asked.reason];
   const rules = passes ? PASSING_RULES : FAILING_RULES;
   // The last rule of each list applies to everything.
-  const rule = stranger ?? (rules.find(({ applies }) => applies(facts)) as Rule);
+  const rule = stranger ?? special ?? (rules.find(({ applies }) => applies(facts, asked)) as Rule);
   const failing = stranger === undefined ? 'act' : 'leave';
   const passing = facts.isDkimAligned ? (rule.tone ?? 'good') : 'improve';
   const tone = passes ? passing : failing;

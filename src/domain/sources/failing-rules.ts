@@ -1,7 +1,14 @@
-import type { Verdict } from '../senders/sender.ts';
-import type { Facts } from './evidence.ts';
+import { toKeyName } from '../dns/dns-record.ts';
+import type { ReasonCode, Verdict } from '../senders/sender.ts';
+import type { Facts, Signature } from './evidence.ts';
 import { type Phrase, phrase } from './phrase.ts';
-import { isRecordProblem, tellKeyProblem, tellSelector, tellSpfProblem } from './record-problem.ts';
+import {
+  findKeyFault,
+  isRecordProblem,
+  tellKeyProblem,
+  tellSelector,
+  tellSpfProblem,
+} from './record-problem.ts';
 import type { AdviceContext, Rule } from './rule.ts';
 
 /** What to do about messages that fail DMARC. The first rule that applies counts. */
@@ -20,14 +27,34 @@ export const FAILING_RULES: readonly Rule[] = [
     tell: tellStrict,
   },
   {
-    title: 'The signing key cannot be read',
-    applies: ({ brokenSignature: broken }) => isRecordProblem(broken?.result),
-    tell: ({ brokenSignature: broken }) => [
+    title: 'The key in DNS is at fault',
+    applies: ({ brokenSignature }, asked) => findKeyFault(brokenSignature, asked) !== undefined,
+    tell: tellFault,
+  },
+  {
+    title: 'DNS did not answer a receiver',
+    applies: ({ brokenSignature: broken }) => broken?.result === 'temperror',
+    tell: ({ brokenSignature: broken }, { verified }) => [
       ...phrase`Messages are signed as ${broken?.domain ?? ''}`,
       ...tellSelector(broken),
-      ', but ',
-      ...tellKeyProblem(broken),
+      ', but a receiver got no answer for the key (temperror): ',
+      ...(broken && verified?.has(toKeyName(broken))
+        ? ['other messages verify with it, so there is nothing to do.']
+        : tellServers(broken)),
     ],
+  },
+  {
+    title: 'The signing key cannot be read',
+    applies: ({ brokenSignature: broken }) => isRecordProblem(broken?.result),
+    tell: ({ brokenSignature: broken, from }, asked) =>
+      asked.verdict === 'not_recognised'
+        ? tellClaimed(from, broken)
+        : [
+            ...phrase`Messages are signed as ${broken?.domain ?? ''}`,
+            ...tellSelector(broken),
+            ', but ',
+            ...tellKeyProblem(broken),
+          ],
   },
   {
     title: 'The signature does not verify',
@@ -102,6 +129,22 @@ export const STRANGER_RULES: Readonly<Partial<Record<Verdict, Rule>>> = {
   },
 };
 
+/** What to do about messages that fail of a sender that is judged for a reason of its own, whatever their results. */
+export const REASON_RULES: Readonly<Partial<Record<ReasonCode, Rule>>> = {
+  private_address: {
+    title: 'The address is private',
+    applies: () => true,
+    tell: ({ from }) =>
+      phrase`The address is of a machine in your network, or of a relay at the receiver, and SPF cannot list it. If it is yours, sign its messages with DKIM as ${from}. If not, its receiver has to look at the address that the messages came from: there is nothing that you can do, and you can mark it as unknown.`,
+  },
+  signed_as_sister: {
+    title: 'Another domain of yours',
+    applies: () => true,
+    tell: ({ from, foreignSpf, foreignSignature }) =>
+      phrase`The messages name ${from}, and are authenticated as ${foreignSignature?.domain ?? foreignSpf ?? 'another domain of yours'}: sign them with DKIM as ${from} where they are sent.`,
+  },
+};
+
 /** Strict alignment wants the very same domain; relaxed alignment wants the same organisation. */
 function tellRemedies(from: string, { modes, mark }: AdviceContext): Phrase {
   const isKnown = mark === 'legitimate';
@@ -131,18 +174,42 @@ function tellStrict({ ownSpf, ownSignature, from }: Facts, { modes }: AdviceCont
   ];
 }
 
-function tellBroken({ brokenSignature: broken }: Facts, { verdict }: AdviceContext): Phrase {
+/** A key that nobody published may be one that a stranger made up. */
+function tellFault({ brokenSignature: broken }: Facts, asked: AdviceContext): Phrase {
+  return [
+    ...phrase`Messages are signed as ${broken?.domain ?? ''}`,
+    ...tellSelector(broken),
+    `, and no receiver can verify that: ${findKeyFault(broken, asked) ?? ''}`,
+    ...(asked.verdict === 'not_recognised'
+      ? [
+          ' If you do not know this sender, somebody claims to sign as you, and there is nothing to publish.',
+        ]
+      : []),
+  ];
+}
+
+function tellBroken({ brokenSignature: broken, from }: Facts, { verdict }: AdviceContext): Phrase {
+  if (verdict === 'not_recognised') return tellClaimed(from, broken);
   return [
     ...phrase`Messages are signed as ${broken?.domain ?? ''}`,
     ...tellSelector(broken),
     ...phrase`, but the signature does not verify (${broken?.result ?? 'no result'}): `,
-    verdict === 'not_recognised'
-      ? `${ASKED} If you do, compare the key in DNS with the one that signs. If not, somebody may pass these messages on and change them, as mailing lists do.`
-      : 'the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.',
+    'the key in DNS is probably not the one that signs. Compare them where this sender is set up; if they are the same, find out what changes its messages after they are signed.',
   ];
 }
 
-const ASKED = 'do you know this sender?';
+function tellServers(broken: Signature | undefined): Phrase {
+  return phrase`check that the name servers answer for ${toKeyName(broken ?? { domain: '', selector: '' })}.`;
+}
+
+/** Anybody can write or copy a signature: the owner's key may be right. */
+function tellClaimed(from: string, broken: Signature | undefined): Phrase {
+  return [
+    ...phrase`Messages are signed as ${broken?.domain ?? ''}`,
+    ...tellSelector(broken),
+    ...phrase`, but the signature does not verify (${broken?.result ?? 'no result'}), and anybody can write or copy one: do you know this sender? If it is yours, it changes what was signed, or has no key of yours: have it sign as ${from} itself. If not, somebody passes these messages on and changes them, or forges them.`,
+  ];
+}
 
 function tellUnknown({ from, spfDomain }: Facts, { modes, mark, verdict }: AdviceContext): Phrase {
   // The SPF record of the domain of MAIL FROM helps when it can be aligned.

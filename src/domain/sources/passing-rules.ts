@@ -21,9 +21,9 @@ export const PASSING_RULES: readonly Rule[] = [
     tone: 'improve',
     applies: ({ isDkimAligned, spfDomain, spf: { result } }) =>
       isDkimAligned && spfDomain !== undefined && isRecordProblem(result),
-    tell: (facts) => [
+    tell: (facts, asked) => [
       ...phrase`DKIM passes for ${facts.from}, so the messages pass. `,
-      ...tellSpfProblem(facts),
+      ...tellSpfProblem(facts, asked),
     ],
   },
   {

@@ -19,7 +19,10 @@ const PACKING = { params: { [constants.ZSTD_c_checksumFlag]: 1 } };
 /** A thousand addresses with 64 patterns and 64 reporters each take less than 5 MB. */
 const UNPACKING = { maxOutputLength: 16 * 1024 * 1024 };
 
-/** The stored form of what `keepLargest` leaves of a day. */
+/**
+ * The stored form of what `keepLargest` leaves of a day, in memory of its own: Node's result is a view of 16 KiB, all of which goes
+ * from the thread that counts to the one that stores, for each day of a year.
+ */
 export function packSources(sources: readonly DaySource[]): Uint8Array {
   const places = new Map<string, number>();
   const placeOf = (text: string) => {
@@ -37,7 +40,7 @@ export function packSources(sources: readonly DaySource[]): Uint8Array {
     ];
   });
   const stored: Stored = { texts: [...places.keys()], sources: listed };
-  return zstdCompressSync(JSON.stringify(stored), PACKING);
+  return new Uint8Array(zstdCompressSync(JSON.stringify(stored), PACKING));
 }
 
 /** undefined when they cannot be read: then they are counted again. */

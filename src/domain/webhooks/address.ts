@@ -46,7 +46,7 @@ export function findLiteralAddress({ hostname }: URL): string | undefined {
 }
 
 /** Why an address is not called for the URL. Plain HTTP is for the operator's own networks. */
-export function findRefusal(
+export function findAddressFailure(
   { protocol, port }: Pick<URL, 'protocol' | 'port'>,
   address: string,
   judge: JudgeAddress,
@@ -74,7 +74,7 @@ export function parseWebhookUrl(text: string, allowed: readonly string[]): strin
   if (url.username !== '' || url.password !== '')
     throw new Failure('validation_error', 'The address of an endpoint has no name or password.');
   const address = findLiteralAddress(url);
-  const refusal = address && findRefusal(url, address, createJudge(allowed));
+  const refusal = address && findAddressFailure(url, address, createJudge(allowed));
   if (refusal) throw refusal;
   const hasNetworks = !allowed.every(isPort);
   if (url.protocol === 'http:' && !hasNetworks)

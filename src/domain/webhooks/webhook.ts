@@ -17,10 +17,13 @@ export const WEBHOOK_EVENTS = [
   'alert.resolved',
   'report.received',
   'report.removed',
+  'tls_report.received',
   'domain.listed',
   'domain.unlisted',
   'domain.removed',
 ] as const;
+/** Those that an endpoint has where nothing is chosen: programs from before know no others. */
+export const USUAL_EVENTS = WEBHOOK_EVENTS.filter((event) => event !== 'tls_report.received');
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number] & EventType;
 
 /** Why Plumbline has turned an endpoint off. */

@@ -5,13 +5,13 @@ import type { IntakeDocument } from '../intake-document.ts';
 import { MAX_CONTAINER_DEPTH, MAX_INNER_CONTAINER_BYTES, MAX_INPUT_BYTES } from '../limits.ts';
 import { WarningLog } from '../warnings.ts';
 import { type ContentFinding, REFUSALS, settle, toFinding } from './finding.ts';
-import { type Context, isEvident, toKept, toReport, toTlsReports } from './found-text.ts';
+import { type Context, isEvident, readTlsReports, readXmlReport, toKept } from './found-text.ts';
 import { gunzip, unzlib } from './gzip.ts';
 import { splitMailbox } from './mailbox.ts';
 import type { Member } from './member.ts';
-import { Part } from './part.ts';
+import { InputPart } from './part.ts';
 import { readSigned } from './smime.ts';
-import { findReport, sniff } from './sniff.ts';
+import { findReportStart, sniff } from './sniff.ts';
 import { readTar } from './tar.ts';
 import { decodeBody } from './transfer-encoding.ts';
 
@@ -97,9 +97,9 @@ async function* read(
   const { budget } = context;
   switch (kind) {
     case 'xml':
-      return yield await toReport(content, { head, start: 0 }, context);
+      return yield await readXmlReport(content, { head, start: 0 }, context);
     case 'json':
-      return yield* toTlsReports(content, head, context);
+      return yield* readTlsReports(content, head, context);
     case 'gzip':
       return yield* open(gunzip(await holdArchive(), context), deeper(context));
     case 'zlib':
@@ -116,10 +116,10 @@ async function* read(
     case 'mail':
       return yield* openMail(await hold(content, context), context);
     default: {
-      const at = kind === 'other' && context.isQuiet ? findReport(head) : undefined;
+      const at = kind === 'other' && context.isQuiet ? findReportStart(head) : undefined;
       if (at === undefined) throw REFUSALS[kind];
       context.log.add('text_before_report');
-      return yield await toReport(content, { head, start: at }, context);
+      return yield await readXmlReport(content, { head, start: at }, context);
     }
   }
 }
@@ -167,7 +167,10 @@ async function* openMail(bytes: Uint8Array, context: Context): AsyncGenerator<Co
   const { readMail } = await mails;
   const isUpload = context.part === undefined && FORM.test(toStart(bytes));
   const isMailed = !isUpload && (context.isMailed ?? context.part === undefined);
-  const inside = { ...(isUpload ? context : deeper(context)), isMailed, isVerified: false };
+  const around = isUpload ? context : deeper(context);
+  // The name of a mail has the sender of its envelope, which anybody may be.
+  const name = isVerified ? undefined : context.name;
+  const inside = { ...around, name, isMailed, isVerified: false };
   yield* openAll(readMail(bytes, context, isVerified), inside, true);
 }
 
@@ -198,7 +201,7 @@ async function* openEach(
     const member = [...context.member, name];
     // The number counts all members, so that a part keeps it whatever a later version finds beside it.
     const path = context.part === undefined ? `${number}` : `${context.part.path}.${number}`;
-    const part = isPart ? new Part(path) : context.part;
+    const part = isPart ? new InputPart(path) : context.part;
     const inherited = isExpected ?? context.isExpected;
     const log = new WarningLog(context.log);
     const inside = {

@@ -8,7 +8,7 @@ import { readFeedback } from '../report/feedback.ts';
 import { hasTlsKeys, readTls } from '../tls/read-tls.ts';
 import { type ContentFinding, isReportName, REFUSALS, toNamedDomain } from './finding.ts';
 import type { Inherited } from './member.ts';
-import { Part } from './part.ts';
+import { InputPart } from './part.ts';
 
 /* The text of a document becomes a report, is one that is broken, or is none. */
 
@@ -28,9 +28,9 @@ export interface Context extends Inherited {
   /** The subject of the innermost mail says that it is a report. */
   readonly isExpected?: boolean | undefined;
   readonly isTls?: boolean | undefined;
-  readonly tlsDomain?: string | undefined;
+  readonly tlsDomain?: string | null | undefined;
   /** The innermost part that is being read; undefined for the whole input. */
-  readonly part?: Part | undefined;
+  readonly part?: InputPart | undefined;
 }
 
 /** What people send may be XML as well, but has none of these elements, escaped or not. */
@@ -48,14 +48,14 @@ const toNames = ({ name = '', member }: Context) => [basename(name), ...member];
 /** Of a larger container with a smaller report, the report alone is kept: a gzip may have megabytes around it. */
 const MAX_AROUND_BYTES = 64 * 1024;
 
-export async function toReport(
+export async function readXmlReport(
   content: Content,
   { head, start }: { readonly head: Uint8Array; readonly start: number },
   context: Context,
 ): Promise<ContentFinding> {
   const around = context.part?.size ?? context.budget.inputBytes;
   const isLoose = context.depth > 0 && around > MAX_AROUND_BYTES;
-  const part = isLoose ? new Part(context.part?.path ?? '', around - 1) : context.part;
+  const part = isLoose ? new InputPart(context.part?.path ?? '', around - 1) : context.part;
   try {
     const report = await readFeedback(skip(part?.watch(content) ?? content, start), context);
     const isInside = part !== undefined && part.size > 0;
@@ -81,13 +81,14 @@ function toNothing(
 }
 
 /** Each TLS report of a text. All but the first have a place of their own, so that each goes without the others. */
-export async function* toTlsReports(
+export async function* readTlsReports(
   content: Content,
   head: Uint8Array,
   context: Context,
 ): AsyncGenerator<ContentFinding> {
   const { part, member, tlsDomain, budget } = context;
-  const hint = tlsDomain ?? toNames(context).map(toNamedDomain).findLast(Boolean);
+  const named = toNames(context).map(toNamedDomain).findLast(Boolean);
+  const hint = tlsDomain === undefined ? named : (tlsDomain ?? undefined);
   try {
     const reports = await readTls(part?.watch(content) ?? content, { ...context, hint });
     for (const [i, report] of reports.entries()) {

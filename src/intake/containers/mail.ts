@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { toSizeText } from '../../domain/size.ts';
 import type { Budget } from '../budget.ts';
-import type { Content } from '../content.ts';
+import { type Content, toBuffer } from '../content.ts';
 import { decodeUnicode, findUnicode } from '../document/xml-text.ts';
 import { MAX_MAIL_BYTES } from '../limits.ts';
 import { type Inherited, type Member, toDisplayName } from './member.ts';
@@ -11,9 +11,9 @@ import { decodeBody } from './transfer-encoding.ts';
 /** A mail's own text, unless it is marked or named as an attachment. */
 const TEXT = /^(?:text\/(?:plain|html|rfc822-headers)\b|$)/i;
 const IMAGE = /^image\//i;
-/** A file that was uploaded has `form-data` (RFC 7578, 4.2). */
 /** RFC 8460, section 6.3. */
 const TLS_TYPE = /^application\/tlsrpt\+/i;
+/** A file that was uploaded has `form-data` (RFC 7578, 4.2). */
 const ATTACHMENT = /^(?:attachment|form-data)\b/i;
 /** RFC 7489, 7.2.1.1, and what reporters make of it. An answer to a report is none. */
 const REPORT_SUBJECT = /^(?!re:).*\breport domain\s*:/i;
@@ -58,9 +58,6 @@ function toMail(bytes: Uint8Array, budget: Budget): Buffer {
   budget.spend('decodedByte', bytes.length);
   return Buffer.from(decodeUnicode(bytes));
 }
-
-export const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength);
 
 const PIECE = new Refusal(
   'no_report',

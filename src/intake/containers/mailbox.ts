@@ -1,4 +1,5 @@
 import type { Budget } from '../budget.ts';
+import { toBuffer } from '../content.ts';
 
 const MESSAGE_START = Buffer.from('\nFrom ');
 /** A "From " line and the name of the next header field are together at most this long. */
@@ -12,7 +13,7 @@ const CARRIAGE_RETURN = 13;
  * slices, made one by one on demand: a mailbox may have millions of them.
  */
 export function* splitMailbox(bytes: Uint8Array, budget: Budget): Generator<Uint8Array> {
-  const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const box = toBuffer(bytes);
   let start = 0;
   if (box.toString('latin1', 0, 5) === 'From ')
     for (const next of findMessageStarts(box, budget)) {
@@ -23,9 +24,9 @@ export function* splitMailbox(bytes: Uint8Array, budget: Budget): Generator<Uint
 }
 
 /** Where messages begin, other than at the beginning of the bytes. */
-function* findMessageStarts(box: Buffer, budget?: Budget): Generator<number> {
+function* findMessageStarts(box: Buffer, budget: Budget): Generator<number> {
   for (let at = box.indexOf(MESSAGE_START); at >= 0; at = box.indexOf(MESSAGE_START, at + 1)) {
-    budget?.spend('match');
+    budget.spend('match');
     if (isAfterBlankLine(box, at) && beginsMessage(box, at + 1)) yield at + 1;
   }
 }

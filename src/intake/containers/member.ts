@@ -22,7 +22,7 @@ export interface Member {
   readonly isExpected?: boolean;
   /** Its media type is that of a TLS report, and its mail says of which domain (RFC 8460, section 5.3). */
   readonly isTls?: boolean;
-  readonly tlsDomain?: string | undefined;
+  readonly tlsDomain?: string | null | undefined;
 }
 
 const MAX_NAME_CHARS = 255;

@@ -17,8 +17,11 @@ interface MimeHeader {
   readonly encoding: string;
   /** Encoded words are decoded (RFC 2047). */
   readonly subject: string;
-  /** The domain that a TLS report is about (RFC 8460, section 5.3). */
-  readonly tlsDomain: string | undefined;
+  /**
+   * The domain that a TLS report is about (RFC 8460, section 5.3). Nobody need have signed that, nor the name of a mail's only
+   * part: undefined where names in the body may say it, null where none may.
+   */
+  readonly tlsDomain: string | null | undefined;
 }
 
 /**
@@ -163,13 +166,14 @@ export function parseMimeHeader(
   const fields = readFields(bytes, inherited, isVerified);
   const [encoding = ''] = /[\w-]+/.exec(fields.get('content-transfer-encoding') ?? '') ?? [];
   const type = parseField(fields.get('content-type'));
+  const signedDomain = isMultipart({ type }) ? undefined : null;
   return {
     type,
     disposition: parseField(fields.get('content-disposition')),
     // A multipart has none (RFC 2045, 6.4), so it need not be signed.
     encoding: isVerified && isMultipart({ type }) ? '' : encoding,
     subject: libmime.decodeWords(fields.get('subject') ?? ''),
-    tlsDomain: fields.get('tls-report-domain')?.trim(),
+    tlsDomain: isVerified ? signedDomain : fields.get('tls-report-domain')?.trim(),
   };
 }
 

@@ -9,7 +9,7 @@ const MAX_READ_ON_BYTES = 1024 * 1024;
  * A message of a mailbox, a part of a mail or a file of an archive that has several: what is kept of the input for the
  * documents in it. Its bytes are collected while they are read, and packed only when there is a document.
  */
-export class Part {
+export class InputPart {
   /** The place of the part in the input: the numbers of the parts that lead to it, `2.1`. */
   readonly path: string;
   readonly #maxBytes: number;

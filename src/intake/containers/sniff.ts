@@ -45,7 +45,7 @@ const PADDING: ReadonlySet<number | undefined> = new Set([0, ...BLANKS]);
 const REPORT_LINE = /^(?:<\?xml\s[^<>]*>\s*)?<(?:[\w.-]{1,40}:)?feedback[\s>]/m;
 
 /** Where in a text of a mail a report begins; undefined where none does. */
-export function findReport(head: Uint8Array): number | undefined {
+export function findReportStart(head: Uint8Array): number | undefined {
   const at = Buffer.from(head.subarray(0, SNIFFED_BYTES)).toString('latin1').search(REPORT_LINE);
   return at > 0 ? at : undefined;
 }

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise } from 'yauzl';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import type { Budget } from '../budget.ts';
-import { type Content, toContent } from '../content.ts';
+import { type Content, toBuffer, toContent } from '../content.ts';
 import { inflate } from './inflate.ts';
 import { type Inherited, type Member, toDisplayName } from './member.ts';
 
@@ -56,7 +56,7 @@ export async function* readZip(
 
 /** The archive without what follows its end: the library rejects a whole archive for it. */
 function cutBehind(bytes: Uint8Array): Buffer {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = toBuffer(bytes);
   const at = buffer.lastIndexOf(END);
   if (at < 0 || at + END_BYTES > buffer.length) return buffer;
   return buffer.subarray(0, at + END_BYTES + buffer.readUInt16LE(at + END_BYTES - 2));

@@ -61,6 +61,7 @@ class JsonReader {
   }
 
   #readObject(depth: number): Json {
+    this.#options.budget.spend('object');
     const object: Record<string, Json> = {};
     this.#readEach('}', () => {
       this.#options.budget.spend('token');

@@ -26,7 +26,7 @@ const toBlanks = (text: string): string =>
 
 /** XML 1.0, 2.2: characters that are not a Char. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
-const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
+export const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 const REPLACEMENT = '\uFFFD';
 const MARKUP =
   /<!\[CDATA\[|\]\]>|<!--|-->|&(?:#(\d{1,7}|x[\da-f]{1,6});|(?:amp|lt|gt|quot|apos);)?/gi;

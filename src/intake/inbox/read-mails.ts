@@ -1,7 +1,7 @@
 import { type Envelope, parseEnvelope } from '../../domain/incoming.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { ClaimedMail } from '../../store/inbox/claims.ts';
-import { readContent, readSmall } from '../../store/inbox/parts.ts';
+import { readMailContent, readSmall } from '../../store/inbox/parts.ts';
 import type { Done } from '../../store/inbox/results.ts';
 import type { DocumentSender } from '../../store/reports/senders.ts';
 import { type IngestDeps, type IngestedDocument, type InputToRead, ingest } from '../ingest.ts';
@@ -69,7 +69,7 @@ async function loadMails(db: Db, mails: readonly ClaimedMail[]) {
   const small = await readSmall(db, mails);
   for (const mail of mails) {
     try {
-      loaded.push({ mail, bytes: small.get(mail.id) ?? (await readContent(db, mail)) });
+      loaded.push({ mail, bytes: small.get(mail.id) ?? (await readMailContent(db, mail)) });
     } catch (error) {
       fault ??= { error };
     }
@@ -98,10 +98,10 @@ async function verifyMails(
     if (isFile) return { mail, input: { ...base, isMail: false } };
     if (mail.door === 'upload')
       return { mail, input: { ...base, isMail: true, sender: toSender(mail, envelope) } };
-    const { from, cost: spent } = verdicts?.next().value ?? {};
+    const verdict = verdicts?.next().value;
     const isDecided = now().getTime() - Date.parse(receivedAt) > MAX_UNANSWERED_MS;
-    if (verify && from === undefined && !isDecided) return { mail, input: undefined };
-    return { mail, input: { ...base, isMail: true, from: from ?? (verify && ''), spent } };
+    if (verdict && verdict.from === undefined && !isDecided) return { mail, input: undefined };
+    return { mail, input: { ...base, isMail: true, verdict } };
   });
 }
 

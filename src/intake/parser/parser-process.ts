@@ -97,8 +97,7 @@ async function* parseSurviving(
 ): AsyncGenerator<IntakeDocument> {
   let [returned, reports] = [0, 0];
   for (;;) {
-    const { child, isNew } = start();
-    const exchange = new Exchange(child);
+    const exchange = new Exchange(start());
     for await (const document of skip(toDocuments(exchange.replies(bytes, options)), returned)) {
       returned += 1;
       reports += Number(document.kind === 'report');
@@ -106,7 +105,7 @@ async function* parseSurviving(
     }
     const { end } = exchange;
     if (end === undefined) return;
-    if (exchange.isBlamed({ isNew }))
+    if (exchange.isBlamed)
       return yield toRejected(toEnd(toRefusal(end, maxCpuMs(bytes.length, options)), reports));
   }
 }
@@ -118,7 +117,9 @@ async function* toDocuments(replies: AsyncIterable<ParserReply>): AsyncGenerator
 }
 
 /** What ends the process is in nobody's name, and is not read: it has cost too much. */
-const GIVEN_UP: Verification = { from: '', questions: [], cost: Number.POSITIVE_INFINITY };
+const GIVEN_UP: Verification = {
+  ...{ from: '', signers: [], questions: [], cost: Number.POSITIVE_INFINITY },
+};
 
 async function checkSurviving(
   start: Start,
@@ -126,10 +127,9 @@ async function checkSurviving(
   claim: Claim,
 ): Promise<Verification> {
   for (;;) {
-    const { child, isNew } = start();
-    const exchange = new Exchange(child);
+    const exchange = new Exchange(start());
     for await (const { verdict } of exchange.replies(bytes, { claim })) if (verdict) return verdict;
-    if (exchange.isBlamed({ isNew })) return GIVEN_UP;
+    if (exchange.isBlamed) return GIVEN_UP;
   }
 }
 
@@ -165,18 +165,20 @@ class Exchange {
   /** Whether a new child has started. Before, it parses nothing, so no input can be the cause of its end. */
   hasStarted = false;
   readonly #child: ChildProcess;
+  readonly #isNew: boolean;
   readonly #ended = Promise.withResolvers<End>();
   #reply = Promise.withResolvers<ParserReply>();
 
-  constructor(child: ChildProcess) {
+  constructor({ child, isNew }: ReturnType<Start>) {
     this.#child = child;
+    this.#isNew = isNew;
   }
 
   /** Whether the input is the cause of the end. Throws when no input can be. */
-  isBlamed({ isNew }: { readonly isNew: boolean }): boolean {
+  get isBlamed(): boolean {
     const { end } = this;
-    if (end && (this.#child.killed || (isNew && !this.hasStarted))) throw toNotStarted(end);
-    return isNew || end?.signal === TOOK_TOO_LONG;
+    if (end && (this.#child.killed || (this.#isNew && !this.hasStarted))) throw toNotStarted(end);
+    return this.#isNew || end?.signal === TOOK_TOO_LONG;
   }
 
   async *replies(bytes: Uint8Array, asked: Asked): AsyncGenerator<ParserReply> {

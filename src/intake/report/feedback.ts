@@ -6,7 +6,7 @@ import type {
 import { addToTally, EMPTY_TALLY, MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
 import { LargestRecords, type RecordText } from '../../domain/reports/largest-records.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import { toContent } from '../../domain/reports/report-content.ts';
+import { packContent } from '../../domain/reports/report-content.ts';
 import { hashPayload } from '../../domain/reports/report-identity.ts';
 import { toSizeText } from '../../domain/size.ts';
 import { type Budget, estimateStored } from '../budget.ts';
@@ -82,7 +82,7 @@ function keepRecords(
   { log, budget }: Pick<FeedbackOptions, 'log' | 'budget'>,
 ): Pick<AggregateReport, 'content'> {
   for (let { length: count } = records; ; count = Math.floor(count / 2)) {
-    const report = { content: toContent(parts, records.slice(0, count)) };
+    const report = { content: packContent(parts, records.slice(0, count)) };
     const bytes = estimateStored({ ...parts, ...report });
     if (bytes > budget.keepable && count > 0) continue;
     budget.keep(bytes);

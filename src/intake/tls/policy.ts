@@ -24,10 +24,13 @@ export function toPolicyType(entry: JsonObject, log: WarningLog): string | null 
 }
 
 /** An entry of `policies`. Throws `bad_field`. */
-export function toPolicy(entry: JsonObject, domain: string | null, log: WarningLog): TlsPolicy {
+export function toTlsPolicy(
+  entry: JsonObject,
+  { domain, type }: Pick<TlsPolicy, 'domain' | 'type'>,
+  log: WarningLog,
+): TlsPolicy {
   const inner = toInner(entry);
   if (inner === entry) log.add('flat_policy');
-  const type = toPolicyType(entry, log);
   if (type === null) log.add('missing_policy_type');
   else if (!POLICY_TYPES.has(type)) log.add('unknown_policy_type');
   const text = toTexts(member(inner, 'policy-string'), log, MAX_TEXT_CHARS);

@@ -3,6 +3,7 @@ import { MAX_REPORT_MESSAGES } from '../../domain/reports/alignment.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { hashTls } from '../../domain/reports/report-identity.ts';
 import { packTls } from '../../domain/reports/tls-content.ts';
+import { listPolicies } from '../../domain/reports/tls-policies.ts';
 import {
   sumSessions,
   type TlsMetadata,
@@ -14,7 +15,7 @@ import { MAX_FAILURES, MAX_POLICIES, MAX_REPORT_ID_CHARS } from '../limits.ts';
 import { IS_EMAIL } from '../report/metadata.ts';
 import { WarningLog } from '../warnings.ts';
 import { toDateRange } from './dates.ts';
-import { toInner, toPolicy, toPolicyType } from './policy.ts';
+import { toInner, toPolicyType, toTlsPolicy } from './policy.ts';
 import { member, toObjects, toText } from './values.ts';
 
 export interface TlsOptions {
@@ -34,7 +35,7 @@ export function toTlsReports(object: JsonObject, options: TlsOptions): TlsReport
   if (entries.length > MAX_POLICIES) log.add('long_list');
   const stated = entries.slice(0, MAX_POLICIES).map((entry) => {
     const domain = parseDomainName(toText(member(toInner(entry), 'policy-domain'), log) ?? '', 1);
-    return { entry, domain, isDane: toPolicyType(entry, log) === 'tlsa' };
+    return { entry, domain, type: toPolicyType(entry, log) };
   });
   const hint = parseDomainName(options.hint ?? '');
   const domains = toDomains(stated, hint);
@@ -53,14 +54,14 @@ interface Stated {
   readonly entry: JsonObject;
   /** undefined when there is none. */
   readonly domain: string | undefined;
-  /** A policy of DANE is named by the host of an MX. */
-  readonly isDane: boolean;
+  readonly type: string | null;
 }
 
 /** At least one. Throws `missing_domain`. */
 function toDomains(stated: readonly Stated[], hint: string | undefined): ReadonlySet<string> {
   const named = stated.filter(({ domain }) => domain !== undefined);
-  const recipients = named.filter(({ isDane }) => !isDane);
+  // A policy of DANE is named by the host of an MX.
+  const recipients = named.filter(({ type }) => type !== 'tlsa');
   const found = recipients.length > 0 || hint !== undefined ? recipients : named;
   const domains = new Set(found.map(({ domain }) => domain as string));
   if (domains.size === 0 && hint !== undefined) domains.add(hint);
@@ -76,9 +77,9 @@ interface Parts {
 
 function toReport(domain: string, { metadata, stated, log: inherited }: Parts): TlsReport {
   const log = new WarningLog(inherited);
-  const policies = stated.map(({ entry, domain }) => {
-    if (domain === undefined) log.add('missing_policy_domain');
-    return toPolicy(entry, domain ?? null, log);
+  const policies = stated.map(({ entry, domain = null, type }) => {
+    if (domain === null) log.add('missing_policy_domain');
+    return toTlsPolicy(entry, { domain, type }, log);
   });
   const sums = sumSessions(policies);
   const details = policies.flatMap((one) => one.details);
@@ -91,7 +92,8 @@ function toReport(domain: string, { metadata, stated, log: inherited }: Parts): 
   const sessions = { ...sums, details: details.length };
   const payloadSha256 = hashTls({ domain, metadata }, kept);
   const content = packTls(kept);
-  return { domain, metadata, sessions, content, warnings: log.toList(), payloadSha256 };
+  const read = { sessions, policies: listPolicies(kept), content, payloadSha256 };
+  return { domain, metadata, ...read, warnings: log.toList() };
 }
 
 /** Of more failures than are kept the largest are; the policies' sums are of all. */

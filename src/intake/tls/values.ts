@@ -2,6 +2,7 @@ import { parseIpAddress } from '../../domain/ip-address.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { cutText } from '../document/copy-text.ts';
 import type { Json, JsonObject } from '../document/json.ts';
+import { FORBIDDEN } from '../document/repair.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 import type { WarningLog } from '../warnings.ts';
 
@@ -14,11 +15,7 @@ export function member(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Characters that XML forbids, which no text of a DMARC report has either. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: These are searched for.
-const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-
-/** A text without blanks around it; null when it is missing, blank, or no single value. */
+/** A text without blanks around it, and without what no text of XML has; null when it is missing, blank, or no single value. */
 export function toText(
   value: Json | undefined,
   log: WarningLog,

@@ -19,7 +19,7 @@ export const toKey = ({ name, type }: Question): string => `${type} ${name}`;
 const UNANSWERED = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED', 'EREFUSED', 'ECANCELLED']);
 
 /** Resolves from answers that are there, and collects the questions that have none yet. */
-export function createResolver(answers: Answers) {
+export function createOfflineResolver(answers: Answers) {
   const missing = new Map<string, Question>();
   let isUnanswered = false;
   return {

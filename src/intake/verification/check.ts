@@ -2,61 +2,108 @@ import type { DKIMVerifyResult } from 'mailauth';
 import { loadOwnerDomains } from '../../domain/dns/organizational-domain.ts';
 import { parseDomainName } from '../../domain/domain-name.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
-import { isKnownAddress } from '../../domain/reports/reporters.ts';
+import { isKnownAddress, type Signed } from '../../domain/reports/reporters.ts';
 import { Budget } from '../budget.ts';
-import { toBuffer } from '../containers/mail.ts';
 import { isMultipart, parseMimeHeader } from '../containers/mime.ts';
+import { toBuffer } from '../content.ts';
 import { WarningLog } from '../warnings.ts';
-import { createResolver } from './answers.ts';
+import { createOfflineResolver } from './answers.ts';
 import type { Claim, Verification } from './claim.ts';
 import { type MailToCheck, splitMail } from './header.ts';
-import { type Author, hashBody, listKeyNames, readSignatures } from './signatures.ts';
-import { listTrustedResults } from './trusted-results.ts';
+import {
+  type Author,
+  hashBody,
+  listKeyNames,
+  readSignatures,
+  type Signatures,
+  toQueriedName,
+} from './signatures.ts';
+import { createKeyResolver, findSubmitter, mayHaveTls } from './tls-mail.ts';
+import { listTrustedResults, type Result } from './trusted-results.ts';
 
 /** Says who sent a mail, by the same header and body that the reader then reads. Throws nothing that a mail causes. */
 export async function checkMail(bytes: Uint8Array, claim: Claim): Promise<Verification> {
   const budget = new Budget(bytes.length, {}, claim);
-  const dns = createResolver(claim.answers);
+  const dns = createOfflineResolver(claim.answers);
   try {
-    const from = await findFrom(toBuffer(bytes), { ...claim, budget, dns });
-    const questions = from === '' ? dns.listMissing() : [];
-    const isOpen = from === '' && dns.isUnanswered();
-    return { from: isOpen ? undefined : from, questions, cost: budget.cost };
+    const mail = toBuffer(bytes);
+    const { isOpen, from, ...signed } = await findSender(mail, { ...claim, budget, dns });
+    const questions = isOpen ? dns.listMissing() : [];
+    const isUnknown = isOpen && dns.isUnanswered();
+    return { ...signed, from: isUnknown ? undefined : from, questions, cost: budget.cost };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { from: '', questions: [], cost: budget.cost };
+    const { isOpen, ...nobody } = NOBODY;
+    return { ...nobody, questions: [], cost: budget.cost };
   }
 }
 
 interface Check extends Claim {
   readonly budget: Budget;
-  readonly dns: ReturnType<typeof createResolver>;
+  readonly dns: ReturnType<typeof createOfflineResolver>;
+}
+
+const NOBODY = { from: '', signers: [], submitter: undefined, isOpen: false };
+
+interface Found extends Signed {
+  readonly from: string;
+  /** Whether DNS may say more that counts. */
+  readonly isOpen: boolean;
 }
 
 /** Nothing is hashed before all is known that DNS says, and nothing at all when SPF says enough. */
-async function findFrom(bytes: Buffer, check: Check): Promise<string> {
+async function findSender(bytes: Buffer, check: Check): Promise<Found> {
   const mail = splitMail(bytes, check.budget);
-  if (mail === undefined || !hasClaim(mail, check)) return '';
-  const { resolve: resolver, listMissing } = check.dns;
+  if (mail === undefined || !hasClaim(mail, check)) return NOBODY;
+  const isTls = mayHaveTls(mail);
+  const { resolver, isTlsOnly } = createKeyResolver(check.dns.resolve, isTls);
   const curTime = new Date(check.receivedAt);
   const given = { resolver, curTime, trustedServers: check.trustedServers };
-  const signatures = await readSignatures(mail, given, await loadOwnerDomains());
+  const toOwner = await loadOwnerDomains();
+  const signatures = await readSignatures(mail, { ...given, isOfAnyone: isTls }, toOwner);
   const { author } = signatures;
-  if (author === undefined) return '';
+  if (author === undefined) return NOBODY;
   const names = listKeyNames(signatures);
   const keys = Promise.allSettled(names.map((name) => resolver(name, 'TXT')));
-  const isSender = await isAllowedSender(check, author);
+  const from = (await isAllowedSender(check, author)) ? author.from : '';
   await keys;
-  if (isSender) return author.from;
-  if (listMissing().length > 0) return '';
+  const sent = { ...NOBODY, from, submitter: findSubmitter(mail) };
+  if (from !== '' && !isTls) return sent;
+  if (check.dns.listMissing().length > 0) return { ...sent, isOpen: true };
   await hashBody(signatures, mail, check.budget);
-  const isSigned = signatures.results.some(
-    (one) => author.isAligned(one.signingDomain) && isWhole(one, { mail, author, check }),
+  const results = await listPassed({ mail, author, signatures, check }, given);
+  const isAuthor = results.some(
+    ({ name, key }) => author.isAligned(name) && !(key && isTlsOnly(key)),
   );
-  if (isSigned) return author.from;
+  const signers = results.filter(({ isSigned }) => isSigned).map(({ name }) => name);
+  const isOpen = isTls ? signers.length === 0 : from === '' && !isAuthor;
+  return { ...sent, from: isAuthor ? author.from : from, signers, isOpen };
+}
+
+interface Hashed {
+  readonly mail: MailToCheck;
+  readonly author: Author;
+  readonly signatures: Signatures;
+  readonly check: Check;
+}
+
+/** Whose signatures passed; and what servers of the operator's found, which do not say of how much of the body a signature is. */
+async function listPassed(
+  { mail, author, signatures, check }: Hashed,
+  given: Omit<Parameters<typeof listTrustedResults>[2], 'isSealed'>,
+): Promise<(Result & { readonly key?: string })[]> {
+  const passed = signatures.results
+    .filter((one) => isWhole(one, { mail, author, check }))
+    .map((one) => ({ name: one.signingDomain ?? '', isSigned: true, key: toQueriedName(one) }));
   const isSealed = isWhole(signatures.arc.lastEntry?.messageSignature, { mail, author, check });
   const trusted = await listTrustedResults(mail.fields, signatures, { ...given, isSealed });
-  return trusted.some(author.isAligned) ? author.from : '';
+  const parts = signatures.signatureHeaders.filter(({ maxBodyLength }) => maxBodyLength !== '');
+  const isPart = (name: string) =>
+    parts.some(({ signingDomain }) => parseDomainName(signingDomain) === name);
+  return [
+    ...passed,
+    ...trusted.map((one) => ({ ...one, isSigned: one.isSigned && !isPart(one.name) })),
+  ];
 }
 
 const CLAIMS = new Set(['dkim-signature', 'arc-seal', 'authentication-results']);

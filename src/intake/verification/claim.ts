@@ -1,4 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
+import type { Signed } from '../../domain/reports/reporters.ts';
 import type { Spending } from '../budget.ts';
 import type { Answers, Question } from './answers.ts';
 
@@ -13,10 +14,11 @@ export interface Claim extends Spending {
   readonly answers: Answers;
 }
 
-export interface Verification {
+export interface Verification extends Signed {
   /**
    * The address of the mail's From, in lower case, when DKIM, ARC or SPF passed for a name that is aligned with it (RFC 9989);
-   * empty when nothing says who sent it, undefined when DNS had no answer in time.
+   * empty when nothing says who sent it, undefined when DNS had no answer in time. Whose signatures passed is looked for where it
+   * counts (tls-mail.ts).
    */
   readonly from: string | undefined;
   /** What has to be known first. */

@@ -15,6 +15,8 @@ interface Options {
   readonly resolver: (name: string, type: string) => Promise<string[]>;
   readonly curTime: Date;
   readonly trustedServers: readonly string[];
+  /** Whether signatures of other domains than the author's can count. */
+  readonly isOfAnyone: boolean;
 }
 
 export interface Author {
@@ -34,7 +36,7 @@ export async function readSignatures(
   const { DkimVerifier } = (await import('mailauth/lib/dkim/dkim-verifier.js')).default;
   class Verifier extends DkimVerifier {
     author: Author | undefined;
-    #counted = 0;
+    readonly #counted = { own: 0, other: 0 };
 
     override prepareSignature(signature: Signature): void {
       this.author ??= toAuthor(this, toOwnerDomain);
@@ -45,10 +47,12 @@ export async function readSignatures(
     /** What follows the signed part of a body (`l=`) may be anybody's. */
     #canCount(signature: Signature): boolean {
       const { type, signingDomain, maxBodyLength, hashAlgo, skip, invalid } = signature;
-      const isOf = type === 'ARC' ? this.isSealTrusted : this.author?.isAligned(signingDomain);
+      const isOwn = type === 'ARC' ? this.isSealTrusted : this.author?.isAligned(signingDomain);
+      const isOf = isOwn || (options.isOfAnyone && type === 'DKIM');
       if (!isOf || maxBodyLength !== '' || hashAlgo === 'sha1' || skip || invalid) return false;
-      this.#counted += 1;
-      return this.#counted <= MAX_SIGNATURES;
+      const whose = isOwn ? 'own' : 'other';
+      this.#counted[whose] += 1;
+      return this.#counted[whose] <= MAX_SIGNATURES;
     }
 
     get isSealTrusted(): boolean {
@@ -91,10 +95,15 @@ function toAuthor(
 /** The names of the keys that they need. */
 export function listKeyNames({ signatureHeaders, arc, isSealTrusted }: Signatures): string[] {
   const counting = signatureHeaders.filter(({ skip }) => skip === undefined);
-  const names = counting.map((one) => `${one.selector}._domainkey.${one.signingDomain}`);
+  const names = counting.map(toQueriedName);
   const seals = isSealTrusted ? (arc.chain || []).map((set) => set['arc-seal']?.parsed) : [];
   return [...names, ...seals.map((tags) => `${tags?.s?.value}._domainkey.${tags?.d?.value}`)];
 }
+
+/** The name by which the library asks for a signature's key. */
+export const toQueriedName = (
+  one: Partial<Pick<Signature, 'selector' | 'signingDomain'>>,
+): string => `${one.selector}._domainkey.${one.signingDomain}`;
 
 /** Hashes the body once for each way in which a signature that can count does it. */
 export async function hashBody(

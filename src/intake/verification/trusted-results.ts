@@ -10,19 +10,25 @@ interface Options {
   readonly isSealed: boolean;
 }
 
-/** The names that servers of the operator's found to have signed or sent the mail: in their own field, or under their seal. */
+/** A name that a server found to have signed, or by SPF to have sent, the mail. */
+export interface Result {
+  readonly name: string;
+  readonly isSigned: boolean;
+}
+
+/** What servers of the operator's found: in their own field, or under their seal. */
 export async function listTrustedResults(
   fields: readonly Field[],
   { arc: chain, isSealTrusted }: Signatures,
   { trustedServers, resolver, isSealed }: Options,
-): Promise<string[]> {
+): Promise<Result[]> {
   const isTrusted = (name: string) => trustedServers.includes(name.toLowerCase());
   // A server writes above what came to it: a field further down may be the sender's.
   const own = fields
     .filter(({ name }) => name === 'authentication-results')
     .map(({ text }) => parseResults(text))
     .find(({ server }) => isTrusted(server));
-  const names = [...(own?.names ?? [])];
+  const names = own?.names ?? [];
   if (!isSealTrusted || !isSealed) return names;
   const { arc } = (await import('mailauth/lib/arc/index.js')).default;
   const { status } = await arc(chain as ARCData, { resolver });
@@ -33,16 +39,18 @@ export async function listTrustedResults(
 
 const ARC_INSTANCE = /^\s*i\s*=\s*\d+\s*;/;
 const COMMENT = /\((?:[^()\\]|\\.)*\)/gs;
-const PASSED = /^\s*(?:dkim|spf)\s*=\s*pass\s/i;
+const PASSED = /^\s*(dkim|spf)\s*=\s*pass\s/i;
 const PROPERTY = /\s(?:header\.d|header\.i|smtp\.mailfrom)\s*=\s*(\S+)/i;
 
 /** Authentication-Results (RFC 8601, 2.2). A field with quoted text or nested comments, which may be the sender's, names nobody. */
-function parseResults(text: string, beginning = /^/): { server: string; names: string[] } {
+function parseResults(text: string, beginning = /^/): { server: string; names: Result[] } {
   const value = text.slice(text.indexOf(':') + 1).replace(COMMENT, ' ');
   const [server = '', ...results] = value.replace(beginning, '').split(';');
   const names = results.flatMap((result) => {
-    const [, found = ''] = (PASSED.test(result) && PROPERTY.exec(result)) || [];
-    return parseDomainName(found.slice(found.lastIndexOf('@') + 1)) ?? [];
+    const [, method = ''] = PASSED.exec(result) ?? [];
+    const [, found = ''] = (method && PROPERTY.exec(result)) || [];
+    const name = parseDomainName(found.slice(found.lastIndexOf('@') + 1));
+    return name === undefined ? [] : [{ name, isSigned: method.toLowerCase() === 'dkim' }];
   });
   // The identifier may have a version after it.
   const [name = ''] = server.trim().split(/\s+/);

@@ -71,7 +71,7 @@ export function createVerifier(deps: VerifierDeps): VerifyMails {
   };
 }
 
-const NO_VERDICT: Verification = { from: undefined, questions: [], cost: 0 };
+const NO_VERDICT: Verification = { from: undefined, signers: [], questions: [], cost: 0 };
 
 interface Checked {
   readonly claim: { readonly answers: Map<string, DnsAnswer> };

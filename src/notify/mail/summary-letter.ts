@@ -38,6 +38,7 @@ export function toSummaryLetter(
         domain.step,
       ]),
       ...(more > 0 ? [`And ${pluralize(more, 'domain')} more.`] : []),
+      { link: `${baseUrl}/settings/what-changed`, text: 'See what changed' },
       { link: `${baseUrl}/settings/overview`, text: 'Open the overview' },
     ],
     reason: `You get a summary of the account “${account}” on Mondays.`,

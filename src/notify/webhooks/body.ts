@@ -37,7 +37,8 @@ async function toSlackBody({ db, baseUrl }: BodyDeps, event: Event): Promise<str
 type Data = components['schemas']['AlertEvent' | 'ReportEvent' | 'ChangeEvent']['data'];
 
 function describe(type: Event['type'], data: Data, name: string): string {
-  if ('report_count' in data) return `${pluralize(data.report_count, 'new report')} about ${name}`;
+  const kind = type === 'tls_report.received' ? 'new TLS report' : 'new report';
+  if ('report_count' in data) return `${pluralize(data.report_count, kind)} about ${name}`;
   if ('context' in data)
     return describeChange({ ...data, isResolved: type === 'alert.resolved' }, name);
   if (type === 'report.removed') return `A report about ${name} was removed`;

@@ -6,8 +6,8 @@ import { createGuardedLookUp, type LookUpAddresses } from '../../domain/guarded-
 import { DAY_MS } from '../../domain/instant.ts';
 import {
   createJudge,
+  findAddressFailure,
   findLiteralAddress,
-  findRefusal,
   type JudgeAddress,
 } from '../../domain/webhooks/address.ts';
 import type { DeliveryOutcome } from '../../store/notify/claims.ts';
@@ -66,7 +66,7 @@ async function post(
 ): Promise<DeliveryOutcome> {
   const { judge, now, dispatcher, signal } = deps;
   const literal = findLiteralAddress(url);
-  const refusal = literal && findRefusal(url, literal, judge);
+  const refusal = literal && findAddressFailure(url, literal, judge);
   if (refusal) throw refusal;
   const headers = {
     'content-type': 'application/json',

@@ -1,7 +1,7 @@
 import type { OpenSealing } from '../../domain/access/sealing.ts';
 import { ignoreNotFound } from '../../domain/failure.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { disableWebhook, findWebhook, type Webhook } from '../../store/notify/webhooks.ts';
+import { disableFailingWebhook, findWebhook, type Webhook } from '../../store/notify/webhooks.ts';
 import type { Batch, Channel } from '../outbox.ts';
 import type { BodyDeps } from './body.ts';
 import type { SendDeps } from './send.ts';
@@ -23,7 +23,7 @@ export interface WebhookDeps extends SendDeps, BodyDeps {
 export function createWebhookChannel(deps: WebhookDeps): Channel {
   const { db, now } = deps;
   const disable = (id: string, reason: 'gone' | 'failing') =>
-    disableWebhook(db, id, { reason, at: toInstant(now()) }).catch(ignoreNotFound);
+    disableFailingWebhook(db, id, { reason, at: toInstant(now()) }).catch(ignoreNotFound);
   return {
     name: 'webhook',
     atOnce: AT_ONCE,

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Day, Instant } from '../../domain/instant.ts';
 import { type Counts, toPassRate } from '../../domain/pass-rate.ts';
 import {
-  findUnicode,
+  findUnicodeName,
   formatCount,
   formatDay,
   formatPassRate,
@@ -123,7 +123,7 @@ export function renderText(text: string, maxLength?: number): Html {
 /** Labels keep their places in any direction of writing. */
 export function renderDomainName(name: string): Html {
   const known = toSafeText(name, MAX_NAME);
-  const unicode = findUnicode(name);
+  const unicode = findUnicodeName(name);
   if (unicode === undefined) return html`${known}`;
   const labels = unicode
     .split('.')

@@ -43,7 +43,7 @@ export function renderState({ resolved_at, context }: Pick<ShownAlert, 'resolved
 /** Links to the sources that caused an alert, in its own days. */
 export function renderLinks(alert: ShownAlert, now: Date) {
   const { type, resolved_at, context } = alert;
-  const { day } = context;
+  const { since, day = since } = context;
   if (findRule(type)?.link !== 'sources' || typeof day !== 'string' || !isDay(day)) return '';
   const end = toDay(resolved_at ?? toInstant(now));
   const days = new URLSearchParams({ ...toAlertDays({ type, day, end }) });

@@ -9,9 +9,10 @@ import {
   type AlertSearch,
   hasMoreAlerts,
   listFoundAlerts,
-  MAX_SEARCHED,
 } from '../../store/alerts/alert-search.ts';
 import type { AlertOfAccount } from '../../store/alerts/alerts.ts';
+import { MAX_SEARCHED } from '../../store/lists/search.ts';
+import { countTold, type ToldCount } from '../../store/notify/told.ts';
 import type { PageHandler } from '../deps.ts';
 import { renderExport, sendCsv } from '../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../frame/elements.ts';
@@ -22,6 +23,7 @@ import { type Html, renderDomainName, renderText, renderTime } from '../frame/te
 import { readPageNumber, readQuery, readSearch, readSort, toSortParameters } from '../request.ts';
 import { visitorOf } from '../visitor.ts';
 import { renderLinks, renderState } from './alert-view.ts';
+import { describeTold } from './told-view.ts';
 
 const PATH = '/settings/alerts';
 const PER_PAGE = 50;
@@ -41,6 +43,7 @@ export const showAlerts: PageHandler = async ({ store: { db }, now }, req, res) 
     skip: (page - 1) * PER_PAGE,
   });
   const alerts = found.slice(0, PER_PAGE);
+  const told = await countTold(db, accountId, alerts);
   const isCut = await hasMoreAlerts(db, accountId, search);
   const toPath = (to: number) => `${PATH}?${toQuery(form)}&page=${to}`;
   const main = html`<h1>Alerts</h1>
@@ -51,7 +54,7 @@ export const showAlerts: PageHandler = async ({ store: { db }, now }, req, res) 
         <p class="muted">${isCut ? `Of the latest ${formatCount(MAX_SEARCHED)} alerts of these days.` : ''}</p>
         <p class="export">${renderExport(`${PATH}/csv?${toQuery(form)}`, alerts.length)}</p>
       </div>
-      ${alerts.length === 0 ? html`<p class="empty">${toQuery(form) === '' ? 'No alert has fired yet.' : 'No such alert.'}</p>` : renderAlerts(alerts, form, now())}
+      ${alerts.length === 0 ? html`<p class="empty">${toQuery(form) === '' ? 'No alert has fired yet.' : 'No such alert.'}</p>` : renderAlerts(alerts, form, { now: now(), told })}
       ${renderPages({ label: 'Pages of alerts', page, hasNext: found.length > PER_PAGE, toPath })}
     </section>`;
   await sendPage(res, { title: 'Alerts', current: 'alerts', main });
@@ -108,16 +111,21 @@ const COLUMNS = [
   { text: 'Fired', column: 'fired' },
 ] as const;
 
-function renderAlerts(alerts: readonly AlertOfAccount[], form: AlertForm, now: Date): Html {
+interface Told {
+  readonly now: Date;
+  readonly told: ReadonlyMap<string, readonly ToldCount[]>;
+}
+
+function renderAlerts(alerts: readonly AlertOfAccount[], form: AlertForm, of: Told): Html {
   const toPath = (sort: Sort<AlertColumn>) => `${PATH}?${toQuery({ ...form, sort })}`;
   const sorted = { sort: form.sort ?? LATEST_FIRST, toPath };
   const heads = COLUMNS.map((head) => toSortHead<AlertColumn>(head, sorted));
-  const rows = alerts.map((alert) => renderRow(alert, now));
-  return renderTable('alert-table cards', [...heads, 'Resolved'], rows);
+  const rows = alerts.map((alert) => renderRow(alert, of));
+  return renderTable('alert-table cards', [...heads, 'Resolved', 'Told'], rows);
 }
 
-function renderRow(alert: AlertOfAccount, now: Date): Html {
-  const { type, domain_id, domain, fired_at, resolved_at, context } = alert;
+function renderRow(alert: AlertOfAccount, { now, told: counts }: Told): Html {
+  const { id, type, domain_id, domain, fired_at, resolved_at, context } = alert;
   const { title, describe } = findAlertText(type);
   const told = JSON.parse(context);
   return html`<tr role="row">
@@ -125,6 +133,7 @@ function renderRow(alert: AlertOfAccount, now: Date): Html {
     <td role="cell" data-label="Domain" class="name"><a href="/settings/domains/${domain_id}">${renderDomainName(domain)}</a></td>
     <td role="cell" data-label="Fired">${renderTime(fired_at, now)}</td>
     <td role="cell" data-label="Resolved">${resolved_at === null ? renderState({ resolved_at, context: told }) : renderTime(resolved_at, now)}</td>
+    <td role="cell" data-label="Told"><a href="${PATH}/${id}">${describeTold(counts.get(id), alert, now)}</a></td>
   </tr>`;
 }
 

@@ -45,7 +45,7 @@ export function renderCreated({ name, key }: CreatedKey, baseUrl: string): Html 
   </section>`;
 }
 
-export function renderCreation(
+export function renderKeyCreation(
   visitor: Visitor,
   keyCount: number,
   { refused, now }: { readonly refused: RefusedKey | undefined; readonly now: Date },

@@ -19,8 +19,8 @@ import {
   KEYS_PATH,
   type RefusedKey,
   renderCreated,
-  renderCreation,
   renderDeletion,
+  renderKeyCreation,
   renderKeys,
 } from './api-keys-view.ts';
 
@@ -91,7 +91,7 @@ async function sendApiKeys(
     <div id="keys">
       ${created === undefined ? '' : renderCreated(created, baseUrlOf(deps, res.req))}
       ${renderKeys(keys, visitor, now)}
-      ${renderCreation(visitor, keys.length, { refused, now })}
+      ${renderKeyCreation(visitor, keys.length, { refused, now })}
     </div>`;
   const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'API keys', current: 'api-keys', status, main, hasParts: true });

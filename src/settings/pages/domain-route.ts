@@ -4,8 +4,12 @@ import { isOfSameOwner } from '../../domain/dns/organizational-domain.ts';
 import { listRecordsToPublish, toProposedRecord } from '../../domain/dns/records-to-publish.ts';
 import { toHost } from '../../domain/dns/report-addresses.ts';
 import type { RouteFinding } from '../../domain/dns/report-route.ts';
+import { isAnyAnswered } from '../../domain/dns/sender-records.ts';
 import { toInstant } from '../../domain/instant.ts';
+import { isAnswered } from '../../domain/tls/tls-check.ts';
+import { listSenderNames } from '../../judging/sender-names.ts';
 import { listReportAddresses } from '../../store/accounts/mail-address.ts';
+import { updateSenderRecords, updateTlsCheck } from '../../store/alerts/daily-checks.ts';
 import { findRouteCheck, updateRouteCheck } from '../../store/alerts/dns-records.ts';
 import type { DomainRow } from '../../store/domains/domains.ts';
 import { findDomain } from '../../store/domains/overview.ts';
@@ -14,7 +18,7 @@ import { renderAction } from '../frame/forms.ts';
 import { type Html, renderTime } from '../frame/text.ts';
 import { domainScopeOf, redirectWithNotice, type Visitor } from '../visitor.ts';
 
-/** Asks DNS, for ten seconds at most, and stores what it says for the domain's page. */
+/** Asks DNS and the host of a policy file, for twenty seconds at most, and stores what it says for the domain's page. */
 export const checkRoute: PageHandler = async (deps, req, res) => {
   const { db, reader } = deps.store;
   const scope = domainScopeOf(req, res);
@@ -22,8 +26,17 @@ export const checkRoute: PageHandler = async (deps, req, res) => {
   const path = `/settings/domains/${id}`;
   const addresses = await listReportAddresses(db, scope.accountId, deps);
   if (addresses.length === 0) return res.redirect(303, path);
-  const findings = await deps.checkRoute({ domain, addresses, mailHost: deps.mailHost });
-  await updateRouteCheck(db, id, { checkedAt: toInstant(deps.now()), findings });
+  const names = await listSenderNames(deps.store, { domainId: id, name: domain, now: deps.now() });
+  const [findings, tls, senders] = await Promise.all([
+    deps.checkRoute({ domain, addresses, mailHost: deps.mailHost }),
+    deps.checkTls(domain, addresses),
+    deps.lookUpSenderRecords(names),
+  ]);
+  const at = toInstant(deps.now());
+  await updateRouteCheck(db, id, { checkedAt: at, findings });
+  const asked = { domainId: id, at, isAsked: true };
+  if (isAnswered(tls)) await updateTlsCheck(db, { ...asked, found: tls });
+  if (isAnyAnswered(senders)) await updateSenderRecords(db, { ...asked, found: senders });
   const isRight = findings.every(({ ok }) => ok);
   const notice = isRight ? 'DNS is right.' : 'Something in DNS is not right.';
   await redirectWithNotice(deps, res, { path, notice });
@@ -72,7 +85,7 @@ function renderCheck(check: Awaited<ReturnType<typeof findRouteCheck>>, now: Dat
     <ul class="findings">${check.findings.map(renderFinding)}</ul>`;
 }
 
-function renderFinding({ ok, text }: RouteFinding): Html {
+export function renderFinding({ ok, text }: Pick<RouteFinding, 'ok' | 'text'>): Html {
   return html`<li>
     <span class="badge ${ok ? 'good' : 'warn'}">${ok ? 'Right' : 'Wrong'}</span>
     <div>${text}</div>

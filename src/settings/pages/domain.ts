@@ -14,9 +14,9 @@ import { findDataDays } from '../../store/domains/domain-reports.ts';
 import type { DomainRow } from '../../store/domains/domains.ts';
 import { findDay, readDomain } from '../../store/domains/overview.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
-import { type ReportRow, reportsOf } from '../../store/reports/reports.ts';
+import { type ReportItem, reportsOf } from '../../store/reports/reports.ts';
 import type { PageHandler } from '../deps.ts';
-import { toColumns } from '../frame/charts/columns.ts';
+import { toChartColumns } from '../frame/charts/columns.ts';
 import { renderIncidents, renderPassRate, toIncidents } from '../frame/charts/pass-rate.ts';
 import { renderVolume } from '../frame/charts/volume.ts';
 import { sendPage } from '../frame/page.ts';
@@ -36,8 +36,10 @@ import { renderRoute } from './domain-route.ts';
 import { renderFailures } from './failures-view.ts';
 import { renderPolicy, renderReadiness } from './readiness-view.ts';
 import { renderReportTable } from './reports/report-table.ts';
+import { renderSenderRecords } from './sender-records-view.ts';
 import { renderSendsNoMail } from './sends-no-mail.ts';
 import { renderStoppedSenders } from './sources/stopped-senders.ts';
+import { renderDomainTls } from './tls/tls-view.ts';
 import { renderWords } from './words.ts';
 import { renderStep } from './work-item-view.ts';
 
@@ -59,14 +61,14 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const { domain } = charted;
   const settled = await settleDomain({ ...deps, ...deps.store }, { ...scope, now: at });
   if (settled === undefined) throw new Failure('not_found', 'No such domain.');
-  const { settled: facts, judged, results, step, statedOn } = settled;
+  const { settled: facts, senders, mail, results, step, statedOn } = settled;
   const read = { ...charted, record: facts.record, dns: facts.dns, statedOn };
   const failed = failedOf(facts.counts);
   const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
-  const senders = renderStoppedSenders(judged.senders, domain.id);
-  const view = { ...read, ...results, facts, failed, senders, mail: judged.mail };
+  const stopped = renderStoppedSenders(senders, domain.id);
+  const view = { ...read, ...results, facts, failed, senders: stopped, mail };
   const resolved = parseItems(alerts).filter(({ resolved_at }) => resolved_at !== null);
   const isInOrder = step.kind === 'nothing' && read.open.length === 0;
   const readiness = renderReadiness({ ...view, domainId: domain.id });
@@ -75,6 +77,8 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const sections = html`${isInOrder ? '' : readiness}
     ${renderTraffic(read, range)}
     ${isInOrder ? html`<details class="card"><summary>Who sent, and what was stopped</summary>${readiness}${failures}</details>` : failures}
+    ${await renderSenderRecords(deps, domain.id)}
+    ${await renderDomainTls(deps, { scope, domain, address })}
     ${renderResolved(resolved, at)}
     ${renderReports(domain, parseItems(reports), reports.total)}
     ${await renderRoute(deps, domain, { visitor, dns: facts.dns })}
@@ -146,7 +150,7 @@ function renderCharts(
   { days, past, isPastCut, steps }: Read,
   { path, ...range }: DomainRange & { readonly path: string },
 ): Html {
-  const columns = { ...toColumns(days, range), steps };
+  const columns = { ...toChartColumns(days, range), steps };
   const fired = past.map(({ type, context, ...times }) => ({
     ...times,
     title: findAlertText(type).title,
@@ -160,7 +164,7 @@ function renderCharts(
     ${renderVolume(columns)}`;
 }
 
-function renderReports({ id }: DomainRow, rows: readonly ReportRow[], total: number): Html {
+function renderReports({ id }: DomainRow, rows: readonly ReportItem[], total: number): Html {
   if (total === 0) return html``;
   return html`<section class="card" aria-labelledby="reports">
     <div class="beside"><h2 id="reports">Latest reports</h2>

@@ -103,7 +103,7 @@ function renderBand({ items, range }: Work): Html | '' {
     <div><dt>Failed</dt><dd>${formatCount(counts.messages - counts.aligned)}</dd></div>
     <div><dt>Change in points</dt><dd>${renderChange({ counts, before })}</dd></div>
     </dl>
-    <p class="muted">${WINDOW_DAYS} days, ${formatDay(range.from)} to ${formatDay(range.to)}, compared with the ${WINDOW_DAYS} days before. Days are in UTC.</p>
+    <p class="muted">${WINDOW_DAYS} days, ${formatDay(range.from)} to ${formatDay(range.to)}, compared with the ${WINDOW_DAYS} days before. Days are in UTC. <a href="/settings/what-changed">What changed in the last week</a></p>
     ${unproven === 0 ? '' : html`<p class="muted">${describeUnproven(` of ${pluralize(unproven, 'domain')}`)}</p>`}
   </section>`;
 }

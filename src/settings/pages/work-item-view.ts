@@ -6,7 +6,7 @@ import { addUp, toChange } from '../../domain/pass-rate.ts';
 import { LAG_DAYS } from '../../domain/readiness.ts';
 import { formatCount, formatDay, formatDomainName } from '../../domain/text.ts';
 import type { ShownItem, WorkItem } from '../../judging/work.ts';
-import { type ChartColumn, toColumns } from '../frame/charts/columns.ts';
+import { type ChartColumn, toChartColumns } from '../frame/charts/columns.ts';
 import { renderBar } from '../frame/charts/volume.ts';
 import {
   describePassed,
@@ -31,7 +31,7 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
   return html`<tr role="row">
     <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>${renderAside(item, `/settings/domains/${id}/reports?from=${range.from}&to=${range.to}`)}</th>
     <td role="cell" class="number" data-label="Messages">${formatCount(counts.messages)}</td>
-    <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
+    <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toChartColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
     <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>
     <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
     <td role="cell" data-label="Last report">${renderLastReport(item, now)}</td>

@@ -1,7 +1,7 @@
 import { toPolicies } from '../../domain/dns/dns-record.ts';
 import { toChange, toPassRate } from '../../domain/pass-rate.ts';
 import type { Sort } from '../../domain/sort.ts';
-import { findUnicode } from '../../domain/text.ts';
+import { findUnicodeName } from '../../domain/text.ts';
 import { byName, type WorkItem } from '../../judging/work.ts';
 
 export const WORK_COLUMNS = ['name', 'messages', 'rate', 'change', 'policy'] as const;
@@ -36,6 +36,6 @@ export function sortWork(items: readonly WorkItem[], { column, order }: Sort<Wor
 export function searchWork(items: readonly WorkItem[], search: string): readonly WorkItem[] {
   const wanted = search.toLowerCase();
   return items.filter(({ name }) =>
-    [name, findUnicode(name) ?? ''].some((text) => text.includes(wanted)),
+    [name, findUnicodeName(name) ?? ''].some((text) => text.includes(wanted)),
   );
 }

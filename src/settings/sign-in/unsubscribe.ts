@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { html } from 'hono/html';
 import { Failure } from '../../domain/failure.ts';
 import type { Subscription } from '../../domain/mail-choice.ts';
-import { ENDED, findSubscriber, updatePersonMail } from '../../store/people/person-mail.ts';
+import { findSubscriber, UNSUBSCRIBED, updatePersonMail } from '../../store/people/person-mail.ts';
 import type { PageHandler, SettingsDeps } from '../deps.ts';
 import { sendPage } from '../frame/page.ts';
 import { renderText } from '../frame/text.ts';
@@ -33,7 +33,7 @@ export const showUnsubscribe: PageHandler = async (deps, req, res) => {
 /** Mailbox providers send this form as well, from no page of ours and without a cookie. */
 export const unsubscribe: PageHandler = async (deps, req, res) => {
   const { email, personId, subscription } = await findNamed(deps, req);
-  await updatePersonMail(deps.store.db, personId, ENDED[subscription]);
+  await updatePersonMail(deps.store.db, personId, UNSUBSCRIBED[subscription]);
   const main = html`<section class="card">
     <h1>It is ended</h1>
     <p>${renderText(email, 254)} does not get ${NAMES[subscription]} any more.</p>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { assertCanHaveKey, createApiKey, toNewApiKey } from '../../domain/access/api-key.ts';
+import { assertCanHaveKey, generateApiKey, toNewApiKey } from '../../domain/access/api-key.ts';
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { parseDisplayName } from '../../domain/display-name.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -37,7 +37,7 @@ export async function insertApiKey(
   by: Actor = operator(now),
 ): Promise<ApiKey & { readonly key: string }> {
   const keyName = parseDisplayName(name, 'A key');
-  const { key, prefix, sha256 } = given === undefined ? createApiKey() : toNewApiKey(given);
+  const { key, prefix, sha256 } = given === undefined ? generateApiKey() : toNewApiKey(given);
   const row = {
     id: randomUUID(),
     account_id: accountId,

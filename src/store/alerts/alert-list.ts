@@ -11,7 +11,7 @@ import type { Filters, Scope, Wanted } from '../lists/declaration.ts';
 import { declareList } from '../lists/declared.ts';
 import type { FollowedList } from '../lists/followed.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
-import { alertList, daysOf } from '../lists/timeline.ts';
+import { alertList, listDaysOf } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
 export type ListedAlert = JsonRow<ReturnType<typeof fieldsOfAlert>>;
@@ -67,7 +67,7 @@ function toScope(
     days: ({ accountId, domainId = accountId }, wanted) =>
       Object.values(wanted).some((value) => value !== undefined)
         ? undefined
-        : daysOf(alertList(domainId)),
+        : listDaysOf(alertList(domainId)),
   };
 }
 
@@ -121,9 +121,9 @@ export async function insertAlertEvent(tx: Tx, { id, domainId, event, at }: Aler
     .selectFrom('alert')
     .select([typed(sql.val(randomUUID()), 'uuid').as('id'), 'account_id'])
     .select([typed(sql.val(event), 'text').as('type'), typed(sql.val(at), 'timestamptz').as('at')])
-    .select([data, sql.lit(1 as const).as('is_new')])
+    .select([data, sql.lit(1 as const).as('is_new'), 'alert.id as alert_id'])
     .where(({ and }) => and({ 'alert.id': id, domain_id: domainId }))
     .where(hasReceivers(sql.ref('alert.account_id'), event));
-  const columns = ['id', 'account_id', 'type', 'at', 'data', 'is_new'] as const;
+  const columns = ['id', 'account_id', 'type', 'at', 'data', 'is_new', 'alert_id'] as const;
   await tx.insertInto('event').columns(columns).expression(alert).execute();
 }

@@ -2,11 +2,8 @@ import { sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { Sort } from '../../domain/sort.ts';
 import type { Queries } from '../engine/database.ts';
-import { contains, toPattern } from '../lists/search.ts';
+import { contains, MAX_SEARCHED, toLikePattern } from '../lists/search.ts';
 import { type AlertOfAccount, selectAccountAlerts } from './alerts.ts';
-
-/** Alerts of an account are searched and sorted among the latest of the chosen days (decision 126). */
-export const MAX_SEARCHED = 5_000;
 
 const SORTED_BY = {
   fired: sql.ref('fired_at'),
@@ -41,7 +38,7 @@ export function listFoundAlerts(
   return db
     .selectFrom(searched)
     .selectAll()
-    .where(contains(['domain', 'type', 'context'], toPattern(search.search)))
+    .where(contains(['domain', 'type', 'context'], toLikePattern(search.search)))
     .orderBy(SORTED_BY[sort.column], sort.order)
     .orderBy('fired_at', 'desc')
     .orderBy('id')

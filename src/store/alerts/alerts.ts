@@ -133,6 +133,11 @@ export function listAccountAlerts(db: Db, accountId: string): Promise<AlertOfAcc
   return selectAccountAlerts(db, accountId).limit(MAX_SHOWN).execute();
 }
 
+/** undefined when the account has none with the id. */
+export function findAccountAlert(db: Queries, accountId: string, id: string) {
+  return selectAccountAlerts(db, accountId).where('alert.id', '=', id).executeTakeFirst();
+}
+
 export function selectAccountAlerts(db: Queries, accountId: string | Expression<string>) {
   return db
     .selectFrom('alert')

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { RECORD_TYPES, type RecordType } from '../../domain/dns/dns-record.ts';
 import { type DnsRecordState, UNKNOWN_RECORD } from '../../domain/dns/dns-watch.ts';
 import type { RouteFinding } from '../../domain/dns/report-route.ts';
@@ -37,26 +38,31 @@ interface ToCheck {
 }
 
 export function listDomainsToCheck(db: Db, { shard, now, since }: ToCheck) {
+  const checked = db
+    .selectFrom('dns_record')
+    .select('dns_record.domain_id')
+    .where('record_type', 'in', RECORD_TYPES)
+    .where('checked_at', '>', since)
+    .where('checked_at', '<=', now);
+  return selectToCheck(db, shard, checked).execute();
+}
+
+/** The active domains of a shard but those that have one of the rows. */
+export function selectToCheck(
+  db: Db,
+  shard: Shard,
+  checked: SelectQueryBuilder<Tables, 'dns_record', { domain_id: string }>,
+) {
   return db
     .selectFrom('domain')
     .select(['id', 'name'])
     .where('account_id', 'is not', null)
     .where('status', '=', 'active')
     .where((eb) => isInShard(eb, shard))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('dns_record')
-            .select('dns_record.domain_id')
-            .whereRef('dns_record.domain_id', '=', 'domain.id')
-            .where('record_type', 'in', RECORD_TYPES)
-            .where('checked_at', '>', since)
-            .where('checked_at', '<=', now),
-        ),
-      ),
+    .where(({ not, exists }) =>
+      not(exists(checked.where(sql<SqlBool>`dns_record.domain_id = domain.id`))),
     )
-    .orderBy('id')
-    .execute();
+    .orderBy('id');
 }
 
 interface Checked {
@@ -94,7 +100,7 @@ export async function updateDnsRecord(db: Db, { domainId, type, at, update }: Ch
   });
 }
 
-async function upsertRecord(tx: Tx, row: Tables['dns_record']): Promise<void> {
+export async function upsertRecord(tx: Tx, row: Tables['dns_record']): Promise<void> {
   await tx
     .insertInto('dns_record')
     .values(row)

@@ -1,11 +1,12 @@
 import type { Receipts } from '../../domain/alerts/reports-missing.ts';
 import { addDays, type Instant, toDay } from '../../domain/instant.ts';
-import { isInView, type View } from '../../domain/reports/authentication.ts';
+import { type Doubt, isReportInView, type View } from '../../domain/reports/authentication.ts';
 import { sortFirst } from '../../domain/sort.ts';
 import { IS_DMARC } from '../days/believed.ts';
 import { ORDER_OF_ARRIVAL } from '../days/views.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
+import { isOfDomain } from '../lists/heads.ts';
 
 interface ReceiptsQuery {
   readonly domainId: string;
@@ -41,7 +42,7 @@ export function* planReceipts(query: ReceiptsQuery): Plan<Receipts> {
 }
 
 function toReceipts(reports: readonly ReceivedReport[], view: View): Receipts {
-  const ofView = reports.filter(({ authenticated }) => isInView(view, authenticated));
+  const ofView = reports.filter(({ doubt }) => isReportInView(view, doubt));
   const byDay = Map.groupBy(ofView, ({ received_at }) => toDay(received_at));
   const receipts = [...byDay].map(([day, some]) => ({ day, reports: some.length }));
   const last = sortFirst(ofView, (a, b) => (a.received_at > b.received_at ? -1 : 1), 1);
@@ -53,7 +54,7 @@ function toReceipts(reports: readonly ReceivedReport[], view: View): Receipts {
 
 interface ReceivedReport {
   readonly received_at: Instant;
-  readonly authenticated: string | null;
+  readonly doubt: Doubt | null;
   readonly place: number;
 }
 
@@ -62,8 +63,8 @@ export const newestReports = prepareQuery(
   (db, param: Param<{ domainId: string; before: number }>) =>
     db
       .selectFrom('report')
-      .select(['received_at', 'authenticated', `${ORDER_OF_ARRIVAL} as place`])
-      .where('domain_id', '=', param('domainId'))
+      .select(['received_at', 'doubt', `${ORDER_OF_ARRIVAL} as place`])
+      .where(isOfDomain(param('domainId')))
       .where(ORDER_OF_ARRIVAL, '<', param('before'))
       .where(IS_DMARC)
       .orderBy(ORDER_OF_ARRIVAL, 'desc')

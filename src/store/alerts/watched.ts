@@ -1,5 +1,5 @@
 import type { Day } from '../../domain/instant.ts';
-import { DAYS_VERSION } from '../days/believed.ts';
+import { JUDGED_VERSION } from '../days/believed.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 
 /** A domain that alerts are about: an account's, and not paused. */
@@ -8,7 +8,8 @@ export const watchedDomain = prepareQuery((db, param: Param<{ domainId: string }
     .selectFrom('domain')
     .select(['id', 'name as domain', 'watched_since as watchedSince'])
     .select((eb) => eb.ref('account_id').$notNull().as('accountId'))
-    .select(['last_report_at as lastReportAt', DAYS_VERSION.as('version')])
+    .select(['tls_version as tlsVersion', 'last_report_at as lastReportAt'])
+    .select(JUDGED_VERSION.as('version'))
     .select(({ exists, selectFrom }) =>
       exists(
         selectFrom('domain_day')

@@ -1,7 +1,7 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { addDays, type Day } from '../../domain/instant.ts';
-import { type Belief, DAYS_SILENT, type View } from '../../domain/reports/authentication.ts';
+import { DAYS_SILENT, type View } from '../../domain/reports/authentication.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
@@ -58,7 +58,14 @@ export function* planState(
 }
 
 /** Another text whenever days of a domain change, in a query of domains. */
-export const DAYS_VERSION = sql<string>`domain.reports_version || coalesce(domain.days_version, '')`;
+const DAYS_VERSION = sql<string>`domain.reports_version || coalesce(domain.days_version, '')`;
+
+/**
+ * Another text whenever days of a domain change, or what its senders are judged by: an organisation that has another domain of the
+ * account is the owner's.
+ */
+export const JUDGED_VERSION = sql<string>`${DAYS_VERSION} || coalesce(
+    (select cast(domains_total as text) from account where account.id = domain.account_id), '')`;
 
 type OfDomain = Lately & { readonly domainId: string };
 
@@ -73,18 +80,15 @@ export const stateInAccount = prepareQuery((db, param: Param<OfDomain & DomainOf
 function selectState<P extends OfDomain>(db: Kysely<Tables>, param: Param<P>) {
   return db
     .selectFrom('domain')
-    .select([DAYS_VERSION.as('version'), 'name as domain', 'id', 'status', 'alerts_version'])
+    .select([JUDGED_VERSION.as('version'), 'name as domain', 'id', 'status', 'alerts_version'])
+    .select('tls_version')
     .select(viewOf(db, param('domainId'), param).as('reporters'))
     .where('id', '=', param('domainId'));
 }
 
-/** What a view counts, in a query of `domain_day`, or of reports by their `BELIEF`. */
-export function isInView(
-  view: Expression<View>,
-  belief: Expression<Belief> = sql.ref('belief'),
-): RawBuilder<SqlBool> {
-  return sql<SqlBool>`(${belief} = 'established' or (${belief} = 'other' and ${view} = 'all'))`;
-}
+/** What a view counts, in a query of `domain_day`. */
+export const isInView = (view: Expression<View>): RawBuilder<SqlBool> =>
+  sql<SqlBool>`(belief = 'established' or (belief = 'other' and ${view} = 'all'))`;
 
 /** The first and the newest day that counts, in a query of domains: each a look-up, where SQLite would read all days for both. */
 export function dataDaysOf(db: Kysely<Tables>, view: Expression<View>) {
@@ -99,9 +103,8 @@ export function dataDaysOf(db: Kysely<Tables>, view: Expression<View>) {
 /** Whether a report is one that lists, heads and days are of, in a query of reports: not one about TLS. */
 export const IS_DMARC = sql<SqlBool>`report.kind is null`;
 
-/** The belief of a report, in a query of reports: what `toBelief` finds. */
-export const BELIEF = sql<Belief>`case when authenticated = 'disputed' then 'disputed'
-  when authenticated = '' or authenticated like 'new %' then 'other' else 'established' end`;
+/** Whether a report is one about TLS. The indexes of them have the same condition. */
+export const IS_TLS = sql<SqlBool>`kind = 'tls'`;
 
 export type DaysQuery = { domainId: string; from: Day; to: Day; view: View };
 

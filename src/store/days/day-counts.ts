@@ -4,7 +4,9 @@ import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import { type BoundQuery, runAllPrepared } from '../engine/prepared.ts';
 import { toReader } from '../engine/reader.ts';
 import { sumOf } from '../engine/sums.ts';
-import { BELIEF, IS_DMARC } from './believed.ts';
+import { isOfDomain } from '../lists/heads.ts';
+import { BELIEF } from './belief.ts';
+import { IS_DMARC } from './believed.ts';
 import type { DomainDay } from './day-sources.ts';
 import { planStatedPolicy } from './stated-policy.ts';
 import { toBounds } from './views.ts';
@@ -91,7 +93,7 @@ async function countDay(tx: Tx, { domainId, day, belief }: DomainDay) {
     .selectFrom('report')
     .select(({ fn }) => fn.countAll<number>().as('reports'))
     .select(NAMES.map((name) => sumOf(DAY_COUNTS[name]).as(name)))
-    .where('domain_id', '=', domainId)
+    .where(isOfDomain(domainId))
     .where('begin_date', '>=', first)
     .where('begin_date', '<=', last)
     .where(BELIEF, '=', belief)

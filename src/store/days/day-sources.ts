@@ -17,8 +17,9 @@ import type { Db } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan } from '../engine/reader.ts';
-import { lockDomain } from '../lists/heads.ts';
-import { BELIEF, DAYS_VERSION, type DaysQuery, IS_DMARC, selectDays } from './believed.ts';
+import { isOfDomain, lockDomain } from '../lists/heads.ts';
+import { BELIEF } from './belief.ts';
+import { type DaysQuery, IS_DMARC, JUDGED_VERSION, selectDays } from './believed.ts';
 import { toBounds } from './views.ts';
 
 /*
@@ -123,7 +124,7 @@ const largestOf = prepareQuery(
     db
       .selectFrom('report')
       .select('seq')
-      .where('domain_id', '=', param('domainId'))
+      .where(isOfDomain(param('domainId')))
       .where('begin_date', '>=', param('first'))
       .where('begin_date', '<=', param('last'))
       .where(BELIEF, '=', param('belief'))
@@ -137,7 +138,7 @@ const contentsOf = prepareQuery((db, param: Param<{ domainId: string; seqs: stri
   db
     .selectFrom('report')
     .select(['reporter_org', 'reporter_email', 'content'])
-    .where('domain_id', '=', param('domainId'))
+    .where(isOfDomain(param('domainId')))
     .where(dialectOf(db).isIn(sql.ref('seq'), param('seqs'), 'bigint'))
     .orderBy('total_messages', 'desc')
     .orderBy('seq'),
@@ -156,7 +157,7 @@ export async function storeSources(
       await lockDomain(tx, domainId);
       const domain = tx
         .selectFrom('domain')
-        .select(DAYS_VERSION.as('now'))
+        .select(JUDGED_VERSION.as('now'))
         .where('id', '=', domainId);
       if ((await domain.executeTakeFirst())?.now !== version) return;
       for (const { sources, ...row } of days.slice(from, from + DAYS_AT_ONCE))

@@ -4,8 +4,10 @@ import type { Instant } from '../../domain/instant.ts';
 import { findContent } from '../../domain/reports/report-content.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { ask } from '../engine/reader.ts';
+import { isOfDomain } from '../lists/heads.ts';
 import type { Tables } from '../tables.ts';
-import { BELIEF, IS_DMARC } from './believed.ts';
+import { BELIEF } from './belief.ts';
+import { IS_DMARC } from './believed.ts';
 import type { DomainDay } from './day-sources.ts';
 import { ORDER_OF_ARRIVAL, toBounds } from './views.ts';
 
@@ -34,7 +36,7 @@ type LastQuery = Omit<DomainDay, 'day'> & { first: Instant; last: Instant; limit
 const lastReports = prepareQuery((db, param: Param<LastQuery>) => {
   const reports = db
     .selectFrom('report')
-    .where('domain_id', '=', param('domainId'))
+    .where(isOfDomain(param('domainId')))
     .where('begin_date', '>=', param('first'))
     .where('begin_date', '<=', param('last'))
     .where(IS_DMARC)

@@ -12,7 +12,7 @@ import type { Tables } from '../tables.ts';
 /** File names come from outside and can have any length. */
 const MAX_NAME_CHARS = 1_000;
 /** What one row has of an original: its bytes when it is small, as nearly all are. `originals.ts` stores the rest. */
-export const PART_BYTES = 1024 * 1024;
+export const ORIGINAL_PART_BYTES = 1024 * 1024;
 
 /** The whole hash took 40 bytes more a report, with its index. */
 const INPUT_HASH_BYTES = 16;
@@ -51,7 +51,7 @@ export function toDocumentRow(
     received_at: receivedAt,
     encoding: original?.encoding === 'zstd' ? 'zstd' : null,
     content_bytes: original?.size ?? null,
-    content: original?.content.subarray(0, PART_BYTES) ?? null,
+    content: original?.content.subarray(0, ORIGINAL_PART_BYTES) ?? null,
   };
 }
 

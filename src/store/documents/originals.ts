@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts';
 import {
   type DocumentPlace,
   insertDocuments,
-  PART_BYTES,
+  ORIGINAL_PART_BYTES,
   toDocumentRow,
   toInputHash,
 } from './document-rows.ts';
@@ -32,8 +32,8 @@ export async function insertParts(
   });
   const document = db.selectFrom('document').select('content_bytes').where('seq', '=', seq);
   if ((await document.executeTakeFirst())?.content_bytes !== null) return;
-  for (let part = 1; part * PART_BYTES < content.length; part += 1) {
-    const bytes = content.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
+  for (let part = 1; part * ORIGINAL_PART_BYTES < content.length; part += 1) {
+    const bytes = content.subarray(part * ORIGINAL_PART_BYTES, (part + 1) * ORIGINAL_PART_BYTES);
     await db.write((tx) => upsertPart(tx, { document_seq: seq, part, content: bytes }));
   }
 }
@@ -61,7 +61,7 @@ export async function findOriginal(db: Queries, seq: number) {
 /** One query for each part, because SQLite blocks the event loop during a query. */
 async function* readParts(db: Queries, seq: number, first: Uint8Array): AsyncGenerator<Uint8Array> {
   yield first;
-  for (let part = 1, { length } = first; length === PART_BYTES; part += 1) {
+  for (let part = 1, { length } = first; length === ORIGINAL_PART_BYTES; part += 1) {
     const row = await db
       .selectFrom('document_part')
       .select('content')

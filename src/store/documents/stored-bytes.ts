@@ -19,7 +19,7 @@ export interface Measured<Row> {
 
 /** Reports of one domain, with their conflicts. */
 export async function measureReports<
-  Row extends Pick<Selectable<Tables['report']>, 'id' | 'domain_id' | 'document_seq' | 'content'>,
+  Row extends Pick<Selectable<Tables['report']>, 'id' | 'domain_seq' | 'document_seq' | 'content'>,
 >(db: Queries, reports: readonly Row[]): Promise<Measured<Row>[]> {
   const [first] = reports;
   if (first === undefined) return [];
@@ -27,7 +27,7 @@ export async function measureReports<
   const conflicts = await db
     .selectFrom('conflict')
     .select(['report_id', 'document_seq', sql<number>`length(parsed)`.as('bytes')])
-    .where('domain_id', '=', first.domain_id)
+    .where('domain_seq', '=', first.domain_seq)
     .where('report_id', 'in', ids)
     .execute();
   const seqs = [...reports, ...conflicts].map(({ document_seq }) => document_seq);

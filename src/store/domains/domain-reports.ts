@@ -6,6 +6,7 @@ import type { Db, Queries } from '../engine/database.ts';
 import { type Param, prepareQuery, type RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Reader } from '../engine/reader.ts';
 import type { DomainOfAccount } from '../lists/heads.ts';
+import { isOfDomain } from '../lists/heads.ts';
 
 /** The first and the last day that a domain's reports that count begin on; null when there are none. */
 export type DataDays = Readonly<RowOfQuery<typeof dataDays>>;
@@ -62,13 +63,13 @@ export async function findLastArrival(db: Queries, name: string) {
   const last = await db
     .selectFrom('report')
     .select(['received_at', 'document_seq'])
-    .where('domain_id', '=', domain.id)
+    .where(isOfDomain(domain.id))
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
-  const { account_id: accountId } = domain;
-  if (last === undefined) return { accountId, receivedAt: null, input: null };
+  const { id: domainId, account_id: accountId } = domain;
+  if (last === undefined) return { domainId, accountId, receivedAt: null, input: null };
   // The name of a mail or a file.
   const { input } = (await findDocumentNames(db, [last.document_seq]))(last.document_seq);
-  return { accountId, receivedAt: last.received_at, input };
+  return { domainId, accountId, receivedAt: last.received_at, input };
 }

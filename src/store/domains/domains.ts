@@ -24,7 +24,9 @@ export const DOMAIN_COLUMNS = [
   'status',
   'last_report_at',
   'reports_total',
+  'tls_total',
   'sends_no_mail',
+  'tls_version',
 ] as const;
 export type DomainRow = Readonly<
   Pick<Selectable<Tables['domain']>, (typeof DOMAIN_COLUMNS)[number]>
@@ -71,7 +73,8 @@ export async function insertDomains(
     return outcomes;
   });
   for (const domain of added)
-    if ('reports_total' in domain && domain.reports_total > 0) await finishListing(db, domain.id);
+    if ('id' in domain && domain.reports_total + domain.tls_total > 0)
+      await finishListing(db, domain.id);
   return added;
 }
 
@@ -97,7 +100,7 @@ export async function addDomain(
   const added = (await selectDomain(tx, id)) as DomainRow;
   const number = await noteChange(tx, added, { accountId, type: 'domain.listed', at: now });
   // What the account may have of an earlier time, when it had the domain already, is no longer good.
-  const removed = { reports_removed: number, alerts_removed: number };
+  const removed = { reports_removed: number, tls_removed: number, alerts_removed: number };
   await tx.updateTable('domain').set(removed).where('id', '=', id).execute();
   await tx.deleteFrom('domain_proposal').where('name', '=', parsed).execute();
   const action = by.name === 'plumbline' ? 'domain_claimed' : 'domain_added';

@@ -3,7 +3,7 @@ import { parseDomainName } from '../../domain/domain-name.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { Db } from '../engine/database.ts';
-import { DOMAIN_COLUMNS, type DomainRow } from './domains.ts';
+import type { DomainRow } from './domains.ts';
 
 /* What operators type for a row: its id, or the name that people know it by. */
 
@@ -35,6 +35,8 @@ export async function findAccountId(db: Db, idOrName: string): Promise<string> {
 
 /** The domain with this id or name, when it has an account. Throws `not_found`. */
 export async function findNamedDomain(db: Db, idOrName: string): Promise<DomainRow> {
+  // Commands that name an account load nothing of domains and their lists.
+  const { DOMAIN_COLUMNS } = await import('./domains.ts');
   const name = parseDomainName(idOrName) ?? idOrName;
   const message = `No domain of an account has the id or the name “${idOrName}”.`;
   return await db

@@ -3,7 +3,15 @@ import { describeCause, isUnconfirmed } from '../../domain/alerts/alert-texts.ts
 import { listPolicySteps } from '../../domain/dns/policy-steps.ts';
 import type { OpenAlert } from '../../domain/domain-facts.ts';
 import { Failure } from '../../domain/failure.ts';
-import { addDays, BEGIN_OF_TIME, type Day, type Instant, isDay } from '../../domain/instant.ts';
+import {
+  addDays,
+  BEGIN_OF_TIME,
+  type Day,
+  END_OF_TIME,
+  type Instant,
+  isDay,
+  toDay,
+} from '../../domain/instant.ts';
 import { type Aside, asideOf, type DaysQuery, planState, selectDays } from '../days/believed.ts';
 import { latestDays } from '../days/views.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
@@ -33,12 +41,9 @@ function requireDomain([domain]: readonly DomainRow[]): DomainRow {
 /** More days than a gap of reports has: what was published before a range, and whether its last step is one. */
 const MARGIN_DAYS = 30;
 
+/** Of days on which a file or an established reporter states a policy, whatever reports count. */
 const statedDays = prepareQuery((db, param: Param<DaysQuery>) =>
-  selectDays(db, param)
-    .select(['day', 'policy'])
-    .where('policy', 'is not', null)
-    .orderBy('day')
-    .orderBy('belief'),
+  selectDays(db, param).select(['day', 'policy']).where('policy', 'is not', null).orderBy('day'),
 );
 
 function selectAlerts(db: Kysely<Tables>, domainId: Expression<string>) {
@@ -94,7 +99,7 @@ export async function readDomain(
       oneDomain(scope),
       latestDays({ ...counting, from, to }),
       asideOf({ ...counting, from, to }),
-      statedDays({ ...counting, ...around }),
+      statedDays({ domainId, view: 'established', ...around }),
       alertsOfRange({ domainId, from, until, limit: MAX_ALERTS }),
       alertsOfRange({ domainId, from: BEGIN_OF_TIME, until: from, limit: MAX_EARLIER }),
       openAlertsOfDomain({ domainId }),
@@ -115,6 +120,15 @@ export async function readDomain(
   return { domain, ...believed, days: days.toReversed(), steps, past, isPastCut, open };
 }
 
+/** Steps of a domain's policy since a day. */
+export async function readPolicySteps(reader: Reader, domainId: string, from: Day) {
+  const stated = { domainId, view: 'established' as const, from, to: toDay(END_OF_TIME) };
+  const fired = { domainId, from, until: END_OF_TIME, limit: MAX_ALERTS };
+  return listPolicySteps(
+    ...(await reader.readPlan(() => askAll(statedDays(stated), alertsOfRange(fired)))),
+  );
+}
+
 /** The alerts that the next step tells of. What nobody says who is established is none. */
 export function toOpenAlerts(
   alerts: readonly { readonly type: string; readonly context: string }[],
@@ -129,6 +143,6 @@ export function toOpenAlerts(
 
 /** The day that an alert is about, by its context: JSON. */
 export function findDay(context: string): Day | undefined {
-  const { day } = JSON.parse(context);
+  const { since, day = since } = JSON.parse(context);
   return typeof day === 'string' && isDay(day) ? day : undefined;
 }

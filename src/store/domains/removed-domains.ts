@@ -84,6 +84,7 @@ async function release(tx: Tx, { id }: OwnedDomain, now: Instant) {
     .updateTable('domain')
     .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })
     .set({ alerts_version: newVersion(), reports_version: newVersion(), sends_no_mail: 0 })
+    .set({ tls_version: newVersion() })
     .where('id', '=', id)
     .execute();
 }

@@ -5,9 +5,9 @@ import type { DayCounts } from '../../domain/pass-rate.ts';
 import type { View } from '../../domain/reports/authentication.ts';
 import { selectAccountAlerts } from '../alerts/alerts.ts';
 import {
-  DAYS_VERSION,
   dataDaysOf,
   isInView,
+  JUDGED_VERSION,
   type Lately,
   toLately,
   viewOf,
@@ -59,8 +59,8 @@ const oneDomain = prepareQuery((db, param: Param<OfAccount & Lately & { domainId
 function selectDomains<P extends Lately>(db: Kysely<Tables>, param: Param<P>) {
   return db
     .selectFrom('domain')
-    .select(['id', 'name', 'status', 'last_report_at', 'sends_no_mail'])
-    .select([DAYS_VERSION.as('version'), viewOf(db, sql.ref('domain.id'), param).as('reporters')])
+    .select(['id', 'name', 'status', 'last_report_at', 'sends_no_mail', 'alerts_version'])
+    .select([JUDGED_VERSION.as('version'), viewOf(db, sql.ref('domain.id'), param).as('reporters')])
     .select(({ selectFrom }) =>
       selectFrom('dns_record')
         .select('state')

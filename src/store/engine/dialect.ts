@@ -1,12 +1,13 @@
-import type {
-  CompiledQuery,
-  DatabaseConnection,
-  DialectAdapter,
-  Expression,
-  Kysely,
-  QueryResult,
-  RawBuilder,
-  SqlBool,
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DialectAdapter,
+  type Expression,
+  type Kysely,
+  type QueryResult,
+  type RawBuilder,
+  type SqlBool,
+  sql,
 } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tables } from '../tables.ts';
@@ -35,6 +36,8 @@ export type ColumnType = 'bigint' | 'bytea' | 'date' | 'inet' | 'text' | 'timest
 
 /** What the engines say differently in SQL. Every other statement is the same text for both. */
 export interface Dialect {
+  /** Whether reports are on several servers (decision 134). Only statements that Citus refuses ask. */
+  readonly isDivided: boolean;
   /**
    * A row as JSON text without spaces, with its fields in the given order. A list reads it as the only column: handing
    * over one text costs a quarter less than handing over eight columns and making the same text of them.
@@ -84,4 +87,16 @@ export type AdapterWithDialect = DialectAdapter & { readonly dialect: Dialect };
 
 export function dialectOf(db: Pick<Kysely<Tables>, 'getExecutor'>): Dialect {
   return (db.getExecutor().adapter as AdapterWithDialect).dialect;
+}
+
+/** The operation node of an expression, and the one that it is where reports are divided. */
+export interface DividedNode {
+  readonly divided?: unknown;
+}
+
+/** An expression that is another one where reports are divided, for conditions that are built without a connection. */
+export function orDivided<T>(usual: RawBuilder<T>, divided: RawBuilder<T>): RawBuilder<T> {
+  const toOperationNode = () =>
+    ({ ...usual.toOperationNode(), divided: divided.toOperationNode() }) satisfies DividedNode;
+  return sql<T>`${{ expressionType: undefined, toOperationNode }}`;
 }

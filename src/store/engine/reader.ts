@@ -5,9 +5,16 @@ import { type BoundQuery, runAllPrepared, runPrepared } from './prepared.ts';
 export interface Reader {
   /** What a request needs before all else: a key, a session, the head of a list. On PostgreSQL it has connections of its own. */
   readFirst<Row>(query: BoundQuery<Row>): Promise<Row[]>;
+  /** A reader for one request, where that saves something: all that it reads first sees what was committed before it. */
+  forRequest?(): Reader;
   readAll<Row>(query: BoundQuery<Row>): Promise<Row[]>;
-  /** The result of a plan, all of whose queries read one snapshot of the database. */
-  readPlan<Result>(plan: () => Plan<Result>): Promise<Result>;
+  /**
+   * The result of a plan, all of whose queries read one snapshot of the database. Servers that share the reports of an account
+   * have one each: with `accountId`, all have the same last change of it.
+   */
+  readPlan<Result>(plan: () => Plan<Result>, accountId?: string): Promise<Result>;
+  /** Whether a query of several domains reads a snapshot of each server. */
+  isDivided?(): boolean;
   /** Reads from the replica, if there is one and `isCurrent` accepts its result; else from the primary. */
   readNoOlder<Result>(
     read: (reader: Reader) => Promise<Result>,

@@ -6,7 +6,7 @@ import {
 } from '../../domain/access/audit-actions.ts';
 import { type Day, type Instant, toInstant } from '../../domain/instant.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { contains, toPattern } from '../lists/search.ts';
+import { contains, toLikePattern } from '../lists/search.ts';
 import type { Tables } from '../tables.ts';
 import { insertNotice } from './notices.ts';
 
@@ -114,7 +114,7 @@ export function listAudit(
   if (kind !== undefined)
     query = query.where('action', 'in', Object.keys(AUDIT_ACTIONS[kind]) as AuditAction[]);
   if (actor !== undefined) query = query.where('actor', '=', actor);
-  if (search !== undefined) query = query.where(contains(TEXTS, toPattern(search)));
+  if (search !== undefined) query = query.where(contains(TEXTS, toLikePattern(search)));
   if (from !== undefined) query = query.where('at', '>=', from);
   if (until !== undefined) query = query.where('at', '<', until);
   return query.orderBy('seq', 'desc').limit(limit).execute();

@@ -25,9 +25,9 @@ export const isTold = sql<SqlBool>`receiver.enabled = 1
 
 /** Whether an account has a receiver of a type, as a part of a statement that has its row in hand anyway. */
 export function hasReceivers(accountId: Expression<unknown>, type: EventType) {
-  const pattern = sql.lit(`%${type}%`);
+  const pattern = sql.lit(`% ${type} %`);
   return sql<SqlBool>`exists (select 1 from receiver
-    where account_id = ${accountId} and ${isTold} and event_types like ${pattern})`;
+    where account_id = ${accountId} and ${isTold} and ' ' || event_types || ' ' like ${pattern})`;
 }
 
 /** Runs in the transaction of what happened, which pays for one row, however many are told of it: `writeDeliveries`. */
@@ -36,7 +36,7 @@ export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise
 }
 
 interface ToldChange extends Pick<NewEvent, 'accountId' | 'at'> {
-  readonly type: 'report.received' | 'report.removed' | (`domain.${string}` & EventType);
+  readonly type: (`${'report' | 'tls_report' | 'domain'}.${string}` & EventType) | 'report.removed';
   /** One for each event, without a cursor. */
   readonly data: readonly object[];
 }

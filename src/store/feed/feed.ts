@@ -7,11 +7,13 @@ import { fieldsOfAlert, type ListedAlert } from '../alerts/alert-list.ts';
 import { fieldsOfDomain, type ListedDomain } from '../domains/domains.ts';
 import { dialectOf, type JsonText } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import { ask, askAll, type Plan, type Reader } from '../engine/reader.ts';
 import { findChange } from '../lists/changes.ts';
+import { DOMAIN_ID } from '../lists/heads.ts';
 import { MAX_PAGE_BYTES, takeFitting } from '../lists/page.ts';
 import type { ReportOfAccountRow } from '../reports/reports.ts';
 import { fieldsOfAccount } from '../reports/reports.ts';
+import { fieldsOfTls, type TlsReportRow } from '../reports/tls-reports.ts';
 import type { Tables } from '../tables.ts';
 
 /*
@@ -21,11 +23,18 @@ import type { Tables } from '../tables.ts';
 
 /** What happened, and one of the others. */
 export interface Change {
-  readonly type: ChangeType | 'report.stored' | 'domain.listed' | 'alert.changed';
+  readonly type:
+    | ChangeType
+    | 'report.stored'
+    | 'tls_report.stored'
+    | 'domain.listed'
+    | 'alert.changed';
   readonly domain_id: string;
   readonly at: Instant;
   readonly report?: ReportOfAccountRow;
   readonly report_id?: string;
+  readonly tls_report?: TlsReportRow;
+  readonly tls_report_id?: string;
   readonly domain?: ListedDomain;
   readonly alert?: ListedAlert;
 }
@@ -36,6 +45,8 @@ interface FeedQuery {
   readonly limit: number;
   /** Where reports have their records. */
   readonly toRecords?: ToRecords | undefined;
+  /** Whether TLS reports are told of. */
+  readonly hasTls?: boolean | undefined;
 }
 
 /** The first of a content's records as JSON, in at most so many bytes, and how many the content has. */
@@ -72,8 +83,8 @@ export async function openFeed(reader: Reader, query: FeedQuery): Promise<OpenFe
   if (newest === undefined) return undefined;
   const isEnd = start !== 'start' && start.key === newest.number && start.nonce === newest.nonce;
   const read = isEnd
-    ? { head: toPosition(newest, start), rows: [], contents: NO_CONTENTS }
-    : await reader.readPlan(() => planRows(query));
+    ? { head: toPosition(newest, query), rows: [], contents: NO_CONTENTS }
+    : await reader.readPlan(() => planRows(query, reader.isDivided?.()), accountId);
   if (read === undefined) return undefined;
   const { head, rows } = read;
   // The first page may be the last one, too.
@@ -118,18 +129,25 @@ interface ReadRows {
   readonly contents: ReadonlyMap<number | null, Uint8Array>;
 }
 
-function* planRows({ accountId, start, limit, toRecords }: FeedQuery): Plan<ReadRows | undefined> {
+function* planRows(query: FeedQuery, isDivided = false): Plan<ReadRows | undefined> {
+  const { accountId, start, limit, toRecords } = query;
   const [newest] = yield* ask(newestChange({ accountId }));
   if (newest === undefined) return undefined;
   const isKnown = start === 'start' || (yield* findChange(accountId, start, newest)) === 'known';
   if (!isKnown) return undefined;
-  const head = toPosition(newest, start);
-  const { after } = head;
-  const rows = yield* ask(changesAfter({ accountId, after, limit: limit + 1 }));
+  const position = toPosition(newest, query);
+  const { after } = position;
+  const { changes, stored, withStored } = query.hasTls ? FEED.both : FEED.dmarc;
+  const wanted = { accountId, after, limit: limit + 1, stored: '' };
+  const found = isDivided ? yield* askAll(...stored.map((select) => select(wanted))) : [];
+  const rows = isDivided
+    ? yield* ask(withStored({ ...wanted, stored: JSON.stringify(found.flat()) }))
+    : yield* ask(changes(wanted));
+  const head = rows.length === 0 ? toSilent(position, query) : position;
   // Contents take less than their records as JSON.
   const until = toRecords && takeFitting(rows, ({ bytes }) => bytes).at(-1)?.number;
-  const found = until === undefined ? [] : yield* ask(contentsOf({ accountId, after, until }));
-  return { head, rows, contents: new Map(found.map(({ number, content }) => [number, content])) };
+  const read = until === undefined ? [] : yield* ask(contentsOf({ accountId, after, until }));
+  return { head, rows, contents: new Map(read.map(({ number, content }) => [number, content])) };
 }
 
 const contentsOf = prepareQuery(
@@ -159,6 +177,8 @@ async function toItems({ limit, toRecords }: FeedQuery, { rows, contents }: Read
 }
 
 interface Position extends Point {
+  /** The versions of the account's lists. */
+  readonly lists: string;
   /** The version of the end, and the one of this place. */
   readonly end: string;
   readonly version: string;
@@ -169,23 +189,33 @@ interface Position extends Point {
  * The version of the end says that nothing is new. Before the end it has the start, too: a client that has read one page
  * must not be told so of the next one.
  */
-function toPosition({ reports, ...newest }: Newest, start: Start): Position {
+function toPosition({ reports, tls, ...newest }: Newest, { start, hasTls }: FeedQuery): Position {
   // Reports that go by age take no number, but give the list another version.
-  const end = `${newest.nonce}.${reports}`;
+  const lists = hasTls ? `${reports}.${tls}` : reports;
+  const end = `${newest.nonce}.${lists}`;
   const after = start === 'start' ? 0 : start.key;
-  return { ...newest, end, after, version: after < newest.number ? `${end}.${after}` : end };
+  return { ...newest, lists, end, after, version: after < newest.number ? `${end}.${after}` : end };
 }
 
-type Newest = Point & { readonly reports: string };
+/** Where changes came that this client is not told of, as of TLS reports, nothing is new: the version of the end that it was told. */
+function toSilent(position: Position, { start, hasTls }: FeedQuery): Position {
+  if (hasTls || start === 'start') return position;
+  const end = `${start.nonce}.${position.lists}`;
+  return { ...position, end, version: end };
+}
+
+type Newest = Point & { readonly reports: string; readonly tls: string };
 
 const newestChange = prepareQuery((db, param: Param<{ accountId: string }>) =>
   db
     .selectFrom('account')
     .select(['changes as number', 'changes_nonce as nonce', 'reports_version as reports'])
+    .select(({ fn }) => fn.coalesce('tls_version', sql.lit('')).as('tls'))
     .where('id', '=', param('accountId')),
 );
 
-type AfterQuery = { accountId: string; after: number; limit: number };
+/** `stored`: JSON of rows of reports that were read before. */
+type AfterQuery = { accountId: string; after: number; limit: number; stored: string };
 
 /** A change of the account, and its object, by its name, as JSON. */
 interface ChangeRow {
@@ -222,34 +252,33 @@ function toItem({ type, domain_id, at, name, object }: ChangeRow): JsonText<Chan
   return `{"type":"${type}","domain_id":"${domain_id}","at":"${at}"${own}}`;
 }
 
-const changesAfter = prepareQuery((db, param: Param<AfterQuery>) => {
-  const parts = [reportsStored, domainsListed, alertsChanged, others].map(
-    (select) => sql`select * from (${select(db, param)}) as part`,
-  );
-  return db
-    .selectFrom(sql<ChangeRow>`(${sql.join(parts, sql` union all `)})`.as('changed'))
-    .select(['number', 'type', 'domain_id', 'name', 'object', 'bytes'])
-    .select(({ fn, selectFrom }) => {
-      const first = selectFrom('change as first')
-        .select(({ fn }) => fn.min('first.number').as('number'))
-        .where('first.account_seq', '=', accountSeq(db, param));
-      return fn
-        .coalesce(
-          selectFrom('change')
-            .select('change.at')
-            .where('account_seq', '=', accountSeq(db, param))
-            .whereRef('change.number', '>=', 'changed.number')
-            // Without an earlier one, that of the transaction may have gone.
-            .where('changed.number', '>', first)
-            .orderBy('change.number')
-            .limit(1),
-          'changed.at',
-        )
-        .as('at');
-    })
-    .orderBy('number')
-    .limit(param('limit'));
-});
+const prepareChanges = (selects: readonly Select[]) =>
+  prepareQuery((db, param: Param<AfterQuery>) => {
+    const parts = selects.map((select) => sql`select * from (${select(db, param)}) as part`);
+    return db
+      .selectFrom(sql<ChangeRow>`(${sql.join(parts, sql` union all `)})`.as('changed'))
+      .select(['number', 'type', 'domain_id', 'name', 'object', 'bytes'])
+      .select(({ fn, selectFrom }) => {
+        const first = selectFrom('change as first')
+          .select(({ fn }) => fn.min('first.number').as('number'))
+          .where('first.account_seq', '=', accountSeq(db, param));
+        return fn
+          .coalesce(
+            selectFrom('change')
+              .select('change.at')
+              .where('account_seq', '=', accountSeq(db, param))
+              .whereRef('change.number', '>=', 'changed.number')
+              // Without an earlier one, that of the transaction may have gone.
+              .where('changed.number', '>', first)
+              .orderBy('change.number')
+              .limit(1),
+            'changed.at',
+          )
+          .as('at');
+      })
+      .orderBy('number')
+      .limit(param('limit'));
+  });
 
 type Select = (db: Kysely<Tables>, param: Param<AfterQuery>) => Expression<unknown>;
 
@@ -264,15 +293,16 @@ const text = (value: string) => sql<string>`cast(${sql.lit(value)} as text)`;
 function selectStored<P extends { accountId: string; after: number }>(
   db: Kysely<Tables>,
   param: Param<P>,
+  owner: 'account_seq' | 'tls_account_seq' = 'account_seq',
 ) {
   return db
     .selectFrom('report')
-    .where('account_seq', '=', accountSeq(db, param))
+    .where(owner, '=', accountSeq(db, param))
     .where('report.number', '>', param('after'))
     .where('report.number', '>', ({ selectFrom }) =>
       selectFrom('domain')
         .select('domain.number')
-        .whereRef('domain.id', '=', 'report.domain_id')
+        .whereRef('domain.seq', '=', 'report.domain_seq')
         .where('account_id', '=', param('accountId'))
         .where('status', '=', 'active'),
     );
@@ -280,10 +310,20 @@ function selectStored<P extends { accountId: string; after: number }>(
 
 const reportsStored: Select = (db, param) =>
   selectStored(db, param)
-    .select(['report.number', text('report.stored').as('type'), 'report.domain_id'])
+    .select(['report.number', text('report.stored').as('type')])
+    .select(DOMAIN_ID.as('domain_id'))
     .select(['report.received_at as at', text('report').as('name')])
     .select(dialectOf(db).jsonRow(fieldsOfAccount(db)).as('object'))
     .select(sql<number>`length(report.content)`.as('bytes'))
+    .orderBy('report.number')
+    .limit(param('limit'));
+
+const tlsStored: Select = (db, param) =>
+  selectStored(db, param, 'tls_account_seq')
+    .select(['report.number', text('tls_report.stored').as('type')])
+    .select(DOMAIN_ID.as('domain_id'))
+    .select(['report.received_at as at', text('tls_report').as('name')])
+    .select([dialectOf(db).jsonRow(fieldsOfTls(db)).as('object'), NO_CONTENT])
     .orderBy('report.number')
     .limit(param('limit'));
 
@@ -312,14 +352,42 @@ const alertsChanged: Select = (db, param) =>
     .limit(param('limit'));
 
 /** What has no row of its own any more. */
-const others: Select = (db, param) =>
-  db
-    .selectFrom('change')
-    .select(['change.number', 'change.type', 'change.domain_id', 'change.at'])
-    .select(sql<string>`case when report_id is not null then 'report_id' end`.as('name'))
-    .select([sql<string>`'"' || report_id || '"'`.as('object'), NO_CONTENT])
-    .where('account_seq', '=', accountSeq(db, param))
-    .where('change.number', '>', param('after'))
-    .where('change.type', 'is not', null)
-    .orderBy('change.number')
-    .limit(param('limit'));
+const selectOthers =
+  (hasTls: boolean): Select =>
+  (db, param) =>
+    db
+      .selectFrom('change')
+      .select(['change.number', 'change.type', 'change.domain_id', 'change.at'])
+      .select(
+        sql<string>`case when report_id is not null then
+        case when type = ${REMOVED_TLS} then 'tls_report_id' else 'report_id' end end`.as('name'),
+      )
+      .select([sql<string>`'"' || report_id || '"'`.as('object'), NO_CONTENT])
+      .where('account_seq', '=', accountSeq(db, param))
+      .where('change.number', '>', param('after'))
+      .where('change.type', 'is not', null)
+      .$if(!hasTls, (query) => query.where('change.type', '<>', REMOVED_TLS))
+      .orderBy('change.number')
+      .limit(param('limit'));
+
+const REMOVED_TLS = sql.lit('tls_report.removed' as const);
+
+/** Columns of a `ChangeRow`. */
+const storedBefore: Select = (_db, param) =>
+  sql`select * from json_to_recordset(${param('stored')}::json) as stored
+    (number bigint, type text, domain_id uuid, at timestamptz, name text, object text, bytes integer)`;
+
+function prepareFeed(hasTls: boolean) {
+  const ofReports = hasTls ? [reportsStored, tlsStored] : [reportsStored];
+  const others = [domainsListed, alertsChanged, selectOthers(hasTls)];
+  return {
+    changes: prepareChanges([...ofReports, ...others]),
+    // Citus joins nothing of the coordinator with what it has read from several servers, so those come first.
+    stored: ofReports.map((select) =>
+      prepareQuery((db, param: Param<AfterQuery>) => sql<ChangeRow>`${select(db, param)}`),
+    ),
+    withStored: prepareChanges([storedBefore, ...others]),
+  };
+}
+
+const FEED = { dmarc: prepareFeed(false), both: prepareFeed(true) };

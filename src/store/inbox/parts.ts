@@ -86,7 +86,10 @@ interface StoredMail {
 }
 
 /** Reads the bytes from the inbox, or from a document that is a whole input with them; undefined when they were not kept. */
-export async function findContent(db: Queries, mail: StoredMail): Promise<Uint8Array | undefined> {
+export async function findMailContent(
+  db: Queries,
+  mail: StoredMail,
+): Promise<Uint8Array | undefined> {
   return (await readParts(db, mail)) ?? (await findWholeInput(db, mail.sha256));
 }
 
@@ -133,8 +136,8 @@ export function freePart({ buffer, byteLength }: Uint8Array): void {
 }
 
 /** Throws `unavailable` when the bytes are not all there. */
-export async function readContent(db: Queries, mail: StoredMail): Promise<Uint8Array> {
-  const bytes = await findContent(db, mail);
+export async function readMailContent(db: Queries, mail: StoredMail): Promise<Uint8Array> {
+  const bytes = await findMailContent(db, mail);
   if (bytes?.length === mail.byte_count) return bytes;
   throw new Failure('unavailable', `The bytes of mail-${mail.seq} are not in the database.`);
 }

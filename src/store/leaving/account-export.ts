@@ -40,7 +40,7 @@ const DOCUMENT = node(['document', 'seq', 'seq'], {
 
 const CONFLICT = node(['conflict', 'report_id', 'seq'], { below: [['document_seq', DOCUMENT]] });
 
-const REPORT = node(['report', 'domain_id', 'begin_date', 'seq'], {
+const REPORT = node(['report', 'domain_seq', 'begin_date', 'seq'], {
   below: [
     ['document_seq', DOCUMENT],
     ['id', CONFLICT],
@@ -76,7 +76,7 @@ const OF_ACCOUNT: readonly Node[] = [
       ['id', node(['dns_record', 'domain_id', 'record_type'])],
       ['id', node(['source_name', 'domain_id', 'address'])],
       ['id', node(['source_mark', 'domain_id', 'subject'])],
-      ['id', REPORT],
+      ['seq', REPORT],
     ],
   }),
 ];

@@ -3,7 +3,7 @@ import type { JsonFields } from '../engine/dialect.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
 import type { Tables } from '../tables.ts';
 import type { FollowableHead, Head, isVersion } from './heads.ts';
-import type { DaysQuery } from './timeline.ts';
+import type { ListDaysQuery } from './timeline.ts';
 
 /* A list is declared once: its pages, totals, and what came after a cursor follow from the declaration (decision 128). */
 
@@ -46,7 +46,7 @@ export interface Scope<F extends Filters> {
   readonly version: Parameters<typeof isVersion>[0];
   head(owner: Owner): BoundQuery<Head | FollowableHead>;
   /** Counts of days, where they are kept; undefined for a filter that they do not count. */
-  days?(owner: Owner, wanted: Wanted<F>): DaysQuery | undefined;
+  days?(owner: Owner, wanted: Wanted<F>): ListDaysQuery | undefined;
   /** The head's version stands for more than one state of it. */
   readonly isPart?: true;
 }

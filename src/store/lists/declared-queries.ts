@@ -6,7 +6,7 @@ import type { FollowedItem } from './followed.ts';
 import { isVersion } from './heads.ts';
 
 /** A part of a list without values: those come by their places. */
-export type Shape = readonly (readonly [column: string, is: Condition[1]])[];
+export type QueryShape = readonly (readonly [column: string, is: Condition[1]])[];
 
 type Params = Readonly<Record<string, Value>>;
 type Given = Param<Params>;
@@ -15,7 +15,7 @@ type Given = Param<Params>;
 export function prepareList<F extends Filters>(
   { table, order: [by, then], key = by }: Omit<Declaration<F, string>, 'scopes'>,
   { isOwn, fields, version }: Scope<F>,
-  parts: readonly Shape[],
+  parts: readonly QueryShape[],
 ) {
   // With the table's name: alone it would be the field of the JSON, which PostgreSQL has no index of.
   const column = (name: string) => sql.ref(`${table}.${name}`);
@@ -66,7 +66,7 @@ export function prepareList<F extends Filters>(
 
   return {
     items: prepareQuery((db, param: Given) => {
-      const { typed, jsonRow, jsonRows } = dialectOf(db);
+      const { isDivided, typed, jsonRow, jsonRows } = dialectOf(db);
       const [skip, limit] = [param('skip'), param('limit')].map((one) => typed(one, 'bigint'));
       if (parts.length === 1)
         return jsonRows(
@@ -75,6 +75,18 @@ export function prepareList<F extends Filters>(
         );
       // PostgreSQL would read all of a part: each ends where the page does.
       const ends = sql`order by ${order(column)} limit ${skip} + ${limit}`;
+      if (isDivided) {
+        // The rows at places could be on other servers than the places.
+        const shown = sql.join([sql`${jsonRow(fields(db))} as item`, columns]);
+        const all = parts.map(
+          (_, i) =>
+            sql`select * from (select ${shown} ${rows(param, i)} and ${isCurrent(param)} ${ends}) as part`,
+        );
+        const united = sql`(${sql.join(all, sql` union all `)}) as page`;
+        return sql<
+          FollowedItem<unknown>
+        >`select item, ${sql.ref(key)} as ${sql.ref('key')} from ${united} order by ${order(sql.ref)} limit ${limit} offset ${skip}`;
+      }
       const page = unite((i) => sql`${rows(param, i)} ${ends}`);
       const ordered = sql`${page} order by ${order(sql.ref)} limit ${limit} offset ${skip}`;
       return at(param, jsonRow(fields(db)), ordered);

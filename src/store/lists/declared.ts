@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { remember } from '../../domain/remember.ts';
 import type { Value } from '../engine/prepared.ts';
 import type { Condition, Declaration, Filters, Owner, Part, Wanted } from './declaration.ts';
-import { prepareList, type Shape } from './declared-queries.ts';
+import { prepareList, type QueryShape } from './declared-queries.ts';
 import type { FollowedList } from './followed.ts';
 import type { ItemsQuery } from './page.ts';
 
@@ -30,6 +30,7 @@ export function declareList<F extends Filters, Of extends string>(declared: Decl
     return {
       id: toFilteredId(scope.toId(owner), set),
       accountId: owner.accountId,
+      reportsOf: declared.table === 'report' ? owner : undefined,
       days: scope.days?.(owner, wanted),
       keyOf: declared.keyOf,
       head: scope.head(owner) as FollowedList<Item>['head'],
@@ -57,7 +58,7 @@ function toUntil(part: Part, by: string, until: string): Part {
   return [...part.filter((condition) => !isLast(condition)), [by, '<=', first]];
 }
 
-const toShape = (part: Part): Shape => part.map(([column, is]) => [column, is]);
+const toShape = (part: Part): QueryShape => part.map(([column, is]) => [column, is]);
 
 /** The values of conditions, by their places. */
 function toValues(parts: readonly Part[]): Record<string, Value> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
-import { dialectOf } from '../engine/dialect.ts';
+import { dialectOf, orDivided } from '../engine/dialect.ts';
 
 /** The state of a list that can be read without reading the list: its length and its version. */
 export interface Head {
@@ -32,7 +32,7 @@ export function newVersion(): string {
 
 /** Whether the list of an owner, by its id, has a version: a condition for queries that read its items. */
 export function isVersion(
-  of: `${'account' | 'domain'}.${'all_domains' | 'domains' | 'reports' | 'alerts'}_version`,
+  of: `${'account' | 'domain'}.${'all_domains' | 'domains' | 'reports' | 'tls' | 'alerts'}_version`,
   [id, version]: readonly [Expression<string>, Expression<string>],
 ): RawBuilder<SqlBool> {
   const [owner = ''] = of.split('.');
@@ -70,6 +70,26 @@ export async function touchDays(tx: Tx, domainId: string): Promise<void> {
   if (!owned?.account_id) return;
   await tx.updateTable('account').set(touched).where('id', '=', owned.account_id).execute();
 }
+
+/** After TLS reports of a domain became believed. The domain is locked. */
+export async function touchTls(tx: Tx, domainId: string): Promise<void> {
+  const touched = { tls_version: newVersion() };
+  await tx.updateTable('domain').set(touched).where('id', '=', domainId).execute();
+}
+
+/**
+ * Whether a report or a conflict is of a domain: those have the domain's number, and what else is of a domain its id (decision 130).
+ * Citus asks one server when the number is known before the statement is planned, as the function's is (decision 134).
+ */
+export function isOfDomain(id: Expression<string> | string): RawBuilder<SqlBool> {
+  return orDivided(
+    sql<SqlBool>`domain_seq = (select seq from domain where id = ${id})`,
+    sql<SqlBool>`domain_seq = domain_seq(${id})`,
+  );
+}
+
+/** The id of a report's domain, in a query of reports. */
+export const DOMAIN_ID = sql<string>`(select domain.id from domain where domain.seq = report.domain_seq)`;
 
 /** Whoever changes what belongs to a domain holds its row (decision 64). */
 export async function lockDomain(tx: Tx, id: string): Promise<void> {

@@ -4,8 +4,9 @@ import { END_OF_TIME } from '../../domain/instant.ts';
 import type { JsonItem, JsonText } from '../engine/dialect.ts';
 import type { BoundQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
+import type { Owner } from './declaration.ts';
 import type { Head } from './heads.ts';
-import { type DaysQuery, findPageStart, type PageStart, sumDays } from './timeline.ts';
+import { findPageStart, type ListDaysQuery, type PageStart, sumDays } from './timeline.ts';
 
 /** The requested part of a list: `limit` items after the first `offset`. */
 export type Page = {
@@ -28,8 +29,10 @@ export function takeFitting<Item>(items: readonly Item[], toBytes: (item: Item) 
 
 export interface PagedList<Item> {
   readonly id: string;
+  /** Whose reports are its items; undefined when it has others. */
+  readonly reportsOf?: Owner | undefined;
   /** Its items by day, latest first (timeline.ts). Of a list without them, all items before a page are skipped. */
-  readonly days: DaysQuery | undefined;
+  readonly days: ListDaysQuery | undefined;
   /** The unique value by which it is ordered, where an item has one. */
   readonly keyOf: ((item: object) => string) | undefined;
   /** The total and version of the whole. No row when the list does not exist for the caller. */
@@ -65,7 +68,7 @@ export function readPage<Item>(
   list: PagedList<Item>,
   page: Page,
 ): Promise<PageOf<Item>> {
-  return reader.readPlan(() => planPage(list, page));
+  return reader.readPlan(() => planPage(list, page), list.reportsOf?.accountId);
 }
 
 /**
@@ -78,7 +81,9 @@ export async function readCurrentPage<Item>(
   { page, head }: { readonly page: Page; readonly head: Head },
 ): Promise<PageOf<Item>> {
   // The generator is done at once when it needs no counts.
-  const step = list.count ? undefined : findStartOf(list, page, head).next([]);
+  const { reportsOf } = list;
+  const isWhole = reportsOf && reportsOf.domainId === undefined && reader.isDivided?.();
+  const step = list.count || isWhole ? undefined : findStartOf(list, page, head).next([]);
   const start = step?.done ? step.value : undefined;
   if (start !== undefined) {
     const query = list.items({ limit: page.limit, version: head.version, ...start });

@@ -1,6 +1,9 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 
-/** Whether one of the columns contains a text: what `toPattern` makes of it. Case counts in no ASCII letter. */
+/** A page searches and sorts so many of the latest reports or alerts, and no more (decision 126). */
+export const MAX_SEARCHED = 5_000;
+
+/** Whether one of the columns contains a text: what `toLikePattern` makes of it. Case counts in no ASCII letter. */
 export function contains(
   columns: readonly string[],
   pattern: Expression<string> | string,
@@ -12,6 +15,6 @@ export function contains(
 }
 
 /** For `contains`. Every text contains the empty one. */
-export function toPattern(text: string): string {
+export function toLikePattern(text: string): string {
   return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 }

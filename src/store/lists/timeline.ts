@@ -25,6 +25,9 @@ export const alertList = (ownerId: string) => `${ownerId.slice(0, 14)}a${ownerId
 export const accountReportList = (accountId: string) =>
   `${accountId.slice(0, 14)}b${accountId.slice(15)}`;
 
+/** The id of a domain's TLS reports has `c` there. */
+export const tlsList = (domainId: string) => `${domainId.slice(0, 14)}c${domainId.slice(15)}`;
+
 /** An item of a list by its instant, and the parts of the list that it is in, besides the whole. */
 export interface CountedItem {
   readonly at: Instant;
@@ -114,7 +117,7 @@ export function* sumDays(of: DaysOfVersion): Plan<number> {
 
 /** Days, and what no other state of their list has: its id and its version. */
 interface DaysOfVersion {
-  readonly query: DaysQuery;
+  readonly query: ListDaysQuery;
   readonly version: string;
 }
 
@@ -143,14 +146,14 @@ const counted = new LRUCache<string, readonly CountedDay[]>({
   sizeCalculation: (days) => days.length + 1,
 });
 
-export type DaysQuery = BoundQuery<{ readonly day: Day; readonly items: number }>;
+export type ListDaysQuery = BoundQuery<{ readonly day: Day; readonly items: number }>;
 
 /** The days of a list that has its own; all of them unless others are given. */
-export const daysOf = (list_id: string, wanted: Partial<typeof WHOLE> = {}): DaysQuery =>
+export const listDaysOf = (list_id: string, wanted: Partial<typeof WHOLE> = {}): ListDaysQuery =>
   listDays({ list_id, ...WHOLE, ...wanted });
 
 /** The days of a domain's list of reports. */
-export const reportDaysOf = (domainId: string, wanted: Partial<DayRange> = {}): DaysQuery =>
+export const reportDaysOf = (domainId: string, wanted: Partial<DayRange> = {}): ListDaysQuery =>
   domainDays({ domainId, ...WHOLE, ...wanted });
 
 const listDays = prepareQuery((db, param: Param<typeof WHOLE & { list_id: string }>) =>

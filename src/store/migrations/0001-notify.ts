@@ -73,13 +73,18 @@ export const NOTIFY = {
       id: id(),
       account_id: id('references account (id)'),
       type: text<EventType>(),
+      /** The alert that it is of, so that its page says who was told. */
+      alert_id: orNull(id()),
       at: instant(),
       /** JSON object. */
       data: text(),
       /** Whether its deliveries are still to be written. */
       is_new: flag(),
     },
-    keys: ['index event_new (seq) where is_new = 1'],
+    keys: [
+      'index event_new (seq) where is_new = 1',
+      'index event_alert (alert_id) where alert_id is not null',
+    ],
     postgres: ['primary key (seq)'],
   },
 

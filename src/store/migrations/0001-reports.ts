@@ -1,4 +1,4 @@
-import type { Belief } from '../../domain/reports/authentication.ts';
+import type { Belief, Doubt } from '../../domain/reports/authentication.ts';
 import { bytes, count, day, id, instant, number, orNull, orZero, seq, text } from './table.ts';
 
 /*
@@ -8,13 +8,15 @@ import { bytes, count, day, id, instant, number, orNull, orZero, seq, text } fro
  */
 
 /** The order of a domain's reports, and on PostgreSQL their key (decision 90). */
-const LIST = 'domain_id, begin_date, seq';
+const LIST = 'domain_seq, begin_date, seq';
 
-/* Conditions of indexes: see reports/index-conditions.ts. */
+/* Conditions of indexes: see days/belief.ts. */
 
-const IS_NEW = "authenticated like 'new %'";
+const IS_NEW = "doubt = 'new'";
 
-const DOUBTFUL = `(authenticated in ('', 'disputed') or ${IS_NEW})`;
+const DOUBTFUL = 'doubt is not null';
+
+const IS_TLS = "kind = 'tls'";
 
 const REPEATED = `warnings like '%"repeated_content"%'`;
 
@@ -83,9 +85,13 @@ export const REPORTS = {
       rejected: count(),
       otherwise: count(),
       record_count: number(),
+      /** Its domain, by number (decision 130). */
+      domain_seq: number('references domain (seq)'),
       /** The account whose list has it (reports/listing.ts), and the change with which it came to that list. */
       account_seq: orNull(number()),
       number: orNull(count()),
+      /** Of a TLS report, the account whose changes have it: the account's list of reports has none. */
+      tls_account_seq: orNull(number()),
       /** 1, and one more each time its content was replaced. */
       revision: number(),
       /**
@@ -96,7 +102,6 @@ export const REPORTS = {
       reporter_host: orNull(count()),
       /** Made from the report's identity: see domain/reports/report-identity.ts. */
       id: id(),
-      domain_id: id('references domain (id)'),
       /** The nonce of the transaction that stored it (lists/changes.ts). */
       nonce: text(),
       /** The first half of a hash of its content: domain/reports/report-identity.ts. */
@@ -106,8 +111,11 @@ export const REPORTS = {
       report_id: orNull(text()),
       /** null: an aggregate report of DMARC. Lists and figures of those have no others. */
       kind: orNull(text<'tls'>()),
-      /** What its mail proved: domain/reports/authentication.ts. */
+      /** Of a TLS report what its list shows of its policies: JSON (domain/reports/tls-policies.ts). */
+      policies: orNull(text()),
+      /** What its mail proved, and why it is not believed: domain/reports/authentication.ts. */
       authenticated: orNull(text()),
+      doubt: orNull(text<Doubt>()),
       /** JSON: a list of `Warning`. */
       warnings: text(),
       /** Its records and what else no list shows: domain/reports/report-content.ts. */
@@ -116,20 +124,24 @@ export const REPORTS = {
     keys: [
       'unique (id)',
       // The day, for those of some days that arrived after a cursor.
-      'index report_arrival (domain_id, seq, begin_date, kind)',
+      'index report_arrival (domain_seq, seq, begin_date, kind)',
       'index report_account (account_seq, begin_date, seq) where account_seq is not null',
       'index report_change (account_seq, number) where account_seq is not null',
-      `index report_stranger (domain_id, received_at) where ${DOUBTFUL}`,
-      `index report_new (domain_id, authenticated, begin_date) where ${IS_NEW}`,
+      `index report_tls (domain_seq, begin_date, seq) where ${IS_TLS}`,
+      `index report_tls_arrival (domain_seq, seq) where ${IS_TLS}`,
+      'index report_tls_change (tls_account_seq, number) where tls_account_seq is not null',
+      `index report_stranger (domain_seq, received_at) where ${DOUBTFUL}`,
+      `index report_new (domain_seq, authenticated, begin_date) where ${IS_NEW}`,
       'index report_payload (payload_sha256)',
       ...['reporter', 'reporter_host'].flatMap((name) => [
-        `index report_${name} (domain_id, ${name}, begin_date, seq) where ${name} is not null`,
+        `index report_${name} (domain_seq, ${name}, begin_date, seq) where ${name} is not null`,
         `index report_account_${name} (account_seq, ${name}, begin_date, seq)
           where account_seq is not null and ${name} is not null`,
       ]),
       `index report_repeated (received_at, seq) where ${REPEATED}`,
     ],
-    sqlite: [`index report_list (${LIST})`],
+    // With the kind: else each report that a page skips would be looked up.
+    sqlite: [`index report_list (${LIST}, kind)`],
     postgres: [`constraint report_key primary key (${LIST})`],
   },
 
@@ -141,10 +153,11 @@ export const REPORTS = {
       document_seq: count(),
       /** The same as its report's. */
       begin_date: instant(),
-      domain_id: id(),
+      domain_seq: number(),
       report_id: id(),
       payload_sha256: bytes(),
       authenticated: orNull(text()),
+      doubt: orNull(text<Doubt>()),
       /** All columns of a report that come from its document, as one value (reports/report-row.ts). */
       parsed: text(),
     },
@@ -157,7 +170,7 @@ export const REPORTS = {
     sqlite: ['unique (report_id, payload_sha256)'],
     postgres: [
       `primary key (${LIST})`,
-      'unique (report_id, domain_id, begin_date, payload_sha256)',
+      'unique (report_id, domain_seq, begin_date, payload_sha256)',
       // Operators name a conflict by its number.
       'index conflict_seq (seq)',
     ],

@@ -65,6 +65,8 @@ export const TABLES = {
       reports_version: text(),
       /** Another text with each other `days_version` of a domain. */
       days_version: orNull(text()),
+      /** Another text whenever TLS reports of its active domains change. */
+      tls_version: orNull(text()),
       alerts_total: orZero(count()),
       alerts_version: text(),
       /** The number of the change with which alerts were last removed: older cursors of them are no longer good. */
@@ -127,6 +129,10 @@ export const TABLES = {
       days_version: orNull(text()),
       /** The number of the account's change with which one was last removed: older cursors of the list are no longer good. */
       reports_removed: orZero(count()),
+      /** The same of its TLS reports. Their version is another text, too, when one became believed; null: it never had one. */
+      tls_total: orZero(count()),
+      tls_version: orNull(text()),
+      tls_removed: orZero(count()),
       /** The originals of the days before went by age, of reports up to this number (reports/aging/old-originals.ts). */
       originals_day: orNull(day()),
       originals_seq: orZero(count()),
@@ -203,15 +209,16 @@ export const TABLES = {
   },
 
   /**
-   * The state of one of a domain's records in DNS, or (`route`) of all records that reports need to reach us: at most one
-   * row of each type for a domain, until it is removed from its account.
+   * The state of one of a domain's records in DNS, of all records that reports need to reach us (`route`), of TLS
+   * reports and MTA-STS (`tls`), or of the SPF records and keys of senders (`senders`): at most one row of each type for a domain,
+   * until it is removed from its account.
    */
   dns_record: {
     columns: {
       domain_id: id('references domain (id)'),
-      record_type: text<'dmarc' | 'spf' | 'route'>(),
+      record_type: text<'dmarc' | 'spf' | 'route' | 'tls' | 'senders'>(),
       checked_at: instant(),
-      /** JSON: see domain/dns/dns-watch.ts, store/alerts/dns-records.ts. */
+      /** JSON: see domain/dns/dns-watch.ts, store/alerts/dns-records.ts, store/alerts/daily-checks.ts. */
       state: text(),
     },
     keys: ['primary key (domain_id, record_type)'],

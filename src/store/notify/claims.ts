@@ -78,10 +78,10 @@ function selectDue(db: Queries, channel: ChannelName) {
     .orderBy('free_at_ms');
 }
 
-export type DueDelivery = Awaited<ReturnType<typeof listDue>>[number];
+export type DueDelivery = Awaited<ReturnType<typeof listDueDeliveries>>[number];
 
 /** The deliveries of a claimed receiver that are due, the first due first. */
-export function listDue(db: Queries, claim: ReceiverClaim, limit: number) {
+export function listDueDeliveries(db: Queries, claim: ReceiverClaim, limit: number) {
   return db
     .selectFrom('delivery')
     .innerJoin('event', 'event.seq', 'delivery.event_seq')

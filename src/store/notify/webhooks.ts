@@ -87,7 +87,7 @@ export function updateWebhook(db: Db, id: string, isEnabled: boolean, by: Actor)
 }
 
 /** What Plumbline does by itself. Owners can be told of it. */
-export async function disableWebhook(
+export async function disableFailingWebhook(
   db: Db,
   id: string,
   { reason, at }: { readonly reason: Exclude<OffReason, 'plan'>; readonly at: Instant },

@@ -176,7 +176,7 @@ export async function findSubscriber(db: Db, token: string) {
   return isRight ? { ...named, email: person.email } : undefined;
 }
 
-export const ENDED = {
+export const UNSUBSCRIBED = {
   alerts: { alerts: 'none' },
   summary: { summary: 0 },
 } as const satisfies Record<Subscription, object>;

@@ -10,14 +10,14 @@ import {
   itemUpserts,
   toItemsOfDays,
 } from '../lists/timeline.ts';
-import type { Tables } from '../tables.ts';
+import { accountSeqOf, ofDmarc, type ReportRow } from './report-row.ts';
 
 /*
- * The list of the reports of an account's active domains: those that have the account's number. What comes to it takes the
- * next numbers of the account's changes.
+ * The list of the reports of an account's active domains: those of DMARC that have the account's number. What comes to it, and
+ * the TLS reports of those domains, take the next numbers of the account's changes.
  */
 
-type Listed = Pick<Tables['report'], 'begin_date' | 'reporter' | 'reporter_host'>;
+type Listed = Pick<ReportRow, 'begin_date' | 'reporter' | 'reporter_host' | 'kind'>;
 
 interface Arrived {
   readonly accountId: string;
@@ -27,48 +27,61 @@ interface Arrived {
   readonly isAnyChanged?: boolean;
 }
 
-interface Place {
-  readonly account_seq: number;
-  readonly number: number;
-}
+type Place = Pick<ReportRow, 'account_seq' | 'tls_account_seq' | 'number'>;
+const NO_PLACE: Place = { account_seq: null, tls_account_seq: null, number: null };
 
 /** Counts reports that come to lists, and returns the columns that put each there. Locks the accounts, by id. */
 export async function addToLists(
   tx: Tx,
   arrived: readonly Arrived[],
   { nonce, at }: { readonly nonce: string; readonly at: Instant },
-): Promise<Map<Listed, Place>> {
+): Promise<(report: Listed) => Place> {
   const ordered = arrived.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
   const updates = ordered.map(({ accountId, reports, ...changed }) => {
-    const domainsVersion = changed.isDomainChanged ? newVersion() : null;
-    const allVersion = changed.isAnyChanged ? newVersion() : null;
-    const isListed = reports.length > 0;
-    const list = isListed ? { version: newVersion(), nonce } : { version: null, nonce: null };
-    return headUpdate({ accountId, reports: reports.length, ...list, domainsVersion, allVersion });
+    const listed = ofDmarc(reports).length;
+    const taken = reports.length;
+    return headUpdate({
+      ...{ accountId, taken, listed, nonce: taken > 0 ? nonce : null },
+      version: toVersion(listed > 0),
+      tlsVersion: toVersion(taken > listed),
+      domainsVersion: toVersion(changed.isDomainChanged),
+      allVersion: toVersion(changed.isAnyChanged),
+    });
   });
   const taken = (await runAllPrepared(tx, updates)).flat();
   const items = ordered.flatMap(({ accountId, reports }) =>
-    toItemsOfDays(accountReportList(accountId), toItems(reports)),
+    toItemsOfDays(accountReportList(accountId), toItems(ofDmarc(reports))),
   );
   const changes = taken
     .filter((_, i) => ordered[i]?.reports.length)
     .map(({ seq, number }) => toRow({ at }, { accountSeq: seq, number, nonce }));
   await runAllPrepared(tx, [...itemUpserts(items), ...changeInserts(changes)]);
-  return new Map(
+  const places = new Map(
     ordered.flatMap(({ reports }, i) => {
-      const { seq: account_seq = 0, number: last = 0 } = taken[i] ?? {};
-      const before = last - reports.length;
-      return reports.map((report, n) => [report, { account_seq, number: before + n + 1 }]);
+      const { seq = 0, number: last = 0 } = taken[i] ?? {};
+      const first = last - reports.length + 1;
+      return reports.map((report, n) => [report, toPlace(report, seq, first + n)] as const);
     }),
   );
+  return (report) => places.get(report) ?? NO_PLACE;
 }
+
+const toPlace = ({ kind }: Listed, seq: number, number: number): Place =>
+  kind === null
+    ? { account_seq: seq, tls_account_seq: null, number }
+    : { account_seq: null, tls_account_seq: seq, number };
+
+/** null where nothing is new. */
+const toVersion = (isNew: boolean | undefined) => (isNew ? newVersion() : null);
 
 type NewHead = {
   readonly accountId: string;
-  readonly reports: number;
-  /** null where nothing is new. */
+  /** Numbers, and of those the reports of the list. */
+  readonly taken: number;
+  readonly listed: number;
   readonly nonce: string | null;
   readonly version: string | null;
+  readonly tlsVersion: string | null;
   readonly domainsVersion: string | null;
   readonly allVersion: string | null;
 };
@@ -77,11 +90,12 @@ const headUpdate = prepareQuery((db, param: Param<NewHead>) =>
   db
     .updateTable('account')
     .set((eb) => ({
-      reports_total: eb('reports_total', '+', param('reports')),
+      reports_total: eb('reports_total', '+', param('listed')),
       reports_version: eb.fn.coalesce(param('version'), 'reports_version'),
+      tls_version: eb.fn.coalesce(param('tlsVersion'), 'tls_version'),
       all_domains_version: eb.fn.coalesce(param('allVersion'), 'all_domains_version'),
       domains_version: eb.fn.coalesce(param('domainsVersion'), 'domains_version'),
-      changes: eb('changes', '+', param('reports')),
+      changes: eb('changes', '+', param('taken')),
       changes_nonce: eb.fn.coalesce(param('nonce'), 'changes_nonce'),
     }))
     .where('id', '=', param('accountId'))
@@ -89,24 +103,23 @@ const headUpdate = prepareQuery((db, param: Param<NewHead>) =>
 );
 
 /** Counts reports that leave the lists that they are in, if any. */
-export async function takeFromLists(
-  tx: Tx,
-  reports: readonly (Listed & Pick<Tables['report'], 'account_seq'>)[],
-): Promise<void> {
-  for (const [seq, some] of Map.groupBy(reports, ({ account_seq }) => account_seq)) {
+export async function takeFromLists(tx: Tx, reports: readonly (Listed & Place)[]): Promise<void> {
+  for (const [seq, some] of Map.groupBy(reports, accountSeqOf)) {
     if (seq === null) continue;
+    const listed = ofDmarc(some);
     const account = await tx
       .updateTable('account')
       .set((eb) => ({
-        reports_total: eb('reports_total', '-', some.length),
-        reports_version: newVersion(),
+        reports_total: eb('reports_total', '-', listed.length),
+        ...(listed.length > 0 && { reports_version: newVersion() }),
+        ...(listed.length < some.length && { tls_version: newVersion() }),
       }))
       .where('seq', '=', seq)
       .returning('id')
       .executeTakeFirst();
     // The account was deleted meanwhile, and its list with it.
     if (account === undefined) continue;
-    await countItems(tx, accountReportList(account.id), { items: toItems(some), by: -1 });
+    await countItems(tx, accountReportList(account.id), { items: toItems(listed), by: -1 });
   }
 }
 

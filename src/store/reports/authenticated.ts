@@ -1,14 +1,14 @@
 import type { AuditAction } from '../../domain/access/audit-actions.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { toTrust } from '../../domain/reports/authentication.ts';
+import { type MailProof, toTrust } from '../../domain/reports/authentication.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
 import { selectConflicts } from './conflicts.ts';
-import { exchange } from './corrections.ts';
+import { exchange, type Locked, replaceReport } from './corrections.ts';
 import { believe } from './established.ts';
-import { lockReport } from './locking.ts';
-import type { ReportRow } from './report-row.ts';
+import { type LockedDomain, lockReport } from './locking.ts';
+import { type ReportRow, toNewRow } from './report-row.ts';
 import { judgeReporters, type Owned } from './senders.ts';
 
 export interface AuthenticatedContent {
@@ -21,9 +21,6 @@ export interface AuthenticatedContent {
   readonly claimed?: readonly string[] | undefined;
 }
 
-/** With what is stored of its sender. */
-type JudgedContent = Omit<AuthenticatedContent, 'authenticated'> & Pick<ReportRow, 'authenticated'>;
-
 /**
  * An authenticated mail had a report that is stored already, or another content of it. When the sender of the stored one is
  * less well known (`toTrust`), this one takes its place. Doing it twice does no harm.
@@ -34,32 +31,46 @@ export async function preferAuthenticated(
   now: Instant,
 ): Promise<void> {
   const { id } = content;
-  const stored = db.selectFrom('report').select('authenticated').where('id', '=', id);
+  const stored = db.selectFrom('report').select('doubt').where('id', '=', id);
   const known = await stored.executeTakeFirst();
-  if (known === undefined || toTrust(known.authenticated) === 2) return;
+  if (known === undefined || known.doubt === null) return;
   await db.write(async (tx) => {
-    const domain = await findDomain(tx, await lockReport(tx, { id }));
-    const [authenticated = null] = await judgeReporters(tx, [{ ...content, about: domain }], now);
+    const { domain } = await lockReport(tx, { id });
+    const about = toOwned(domain);
+    const [proof] = await judgeReporters(tx, [{ ...content, about }], now);
     // Earlier reports of the sender may have been established by this, and the report with them.
-    const report = await lockReport(tx, { id });
-    if (toTrust(authenticated) <= toTrust(report.authenticated)) return;
+    const { report } = await lockReport(tx, { id });
+    if (proof === undefined || toTrust(proof.doubt) <= toTrust(report.doubt)) return;
     const isSame = toHex(report.payload_sha256) === content.payloadSha256;
-    const judged = { ...content, authenticated };
-    if (isSame) await believe(tx, [report], authenticated);
-    else if (!(await exchangeFor(tx, report, { ...judged, now }))) return;
-    await audit(tx, report, {
-      domain,
-      action: isSame ? 'report_authenticated' : 'report_replaced',
-      now,
-    });
+    const judged = { payloadSha256: content.payloadSha256, proof, now };
+    if (isSame) await believeAgain(tx, { domain, report }, judged);
+    else if (!(await exchangeFor(tx, { domain, report }, judged))) return;
+    const action = isSame ? 'report_authenticated' : 'report_replaced';
+    if (about !== undefined) await audit(tx, report, { about, action, now });
   });
+}
+
+interface Judged {
+  readonly payloadSha256: string;
+  readonly proof: MailProof;
+  readonly now: Instant;
+}
+
+/** The list of TLS reports says who sent one: clients that follow it get it again. */
+async function believeAgain(
+  tx: Tx,
+  { domain, report }: Locked,
+  { proof, now }: Judged,
+): Promise<void> {
+  if (report.kind === null) return await believe(tx, domain.id, { reports: [report], proof });
+  await replaceReport(tx, { domain, report, next: { ...toNewRow(report), ...proof }, now });
 }
 
 /** Returns whether the content is a conflict of the report. Of a report only so many conflicts are kept. */
 async function exchangeFor(
   tx: Tx,
-  report: ReportRow,
-  { payloadSha256, authenticated, now }: JudgedContent & { readonly now: Instant },
+  { domain, report }: Locked,
+  { payloadSha256, proof, now }: Judged,
 ): Promise<boolean> {
   const conflict = await selectConflicts(tx, report)
     .selectAll()
@@ -67,27 +78,20 @@ async function exchangeFor(
     .executeTakeFirst();
   if (conflict === undefined) return false;
   // It may have come before by a mail of somebody else.
-  await exchange(tx, { report, conflict: { ...conflict, authenticated }, now });
+  await exchange(tx, { domain, report, conflict: { ...conflict, ...proof }, now });
   return true;
 }
 
 /** undefined when no account has it. */
-async function findDomain(tx: Tx, { domain_id }: ReportRow): Promise<Owned | undefined> {
-  const { name, account_id: accountId } = await tx
-    .selectFrom('domain')
-    .select(['name', 'account_id'])
-    .where('id', '=', domain_id)
-    .executeTakeFirstOrThrow();
-  return accountId === null ? undefined : { id: domain_id, accountId, name };
-}
+const toOwned = ({ id, name, accountId }: LockedDomain): Owned | undefined =>
+  accountId === null ? undefined : { id, accountId, name };
 
 async function audit(
   tx: Tx,
   { report_id }: ReportRow,
-  { domain, action, now }: { domain: Owned | undefined; action: AuditAction; now: Instant },
+  { about, action, now }: { about: Owned; action: AuditAction; now: Instant },
 ): Promise<void> {
-  if (domain === undefined) return;
-  const { accountId, name: subject } = domain;
+  const { accountId, name: subject } = about;
   const detail = (report_id ?? '').slice(0, 200);
   await insertAudit(tx, plumbline(now), { accountId, action, subject, detail });
 }

@@ -4,8 +4,8 @@ import { type Instant, toInstant } from '../../domain/instant.ts';
 import { findContent } from '../../domain/reports/report-content.ts';
 import { deleteOriginals } from '../documents/originals.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { type ConflictRow, selectConflicts, toContent, toReport } from './conflicts.ts';
-import { lockConflict, lockReport, toKey } from './locking.ts';
+import { type ConflictRow, selectConflicts, toConflictColumns, toReport } from './conflicts.ts';
+import { type LockedDomain, lockConflict, lockReport, toRowKey } from './locking.ts';
 import { correctLastReport, deleteReports, noteRemovals } from './removal.ts';
 import { type NewRow, type ReportRow, toNewRow } from './report-row.ts';
 import { findOrInsertDomain } from './reported-domains.ts';
@@ -31,39 +31,44 @@ export function preferConflict(
   now: Instant = toInstant(new Date()),
 ): Promise<Corrected> {
   return db.write(async (tx) => {
-    const { report, conflict } = await lockConflict(tx, conflictSeq);
-    await exchange(tx, { report, conflict, now });
-    return toCorrected(report);
+    const locked = await lockConflict(tx, conflictSeq);
+    await exchange(tx, { ...locked, now });
+    return toCorrected(locked);
   });
 }
 
-interface Exchange {
+/** Its domain is locked. */
+export interface Locked {
+  readonly domain: LockedDomain;
   readonly report: ReportRow;
+}
+
+interface Exchange extends Locked {
   readonly conflict: ConflictRow;
   readonly now: Instant;
 }
 
-export async function exchange(tx: Tx, { report, conflict, now }: Exchange): Promise<void> {
-  await replaceReport(tx, { report, next: toReport(conflict), now });
+export async function exchange(tx: Tx, { conflict, now, ...locked }: Exchange): Promise<void> {
+  await replaceReport(tx, { ...locked, next: toReport(conflict), now });
   await tx
     .updateTable('conflict')
-    .set(toContent(toNewRow(report)))
-    .where(({ and }) => and(toKey(conflict)))
+    .set(toConflictColumns(toNewRow(locked.report)))
+    .where(({ and }) => and(toRowKey(conflict)))
     .execute();
 }
 
 /** Clients that follow the list get the other content at its end. */
-async function replaceReport(
+export async function replaceReport(
   tx: Tx,
-  { report, next: row, now }: Pick<Exchange, 'report' | 'now'> & { readonly next: NewRow },
+  {
+    domain: { id, name },
+    report,
+    next: row,
+    now,
+  }: Omit<Exchange, 'conflict'> & { readonly next: NewRow },
 ): Promise<void> {
-  const { name } = await tx
-    .selectFrom('domain')
-    .select('name')
-    .where('id', '=', report.domain_id)
-    .executeTakeFirstOrThrow();
   const stated = findContent(row.content)?.policyPublished;
-  await deleteReports(tx, report.domain_id, [report]);
+  await deleteReports(tx, id, [report]);
   const domain = await findOrInsertDomain(tx, name, now);
   const revision = report.revision + 1;
   await storeReports(
@@ -80,36 +85,36 @@ async function replaceReport(
  */
 export function removeReport(db: Db, id: string, now: Instant): Promise<Corrected> {
   return db.write(async (tx) => {
-    const report = await lockReport(tx, { id });
+    const { domain, report } = await lockReport(tx, { id });
     const oldest = selectConflicts(tx, report).selectAll().orderBy('seq').limit(1);
     const conflict = await oldest.executeTakeFirst();
     if (conflict === undefined) {
-      await deleteReports(tx, report.domain_id, [report]);
-      await correctLastReport(tx, report.domain_id, [report]);
+      await deleteReports(tx, domain.id, [report]);
+      await correctLastReport(tx, domain.id, [report]);
       await noteRemovals(tx, [report], now);
     } else {
-      await replaceReport(tx, { report, next: toReport(conflict), now });
+      await replaceReport(tx, { domain, report, next: toReport(conflict), now });
       await deleteConflict(tx, conflict);
     }
     await deleteOriginals(tx, [report.document_seq]);
     await insertRemovedPayload(tx, report, now);
-    return toCorrected(report, conflict?.seq);
+    return toCorrected({ domain, report }, conflict?.seq);
   });
 }
 
 /** Removes a conflict. Its content is not stored again when it comes in again. */
 export function removeConflict(db: Db, seq: number, now: Instant): Promise<Corrected> {
   return db.write(async (tx) => {
-    const { report, conflict } = await lockConflict(tx, seq);
+    const { domain, report, conflict } = await lockConflict(tx, seq);
     await deleteConflict(tx, conflict);
     await deleteOriginals(tx, [conflict.document_seq]);
     await insertRemovedPayload(tx, { ...conflict, id: report.id }, now);
-    return toCorrected(report);
+    return toCorrected({ domain, report });
   });
 }
 
 async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<void> {
-  const row = tx.deleteFrom('conflict').where(({ and }) => and(toKey(conflict)));
+  const row = tx.deleteFrom('conflict').where(({ and }) => and(toRowKey(conflict)));
   await row.execute();
 }
 
@@ -134,6 +139,6 @@ export async function removeRejection(db: Db, seq: number): Promise<void> {
   if (numDeletedRows === 0n) throw new Failure('not_found', `No rejection has the number ${seq}.`);
 }
 
-function toCorrected({ id, domain_id }: ReportRow, replacedBy: number | null = null): Corrected {
-  return { report: id, domainId: domain_id, replacedBy };
+function toCorrected({ domain, report }: Locked, replacedBy: number | null = null): Corrected {
+  return { report: report.id, domainId: domain.id, replacedBy };
 }

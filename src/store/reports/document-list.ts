@@ -1,9 +1,11 @@
+import { sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
 import { BEGIN_OF_TIME, type Instant } from '../../domain/instant.ts';
+import type { MailProof } from '../../domain/reports/authentication.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import { findDocumentNames } from '../documents/document-rows.ts';
 import type { Db } from '../engine/database.ts';
-import { IS_REPEATED } from './index-conditions.ts';
+import { isOfDomain } from '../lists/heads.ts';
 import { selectStoredReports } from './report-of-account.ts';
 import { unpackRow } from './report-row.ts';
 
@@ -27,7 +29,8 @@ export function parseDocumentId(text: string): DocumentId | undefined {
 export const LISTED_OUTCOMES = ['rejected', 'conflict', 'repeated'] as const;
 type ListedOutcome = (typeof LISTED_OUTCOMES)[number];
 
-export interface ListedDocument {
+/** With what the mail of a conflict or a repeated report proves. */
+export interface ListedDocument extends MailProof {
   readonly id: string;
   readonly received_at: Instant;
   readonly outcome: ListedOutcome;
@@ -37,8 +40,6 @@ export interface ListedDocument {
   /** The stored report that has the conflict's identity. */
   readonly report: string | null;
   readonly domain: string | null;
-  /** What a conflict's mail proves: domain/reports/authentication.ts. */
-  readonly authenticated: string | null;
   readonly input: string;
   readonly member: string | null;
 }
@@ -64,7 +65,7 @@ export async function listDocuments(db: Db, filter: LimitedFilter): Promise<List
   const seqs = newest.map(({ document_seq }) => document_seq);
   const toNames = await findDocumentNames(db, seqs);
   const nothing = { reason: null, message: null, where: null };
-  const unknown = { report: null, domain: null, authenticated: null };
+  const unknown = { report: null, domain: null, authenticated: null, doubt: null };
   return newest.map(({ document_seq, ...one }) => {
     return { ...nothing, ...unknown, ...one, ...toNames(document_seq) };
   });
@@ -93,9 +94,9 @@ async function listRejections(db: Db, { reason, since = BEGIN_OF_TIME, limit }: 
 async function listConflicts(db: Db, { since = BEGIN_OF_TIME, limit }: LimitedFilter) {
   const rows = await db
     .selectFrom('conflict as c')
-    .innerJoin('domain', 'domain.id', 'c.domain_id')
+    .innerJoin('domain', 'domain.seq', 'c.domain_seq')
     .select(['c.seq', 'c.received_at', 'c.report_id as report', 'domain.name as domain'])
-    .select(['c.document_seq', 'c.authenticated'])
+    .select(['c.document_seq', 'c.authenticated', 'c.doubt'])
     .where('c.received_at', '>=', since)
     .orderBy('c.received_at', 'desc')
     .orderBy('c.seq', 'desc')
@@ -106,12 +107,19 @@ async function listConflicts(db: Db, { since = BEGIN_OF_TIME, limit }: LimitedFi
   });
 }
 
+/**
+ * A report with the warning `repeated_content` (domain/reports/warning-texts.ts): the condition of an index, as those of days/belief.ts.
+ *
+ * @internal A test compares both.
+ */
+export const IS_REPEATED = sql<boolean>`warnings like '%"repeated_content"%'`;
+
 async function listRepeated(db: Db, { since = BEGIN_OF_TIME, limit }: LimitedFilter) {
   const rows = await db
     .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
+    .innerJoin('domain', 'domain.seq', 'report.domain_seq')
     .select(['report.id', 'report.received_at', 'report.id as report', 'domain.name as domain'])
-    .select(['report.document_seq', 'report.authenticated'])
+    .select(['report.document_seq', 'report.authenticated', 'report.doubt'])
     .where('report.received_at', '>=', since)
     .where(IS_REPEATED)
     .orderBy('report.received_at', 'desc')
@@ -158,7 +166,8 @@ export async function findStoredReport(db: Db, id: string) {
   const conflicts = await db
     .selectFrom('conflict')
     .select('seq')
-    .where(({ and }) => and({ domain_id: report.domain_id, report_id: report.id }))
+    .where(isOfDomain(report.domain_id))
+    .where('report_id', '=', report.id)
     .orderBy('seq')
     .execute();
   return { ...(await withNames(db, report)), conflicts: conflicts.map(({ seq }) => seq) };
@@ -168,9 +177,9 @@ export async function findStoredReport(db: Db, id: string) {
 export async function findStoredConflict(db: Db, seq: number) {
   const { parsed, ...conflict } = await db
     .selectFrom('conflict as c')
-    .innerJoin('domain', 'domain.id', 'c.domain_id')
+    .innerJoin('domain', 'domain.seq', 'c.domain_seq')
     .select(['c.seq', 'c.report_id as report', 'c.document_seq', 'domain.name as domain'])
-    .select(['c.payload_sha256', 'c.received_at', 'c.authenticated', 'c.parsed'])
+    .select(['c.payload_sha256', 'c.received_at', 'c.authenticated', 'c.doubt', 'c.parsed'])
     .where('c.seq', '=', seq)
     .executeTakeFirstOrThrow(() => new Failure('not_found', `No conflict has the number ${seq}.`));
   return await withNames(db, { ...conflict, ...unpackRow(parsed) });

@@ -1,8 +1,8 @@
-import { NEW } from '../../domain/reports/authentication.ts';
+import type { MailProof } from '../../domain/reports/authentication.ts';
+import { IS_NEW } from '../days/belief.ts';
 import { recountDays } from '../days/day-counts.ts';
 import type { Tx } from '../engine/database.ts';
-import { touchDays } from '../lists/heads.ts';
-import { IS_NEW } from './index-conditions.ts';
+import { isOfDomain, touchDays, touchTls } from '../lists/heads.ts';
 import { ofDmarc, placeOf, type ReportRow } from './report-row.ts';
 
 /*
@@ -17,27 +17,35 @@ const REPORTS_AT_ONCE = 500;
 export async function establishReporter(tx: Tx, domainId: string, reporter: string): Promise<void> {
   const found = await tx
     .selectFrom('report')
-    .select(['domain_id', 'begin_date', 'seq', 'authenticated', 'kind'])
-    .where('domain_id', '=', domainId)
-    .where('authenticated', '=', `${NEW}${reporter}`)
+    .select(['begin_date', 'seq', 'doubt', 'kind'])
+    .where(isOfDomain(domainId))
+    .where('authenticated', '=', reporter)
     .where(IS_NEW)
     .orderBy('begin_date', 'desc')
     .limit(REPORTS_AT_ONCE)
     .execute();
-  if (found.length > 0) await believe(tx, found, reporter);
+  if (found.length > 0)
+    await believe(tx, domainId, {
+      reports: found,
+      proof: { authenticated: reporter, doubt: null },
+    });
 }
 
-type Sent = Pick<ReportRow, 'domain_id' | 'begin_date' | 'seq' | 'authenticated' | 'kind'>;
+interface Believed {
+  readonly reports: readonly Pick<ReportRow, 'begin_date' | 'seq' | 'doubt' | 'kind'>[];
+  readonly proof: MailProof;
+}
 
 /** The sender of reports of one domain, which is locked, became known better. Days show the difference, no list of reports does. */
-export async function believe(tx: Tx, reports: readonly Sent[], authenticated: string | null) {
-  const [domainId = ''] = reports.map(({ domain_id }) => domain_id);
+export async function believe(tx: Tx, domainId: string, { reports, proof }: Believed) {
   const [begins, seqs] = [reports.map((one) => one.begin_date), reports.map(({ seq }) => seq)];
   // The whole key (decision 90).
-  const rows = tx.updateTable('report').set({ authenticated }).where('domain_id', '=', domainId);
+  const rows = tx.updateTable('report').set(proof).where(isOfDomain(domainId));
   await rows.where('begin_date', 'in', begins).where('seq', 'in', seqs).execute();
   const counted = ofDmarc(reports);
-  const after = counted.map((row) => placeOf({ ...row, authenticated }));
-  await recountDays(tx, [...counted.map(placeOf), ...after]);
+  if (counted.length < reports.length) await touchTls(tx, domainId);
+  const both = counted.flatMap((row) => [row, { ...row, ...proof }]);
+  const places = both.map((row) => placeOf(domainId, row));
+  await recountDays(tx, places);
   await touchDays(tx, domainId);
 }

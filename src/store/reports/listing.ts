@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
-import { IS_DMARC } from '../days/believed.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { tellOfChanges } from '../events/events.ts';
 import { newNonce, takeNumbers } from '../lists/changes.ts';
+import { isOfDomain } from '../lists/heads.ts';
 import { readNow } from '../work/clock.ts';
 import { addToLists, takeFromLists } from './account-lists.ts';
-import type { ReportRow } from './report-row.ts';
+import { accountSeqOf, ofDmarc, ofTls, type ReportRow } from './report-row.ts';
 
 /*
  * An account's list has the reports of its active domains. When a domain is added, paused, resumed or removed, the
@@ -33,7 +33,7 @@ export async function noteListing(
   const { number } = await takeNumbers(tx, { accountId, at, ...own });
   await tx
     .updateTable('domain')
-    .set({ listing_from: sql`case when reports_total > 0 then 0 end` })
+    .set({ listing_from: sql`case when reports_total + tls_total > 0 then 0 end` })
     .$if(isListed, (update) => update.set({ number }))
     .where('id', '=', domainId)
     .execute();
@@ -98,9 +98,9 @@ async function listNext(
   const { listing_from: from, account_id: accountId, status, number: listedBy } = domain;
   const reports = await tx
     .selectFrom('report')
-    .select(['seq', 'begin_date', 'account_seq', 'number', 'reporter', 'reporter_host'])
-    .where('domain_id', '=', domainId)
-    .where(IS_DMARC)
+    .select(['seq', 'begin_date', 'account_seq', 'tls_account_seq', 'number'])
+    .select(['reporter', 'reporter_host', 'kind'])
+    .where(isOfDomain(domainId))
     .where('seq', '>=', from)
     .orderBy('seq')
     .limit(atOnce)
@@ -128,33 +128,45 @@ async function move(tx: Tx, { domainId, reports, target, listedBy, at }: Move): 
   const { seq: wanted = null } = (await account.executeTakeFirst()) ?? {};
   // One that is listed still since before a pause has a number that clients have dropped.
   const moved = reports.filter(
-    ({ account_seq, number }) => account_seq !== wanted || (number !== null && number < listedBy),
+    (one) => accountSeqOf(one) !== wanted || (one.number !== null && one.number < listedBy),
   );
   if (moved.length === 0) return;
   await takeFromLists(tx, moved);
-  const received = { domain_id: domainId, report_count: moved.length };
-  if (target !== null)
-    await tellOfChanges(tx, { accountId: target, type: 'report.received', at, data: [received] });
+  if (target !== null) await tellOfArrivals(tx, { accountId: target, at, domainId }, moved);
   const list = target === null ? [] : [{ accountId: target, reports: moved }];
-  const places = await addToLists(tx, list, { nonce: newNonce(), at });
+  const placeIn = await addToLists(tx, list, { nonce: newNonce(), at });
   await runAllPrepared(
     tx,
     moved.map((report) => {
-      const { account_seq = null, number = null } = places.get(report) ?? {};
       const { seq, begin_date } = report;
-      return placeUpdate({ domainId, begin_date, seq, account_seq, number });
+      return placeUpdate({ domainId, begin_date, seq, ...placeIn(report) });
     }),
   );
 }
 
-type Placed = Pick<ReportRow, 'begin_date' | 'seq' | 'account_seq' | 'number'>;
-type ListedRow = Placed & Pick<ReportRow, 'reporter' | 'reporter_host'>;
+async function tellOfArrivals(
+  tx: Tx,
+  { domainId, ...change }: ListedDomain,
+  moved: readonly ListedRow[],
+): Promise<void> {
+  const counts = [
+    ['report.received', ofDmarc(moved).length],
+    ['tls_report.received', ofTls(moved).length],
+  ] as const;
+  for (const [type, report_count] of counts)
+    if (report_count > 0)
+      await tellOfChanges(tx, { ...change, type, data: [{ domain_id: domainId, report_count }] });
+}
+
+type Placed = Pick<ReportRow, 'begin_date' | 'seq' | 'account_seq' | 'tls_account_seq' | 'number'>;
+type ListedRow = Placed & Pick<ReportRow, 'reporter' | 'reporter_host' | 'kind'>;
 
 const placeUpdate = prepareQuery((db, param: Param<Placed & { domainId: string }>) =>
   db
     .updateTable('report')
     .set({ account_seq: param('account_seq'), number: param('number') })
-    .where('domain_id', '=', param('domainId'))
+    .set({ tls_account_seq: param('tls_account_seq') })
+    .where(isOfDomain(param('domainId')))
     // The whole key (decision 90).
     .where('begin_date', '=', param('begin_date'))
     .where('seq', '=', param('seq')),

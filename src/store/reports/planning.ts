@@ -2,7 +2,7 @@ import { toPolicyTags } from '../../domain/dns/dns-record.ts';
 import { toBytes, toHex } from '../../domain/hex.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Warning } from '../../domain/reports/aggregate-report.ts';
-import { toTrust } from '../../domain/reports/authentication.ts';
+import { type MailProof, toTrust } from '../../domain/reports/authentication.ts';
 import { domainOf, isTls, type Report } from '../../domain/reports/report.ts';
 import { toReportId } from '../../domain/reports/report-identity.ts';
 import type { WarningCode } from '../../domain/reports/warning-texts.ts';
@@ -10,7 +10,7 @@ import { type DocumentPlace, toInputHash } from '../documents/document-rows.ts';
 import type { Queries, Tx } from '../engine/database.ts';
 import { runAllPrepared } from '../engine/prepared.ts';
 import { selectConflicts } from './conflicts.ts';
-import { type NewRow, toParsedRow } from './report-row.ts';
+import { type Arrived, type NewRow, toParsedRow } from './report-row.ts';
 import { knownReports, removedPayloads } from './report-rows.ts';
 import {
   insertReportedDomains,
@@ -35,7 +35,7 @@ export interface PlannedReport {
 export interface ArrivingReport {
   readonly report: Report;
   /** What is stored of its sender. */
-  readonly authenticated: string | null;
+  readonly proof: MailProof;
   readonly place: Pick<DocumentPlace, 'input' | 'path'>;
 }
 
@@ -43,7 +43,7 @@ export interface NewContent {
   /** What it states, as tags of a DMARC record; null when that is nothing. */
   readonly policy: string | null;
   readonly domain: ReportedDomain;
-  readonly row: Omit<NewRow, 'document_seq' | 'received_at' | 'authenticated'>;
+  readonly row: Omit<NewRow, keyof Arrived>;
 }
 
 /**
@@ -106,14 +106,14 @@ export class Planning {
     const { payloadSha256 } = report;
     const domain = this.#domains.get(domainOf(report)) as ReportedDomain;
     const payload = { payload_sha256: toBytes(payloadSha256) };
-    const row = { id, domain_id: domain.id, ...payload, ...toParsedRow(report) };
+    const row = { id, domain_seq: domain.seq, ...payload, ...toParsedRow(report) };
     const policy = isTls(report) ? null : toPolicyTags(report.policyPublished);
     return { domain, row, policy };
   }
 
   async #findStored(tx: Tx, contents: readonly NewContent[]): Promise<void> {
     const unknown = contents.map(({ row }) => row).filter(({ id }) => !this.#reports.has(id));
-    const found = (await runAllPrepared(tx, knownReports(unknown))).flat();
+    const found = (await runAllPrepared(tx, knownReports(tx, unknown))).flat();
     for (const { id, payload_sha256, other } of found) {
       if (payload_sha256 !== null) this.#reports.set(id, toHex(payload_sha256));
       if (other !== null) this.#repeated.add(id);
@@ -121,7 +121,7 @@ export class Planning {
   }
 
   async #planOne(tx: Tx, one: IdentifiedReport, content: NewContent): Promise<PlannedReport> {
-    const { id, report, authenticated } = one;
+    const { id, report, proof } = one;
     const { payloadSha256 } = report;
     const stored = this.#reports.get(id);
     if (stored === payloadSha256) return { outcome: 'duplicate' };
@@ -133,7 +133,7 @@ export class Planning {
     }
     const conflicts = this.#conflicts.get(id) ?? (await findConflictPayloads(tx, content));
     this.#conflicts.set(id, conflicts);
-    if (conflicts.has(payloadSha256) || conflicts.size >= toMaxConflicts(authenticated))
+    if (conflicts.has(payloadSha256) || conflicts.size >= toMaxConflicts(proof))
       return { outcome: 'conflict' };
     if (await isReadAgain(tx, content, one)) return { outcome: 'duplicate' };
     conflicts.add(payloadSha256);
@@ -186,14 +186,14 @@ async function listRemoved(
 const MAX_CONFLICTS = 10;
 
 /** Where mails are not verified, they count as files: those have no room of their own. */
-function toMaxConflicts(authenticated: string | null): number {
-  return MAX_CONFLICTS * (1 + (authenticated === null ? 0 : toTrust(authenticated)));
+function toMaxConflicts({ authenticated, doubt }: MailProof): number {
+  return MAX_CONFLICTS * (1 + (authenticated === null ? 0 : toTrust(doubt)));
 }
 
 /** Whether the report, or a conflict of it, came in the same document. Another version of the parser has read it otherwise. */
 async function isReadAgain(
   tx: Tx,
-  { row: { id, domain_id, begin_date } }: NewContent,
+  { row: { id, domain_seq, begin_date } }: NewContent,
   { place: { input, path } }: ArrivingReport,
 ): Promise<boolean> {
   const documents = tx
@@ -203,12 +203,12 @@ async function isReadAgain(
   const report = tx
     .selectFrom('report')
     .select('id')
-    .where(({ and }) => and({ id, domain_id, begin_date }))
+    .where(({ and }) => and({ id, domain_seq, begin_date }))
     .where('document_seq', 'in', documents);
   const conflict = tx
     .selectFrom('conflict')
     .select('report_id as id')
-    .where(({ and }) => and({ report_id: id, domain_id, begin_date }))
+    .where(({ and }) => and({ report_id: id, domain_seq, begin_date }))
     .where('document_seq', 'in', documents);
   return (await report.union(conflict).executeTakeFirst()) !== undefined;
 }

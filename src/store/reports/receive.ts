@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import { toTrust } from '../../domain/reports/authentication.ts';
+import type { MailProof } from '../../domain/reports/authentication.ts';
 import type { Original } from '../../domain/reports/original.ts';
 import { Refusal } from '../../domain/reports/refusal.ts';
 import { domainOf, type Report } from '../../domain/reports/report.ts';
@@ -7,7 +7,7 @@ import { toReportId } from '../../domain/reports/report-identity.ts';
 import {
   type DocumentPlace,
   insertDocuments,
-  PART_BYTES,
+  ORIGINAL_PART_BYTES,
   toDocumentRow,
 } from '../documents/document-rows.ts';
 import { insertParts } from '../documents/originals.ts';
@@ -20,7 +20,7 @@ import { preferAuthenticated } from './authenticated.ts';
 import { insertConflict } from './conflicts.ts';
 import { takeGroup } from './document-groups.ts';
 import { isStored, type PlannedReport, Planning, type ReportOutcome } from './planning.ts';
-import type { NewRow } from './report-row.ts';
+import type { Arrived } from './report-row.ts';
 import { type DocumentSender, judgeReporters } from './senders.ts';
 import { storeReports } from './storing.ts';
 
@@ -141,7 +141,7 @@ async function prepareAll(
   const prepared: ReceivedDocument[] = [];
   for (const document of documents) {
     const { original, content } = document;
-    const isLarge = original !== null && original.content.length > PART_BYTES;
+    const isLarge = original !== null && original.content.length > ORIGINAL_PART_BYTES;
     const isKnown = isLarge && !isRefusal(content) && (await isStored(db, content));
     if (isLarge && !isKnown) await insertParts(db, document, { original, receivedAt });
     prepared.push(isKnown ? { ...document, original: null } : document);
@@ -183,9 +183,9 @@ async function insertBatch(
   );
   for (const { row, isConflict } of added) if (isConflict) await insertConflict(tx, row);
   const doubtful = added.filter(
-    ({ row, domain }) => domain.accountId !== null && toTrust(row.authenticated) < 2,
+    ({ row, domain }) => domain.accountId !== null && row.doubt !== null,
   );
-  for (const id of new Set(doubtful.map(({ row }) => row.domain_id)))
+  for (const id of new Set(doubtful.map(({ domain }) => domain.id)))
     await trimDoubtful(tx, id, { now: receivedAt });
   return stored.map(({ plan }) => plan?.outcome ?? 'rejected');
 }
@@ -194,7 +194,7 @@ interface StoredDocument {
   /** undefined for a document that is no report. */
   readonly plan: PlannedReport | undefined;
   /** undefined when no row of the document is kept. */
-  readonly arrived: Pick<NewRow, 'document_seq' | 'received_at' | 'authenticated'> | undefined;
+  readonly arrived: Arrived | undefined;
 }
 
 /** Stores how the documents came, and those that are no reports. */
@@ -204,8 +204,8 @@ async function insertGroup(
   { planning, receivedAt }: { readonly planning: Planning; readonly receivedAt: Instant },
 ): Promise<StoredDocument[]> {
   const judged = received.map((one) => ({ ...one, about: planning.findOwned(toDomain(one)) }));
-  const senders = await judgeReporters(tx, judged, receivedAt);
-  const plans = await planAll(tx, received, { planning, senders });
+  const proofs = await judgeReporters(tx, judged, receivedAt);
+  const plans = await planAll(tx, received, { planning, proofs });
   const isNew = (i: number) => plans[i] === undefined || plans[i].added !== undefined;
   const rows = received.map((document, i) =>
     toDocumentRow(document, receivedAt, isNew(i) ? document.original : null),
@@ -215,9 +215,12 @@ async function insertGroup(
   const rejections = stored.flatMap((one, i) => toRejectionChange(one, received[i]?.content));
   await runAllPrepared(tx, rejections);
   return plans.map((plan, i) => {
-    const [authenticated = null, document_seq] = [senders[i], stored[i]?.seq];
-    const arrived = document_seq && { document_seq, received_at: receivedAt, authenticated };
-    return { plan, arrived: arrived || undefined };
+    const [proof, document_seq] = [proofs[i], stored[i]?.seq];
+    const isKept = proof !== undefined && document_seq !== undefined;
+    return {
+      plan,
+      arrived: isKept ? { document_seq, received_at: receivedAt, ...proof } : undefined,
+    };
   });
 }
 
@@ -225,13 +228,10 @@ async function insertGroup(
 async function planAll(
   tx: Tx,
   documents: readonly ReceivedDocument[],
-  {
-    planning,
-    senders,
-  }: { readonly planning: Planning; readonly senders: readonly (string | null)[] },
+  { planning, proofs }: { readonly planning: Planning; readonly proofs: readonly MailProof[] },
 ): Promise<(PlannedReport | undefined)[]> {
   const reports = documents.flatMap(({ content, ...place }, i) =>
-    isRefusal(content) ? [] : [{ report: content, place, authenticated: senders[i] ?? null }],
+    isRefusal(content) ? [] : [{ report: content, place, proof: proofs[i] as MailProof }],
   );
   const planned = (await planning.plan(tx, reports)).values();
   return documents.map(({ content }) => (isRefusal(content) ? undefined : planned.next().value));

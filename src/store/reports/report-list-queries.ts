@@ -1,13 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import type { Day, Instant } from '../../domain/instant.ts';
+import type { MailProof } from '../../domain/reports/authentication.ts';
+import { IS_UNPROVEN } from '../days/belief.ts';
 import { IS_DMARC } from '../days/believed.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
-import { contains } from '../lists/search.ts';
+import { isOfDomain } from '../lists/heads.ts';
+import { contains, MAX_SEARCHED } from '../lists/search.ts';
 import type { Tables } from '../tables.ts';
-import type { ReportRow } from './reports.ts';
+import type { ReportItem } from './reports.ts';
 
-/** How many reports are searched and sorted for one page, and counted by reporter (decision 126). */
-export const MAX_SEARCHED = 5_000;
 const MAX_REPORTERS = 50;
 
 /** A report's position in the order of the list. */
@@ -16,10 +17,8 @@ export interface ReportKey {
   readonly seq: number;
 }
 
-export interface ListedReport extends ReportRow {
+export interface ListedReport extends ReportItem, MailProof {
   readonly seq: number;
-  /** What its mail proves: domain/reports/authentication.ts. */
-  readonly authenticated: string | null;
 }
 
 /** Reports whose mails were authenticated, those whose were not, and files. */
@@ -48,6 +47,7 @@ const COLUMNS = [
   'reporter_org',
   'reporter_email',
   'authenticated',
+  'doubt',
   'begin_date',
   'end_date',
   'record_count',
@@ -66,13 +66,13 @@ type Wanted = {
   isAnyReporter: 0 | 1;
   reporter: ReporterName;
   sender: SenderKind | null;
-  /** What `toPattern` makes of the text that is searched for. */
+  /** What `toLikePattern` makes of the text that is searched for. */
   pattern: string;
 };
 
 /** The sender of a report, in a query of reports. */
-const SENDER = sql<SenderKind>`case when authenticated is null then 'file'
-  when authenticated in ('', 'disputed') then 'not_authenticated' else 'authenticated' end`;
+const SENDER = sql<SenderKind>`case when ${IS_UNPROVEN} then 'not_authenticated'
+  when authenticated is null then 'file' else 'authenticated' end`;
 
 function selectBetween<P extends Bounds>(
   db: Kysely<Tables>,
@@ -81,7 +81,7 @@ function selectBetween<P extends Bounds>(
 ) {
   return db
     .selectFrom('report')
-    .where('domain_id', '=', param('domainId'))
+    .where(isOfDomain(param('domainId')))
     .where(IS_DMARC)
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('begin_date', 'seq'), '>', tuple(param('sinceBegin'), param('sinceSeq'))),
@@ -167,7 +167,7 @@ export const SORTED = Object.fromEntries(
   ]),
 ) as Readonly<Record<SortColumn, Readonly<Record<Direction, SortedQuery>>>>;
 
-export const totalOf = prepareQuery((db, param: Param<{ id: string; from: Day; to: Day }>) =>
+export const reportCountOf = prepareQuery((db, param: Param<{ id: string; from: Day; to: Day }>) =>
   db
     .selectFrom('domain_day')
     .select(({ fn }) => fn.sum<number | null>('reports').as('total'))

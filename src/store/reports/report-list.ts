@@ -1,22 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Day } from '../../domain/instant.ts';
 import type { Sort } from '../../domain/sort.ts';
 import type { RowOfQuery } from '../engine/prepared.ts';
 import { ask, type Plan, type Reader } from '../engine/reader.ts';
 import type { Store } from '../engine/store.ts';
-import { toPattern } from '../lists/search.ts';
+import { MAX_SEARCHED, toLikePattern } from '../lists/search.ts';
 import { reportList } from '../lists/timeline.ts';
 import {
   type Bounds,
   type ListedReport,
-  MAX_SEARCHED,
   QUERIES,
   type ReporterName,
   type ReportKey,
+  reportCountOf,
   reportersOf,
   type SenderKind,
   SORTED,
   type SortColumn,
-  totalOf,
 } from './report-list-queries.ts';
 
 /*
@@ -65,7 +65,7 @@ export function readReportPage(reader: Reader, query: ReportPageQuery): Promise<
 }
 
 function* planPage(query: ReportPageQuery): Plan<ReportPage> {
-  const [sum] = yield* ask(totalOf(toDays(query)));
+  const [sum] = yield* ask(reportCountOf(toDays(query)));
   const total = sum?.total ?? 0;
   const reporters = yield* ask(reportersOf(toBounds({ ...query, start: undefined })));
   const rows = query.sort === undefined ? yield* planKeyed(query) : yield* planSorted(query);
@@ -133,7 +133,7 @@ type Days = Pick<ReportPageQuery, 'domainId' | 'from' | 'to'>;
 
 /** How many reports a range has. */
 export async function countReports(reader: Reader, days: Days): Promise<number> {
-  const [sum] = await reader.readAll(totalOf(toDays(days)));
+  const [sum] = await reader.readAll(reportCountOf(toDays(days)));
   return sum?.total ?? 0;
 }
 
@@ -149,9 +149,9 @@ function* planRows(
   const direction = isNewer ? 'asc' : 'desc';
   const asked = { ...bounds, limit: limit + 1 };
   const { all, matching, lastSearched } = QUERIES[direction];
-  const isFiltered =
-    query.reporter !== undefined || query.sender !== undefined || query.search !== '';
-  const found = yield* ask(isFiltered ? matching({ ...asked, ...toWanted(query) }) : all(asked));
+  const wanted = toWanted(query);
+  const isFiltered = !isDeepStrictEqual(wanted, ALL);
+  const found = yield* ask(isFiltered ? matching({ ...asked, ...wanted }) : all(asked));
   const page = found.slice(0, limit);
   const reports = isNewer ? page.toReversed() : page;
   const last = page.at(-1);
@@ -161,11 +161,15 @@ function* planRows(
   return { reports, end };
 }
 
-function toWanted({ reporter, sender, search }: ReportPageQuery) {
+type Filters = Pick<ReportPageQuery, 'reporter' | 'sender' | 'search'>;
+
+function toWanted({ reporter, sender, search }: Filters) {
   const isAnyReporter: 0 | 1 = reporter === undefined ? 1 : 0;
-  const pattern = toPattern(search);
+  const pattern = toLikePattern(search);
   return { isAnyReporter, reporter: reporter ?? null, sender: sender ?? null, pattern };
 }
+
+const ALL = toWanted({ reporter: undefined, sender: undefined, search: '' });
 
 /** The position next to a report's, so that a page that begins after it begins with that report. */
 function shift({ begin, seq }: ReportKey, by: 1 | -1): ReportKey {

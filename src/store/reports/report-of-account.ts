@@ -1,9 +1,11 @@
-import { type InferResult, sql } from 'kysely';
+import { type Expression, type InferResult, type SqlBool, sql } from 'kysely';
 import { Failure } from '../../domain/failure.ts';
-import { IS_DMARC } from '../days/believed.ts';
+import { IS_DMARC, IS_TLS } from '../days/believed.ts';
 import type { Queries } from '../engine/database.ts';
+import { orDivided } from '../engine/dialect.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { askAll, type Reader } from '../engine/reader.ts';
+import { isOfDomain } from '../lists/heads.ts';
 
 export const NO_SUCH_REPORT = 'No such report.';
 
@@ -14,13 +16,20 @@ const VERSION = sql<string>`report.nonce || '.' || report.seq`;
 export function selectStoredReports(db: Pick<Queries, 'selectFrom'>) {
   return db
     .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select(['report.id', 'report.seq', 'domain_id', 'domain.name as domain', 'report.received_at'])
+    .innerJoin('domain', 'domain.seq', 'report.domain_seq')
+    .select([
+      'report.id',
+      'report.seq',
+      'domain.id as domain_id',
+      'domain.name as domain',
+      'report.received_at',
+    ])
     .select([
       'reporter_org',
       'reporter_email',
       'report_id',
       'authenticated',
+      'doubt',
       'begin_date',
       'end_date',
     ])
@@ -33,32 +42,50 @@ export type ReportOfAccount = InferResult<ReturnType<typeof selectStoredReports>
 
 type ReportScope = { accountId: string; domainId: string; reportId: string };
 
-const oneReport = prepareQuery((db, param: Param<ReportScope>) =>
-  selectStoredReports(db)
-    .where('report.domain_id', '=', param('domainId'))
-    .where('report.id', '=', param('reportId'))
-    .where(IS_DMARC)
-    .where('domain.account_id', '=', param('accountId')),
-);
+/** On several servers, the one that has the domain's reports is asked. */
+const isOf = (domainId: Expression<string>) =>
+  orDivided(
+    sql<SqlBool>`domain.id = ${domainId}`,
+    sql<SqlBool>`domain.id = ${domainId} and ${isOfDomain(domainId)}`,
+  );
+
+const prepareReport = (isOfKind: typeof IS_TLS) =>
+  prepareQuery((db, param: Param<ReportScope>) =>
+    selectStoredReports(db)
+      .where(isOf(param('domainId')))
+      .where('report.id', '=', param('reportId'))
+      .where(isOfKind)
+      .where('domain.account_id', '=', param('accountId')),
+  );
+
+const prepareVersion = (isOfKind: typeof IS_TLS) =>
+  prepareQuery((db, param: Param<ReportScope>) =>
+    db
+      .selectFrom('report')
+      .innerJoin('domain', 'domain.seq', 'report.domain_seq')
+      .select(VERSION.as('version'))
+      .where(isOf(param('domainId')))
+      .where('report.id', '=', param('reportId'))
+      .where(isOfKind)
+      .where('domain.account_id', '=', param('accountId')),
+  );
+
+const ONE = { dmarc: prepareReport(IS_DMARC), tls: prepareReport(IS_TLS) };
 
 /** Throws `not_found`, with the same message whether another account has the report or it does not exist. */
-export async function findReport(reader: Reader, scope: ReportScope): Promise<ReportOfAccount> {
-  const [report] = await reader.readAll(oneReport(scope));
+export async function findReport(
+  reader: Reader,
+  scope: ReportScope,
+  kind: keyof typeof ONE = 'dmarc',
+): Promise<ReportOfAccount> {
+  const [report] = await reader.readAll(ONE[kind](scope));
   if (report === undefined) throw new Failure('not_found', NO_SUCH_REPORT);
   return report;
 }
 
 /** Its version alone. No row when the account has no such report. */
-export const reportVersion = prepareQuery((db, param: Param<ReportScope>) =>
-  db
-    .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
-    .select(VERSION.as('version'))
-    .where('report.domain_id', '=', param('domainId'))
-    .where('report.id', '=', param('reportId'))
-    .where(IS_DMARC)
-    .where('domain.account_id', '=', param('accountId')),
-);
+export const reportVersion = prepareVersion(IS_DMARC);
+export const tlsReportVersion = prepareVersion(IS_TLS);
 
 /** How a report came in, and when conflicting documents did. */
 export type ReportContext = Awaited<ReturnType<typeof readReportContext>>;
@@ -81,7 +108,7 @@ const conflicts = prepareQuery((db, param: Param<{ domainId: string; id: string 
   db
     .selectFrom('conflict')
     .select('received_at')
-    .where('domain_id', '=', param('domainId'))
+    .where(isOfDomain(param('domainId')))
     .where('report_id', '=', param('id'))
     // Without an order, because sorting would read all conflicts of the report.
     .limit(MAX_CONFLICTS),

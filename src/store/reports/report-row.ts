@@ -16,6 +16,7 @@ export function toParsedRow(report: Report) {
   const { metadata, warnings, content } = report;
   return {
     kind: isTls(report) ? ('tls' as const) : null,
+    policies: isTls(report) ? JSON.stringify(report.policies) : null,
     reporter_org: metadata.orgName,
     reporter_email: metadata.email,
     ...toReporterKeys(metadata),
@@ -31,6 +32,7 @@ export function toParsedRow(report: Report) {
 const toTally = ({ successes, failures, details }: TlsSessions): ReportTally => ({
   ...EMPTY_TALLY,
   ...{ recordCount: details, totalMessages: successes + failures, alignedMessages: successes },
+  rejected: failures,
 });
 
 const toCounts = (tally: ReportTally) => ({
@@ -57,20 +59,35 @@ export function unpackRow(packed: string): ParsedRow {
 export type ReportRow = Selectable<Tables['report']>;
 
 /** A report without what is given to it when it is stored. */
-export type NewRow = Omit<ReportRow, 'seq' | 'account_seq' | 'number' | 'nonce' | 'revision'>;
+export type NewRow = Omit<
+  ReportRow,
+  'seq' | 'account_seq' | 'tls_account_seq' | 'number' | 'nonce' | 'revision'
+>;
+
+/** What a report has from how it came. */
+export type Arrived = Pick<NewRow, 'document_seq' | 'received_at' | 'authenticated' | 'doubt'>;
 
 export function toNewRow(report: ReportRow): NewRow {
-  const { seq, account_seq, number, nonce, revision, ...row } = report;
+  const { seq, account_seq, tls_account_seq, number, nonce, revision, ...row } = report;
   return row;
 }
 
-/** Those that lists, heads and days are of. */
-export const ofDmarc = <Row extends Pick<ReportRow, 'kind'>>(reports: readonly Row[]) =>
+/** The account whose changes have it. */
+export const accountSeqOf = (row: Pick<ReportRow, 'account_seq' | 'tls_account_seq'>) =>
+  row.account_seq ?? row.tls_account_seq;
+
+type OfKind = Pick<ReportRow, 'kind'>;
+
+/** Those that the lists of reports and days are of. */
+export const ofDmarc = <Row extends OfKind>(reports: readonly Row[]): readonly Row[] =>
   reports.filter(({ kind }) => kind === null);
 
-type Placed = Pick<ReportRow, 'domain_id' | 'begin_date' | 'authenticated'>;
+export const ofTls = <Row extends OfKind>(reports: readonly Row[]): readonly Row[] =>
+  reports.filter(({ kind }) => kind === 'tls');
+
+type Placed = Pick<ReportRow, 'begin_date' | 'doubt'>;
 
 /** What of a domain's days has the report: its day is the one on which its window begins. */
-export function placeOf({ domain_id, begin_date, authenticated }: Placed): DomainDay {
-  return { domainId: domain_id, day: toDay(begin_date), belief: toBelief(authenticated) };
+export function placeOf(domainId: string, { begin_date, doubt }: Placed): DomainDay {
+  return { domainId, day: toDay(begin_date), belief: toBelief(doubt) };
 }

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
 import type { Instant } from '../../domain/instant.ts';
+import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
 import type { Tables } from '../tables.ts';
@@ -8,8 +9,9 @@ import type { Tables } from '../tables.ts';
 
 const COLUMNS = [
   'id',
-  'domain_id',
+  'domain_seq',
   'account_seq',
+  'tls_account_seq',
   'number',
   'revision',
   'document_seq',
@@ -20,7 +22,9 @@ const COLUMNS = [
   'reporter_host',
   'report_id',
   'kind',
+  'policies',
   'authenticated',
+  'doubt',
   'begin_date',
   'end_date',
   'record_count',
@@ -53,46 +57,91 @@ export const reportInserts = prepareRows(COLUMNS, (db, rows: readonly RowOf<Row>
     .returning('seq'),
 );
 
-type ReportKey = { domain_id: string; begin_date: Instant; id: string; payload_sha256: Uint8Array };
+type ReportKey = {
+  domain_seq: number;
+  begin_date: Instant;
+  id: string;
+  payload_sha256: Uint8Array;
+};
+
+const KEY = ['domain_seq', 'begin_date', 'id', 'payload_sha256'] as const;
+
+const toTuples = (db: Kysely<Tables>, rows: readonly RowOf<ReportKey>[]) => {
+  const { typed } = dialectOf(db);
+  const tuples = rows.map(({ domain_seq, begin_date, id, payload_sha256 }) => {
+    const values = [typed(domain_seq, 'bigint'), typed(begin_date, 'timestamptz')];
+    return sql`(${sql.join([...values, typed(id, 'uuid'), typed(payload_sha256, 'bytea')])})`;
+  });
+  return sql<ReportKey>`(values ${sql.join(tuples)})`;
+};
 
 /**
  * The hashes of the contents that are stored, null where no report with the id is, and another report that has the same
  * content. A subquery looks up each key. For a join, PostgreSQL plans a scan of the table while it is small, and keeps that
  * plan until the table is analyzed. For two lists of values, SQLite reads all reports of a domain.
  */
-export const knownReports = prepareRows(
-  ['domain_id', 'begin_date', 'id', 'payload_sha256'],
-  (db, rows: readonly RowOf<ReportKey>[]) =>
-    db
-      .with('key(domain_id, begin_date, id, payload_sha256)', () => {
-        const { typed } = dialectOf(db);
-        const tuples = rows.map(({ domain_id, begin_date, id, payload_sha256 }) => {
-          const values = [typed(domain_id, 'uuid'), typed(begin_date, 'timestamptz')];
-          return sql`(${sql.join([...values, typed(id, 'uuid'), typed(payload_sha256, 'bytea')])})`;
-        });
-        return sql<ReportKey>`(values ${sql.join(tuples)})`;
-      })
-      .selectFrom('key')
-      .select('key.id')
-      .select((eb) =>
-        eb
-          .selectFrom('report')
-          .select('report.payload_sha256')
-          .whereRef('report.domain_id', '=', 'key.domain_id')
-          .whereRef('report.begin_date', '=', 'key.begin_date')
-          .whereRef('report.id', '=', 'key.id')
-          .as('payload_sha256'),
-      )
-      .select((eb) =>
-        eb
-          .selectFrom('report')
-          .select('report.id')
-          .whereRef('report.payload_sha256', '=', 'key.payload_sha256')
-          .whereRef('report.id', '<>', 'key.id')
-          .limit(1)
-          .as('other'),
-      ),
+const knownAtOnce = prepareRows(KEY, (db, rows: readonly RowOf<ReportKey>[]) =>
+  db
+    .with('key(domain_seq, begin_date, id, payload_sha256)', () => toTuples(db, rows))
+    .selectFrom('key')
+    .select('key.id')
+    .select((eb) =>
+      eb
+        .selectFrom('report')
+        .select('report.payload_sha256')
+        .whereRef('report.domain_seq', '=', 'key.domain_seq')
+        .whereRef('report.begin_date', '=', 'key.begin_date')
+        .whereRef('report.id', '=', 'key.id')
+        .as('payload_sha256'),
+    )
+    .select((eb) =>
+      eb
+        .selectFrom('report')
+        .select('report.id')
+        .whereRef('report.payload_sha256', '=', 'key.payload_sha256')
+        .whereRef('report.id', '<>', 'key.id')
+        .limit(1)
+        .as('other'),
+    ),
 );
+
+/** Where reports are divided, those of the domains are asked for, */
+const knownOfDomains = prepareRows(KEY, (db, rows: readonly RowOf<ReportKey>[]) =>
+  db
+    .selectFrom('report')
+    .select(['id', 'payload_sha256', sql<string | null>`null::text`.as('other')])
+    .where('domain_seq', 'in', toColumn(rows, 'domain_seq'))
+    .where('id', 'in', toColumn(rows, 'id')),
+);
+
+/** So many reports with the contents of one statement are looked at. */
+const MAX_REPEATED = 10_000;
+
+/** and then all servers for what has the same content. */
+const repeatedContents = prepareRows(KEY, (db, rows: readonly RowOf<ReportKey>[]) => {
+  const found = db
+    .selectFrom('report')
+    .select(['id', 'payload_sha256'])
+    .where('payload_sha256', 'in', toColumn(rows, 'payload_sha256'))
+    .limit(MAX_REPEATED);
+  return db
+    .with('found', () => found)
+    .with('key(domain_seq, begin_date, id, payload_sha256)', () => toTuples(db, rows))
+    .selectFrom('key')
+    .innerJoin('found', 'found.payload_sha256', 'key.payload_sha256')
+    .whereRef('found.id', '<>', 'key.id')
+    .select(['key.id', sql<Uint8Array | null>`null::bytea`.as('payload_sha256')])
+    .select(({ fn }) => fn.max(sql<string>`found.id::text`).as('other'))
+    .groupBy('key.id');
+});
+
+const toColumn = <Name extends keyof ReportKey>(rows: readonly RowOf<ReportKey>[], name: Name) =>
+  rows.map((row) => row[name]) as unknown as Expression<ReportKey[Name]>;
+
+export function knownReports(tx: Tx, rows: readonly ReportKey[]) {
+  if (!dialectOf(tx).isDivided) return knownAtOnce(rows);
+  return [...knownOfDomains(rows), ...repeatedContents(rows)];
+}
 
 export const removedPayloads = prepareRows(['id'], (db, rows: readonly RowOf<{ id: string }>[]) => {
   const ids = rows.map(({ id }) => id);

@@ -13,6 +13,7 @@ import type { DomainStatus, Tables } from '../tables.ts';
 /** A locked domain. Without an account it is unclaimed. */
 export interface ReportedDomain {
   readonly id: string;
+  readonly seq: number;
   readonly name: string;
   readonly accountId: string | null;
   readonly status: DomainStatus;
@@ -20,8 +21,9 @@ export interface ReportedDomain {
   /** The newest change of its account. */
   readonly number: number | null;
   readonly nonce: string | null;
-  /** Whether anybody receives events of its account. */
+  /** Whether anybody receives events of its account, of either kind of report. */
   readonly isReceived: SqlBool;
+  readonly isTlsReceived: SqlBool;
 }
 
 /** Whether its account's list has its reports. */
@@ -99,12 +101,16 @@ export async function lockReportedDomains(
 const lockedDomains = prepareQuery((db, param: Param<{ names: string }>) =>
   db
     .selectFrom('domain')
-    .select(['id', 'name', 'account_id as accountId', 'status', 'last_report_at as lastReportAt'])
+    .select(['id', 'seq', 'name', 'account_id as accountId', 'status'])
+    .select('last_report_at as lastReportAt')
     .select(({ selectFrom }) => {
       const account = selectFrom('account').whereRef('account.id', '=', 'domain.account_id');
       return [account.select('changes').as('number'), account.select('changes_nonce').as('nonce')];
     })
-    .select(hasReceivers(sql.ref('domain.account_id'), 'report.received').as('isReceived'))
+    .select([
+      hasReceivers(sql.ref('domain.account_id'), 'report.received').as('isReceived'),
+      hasReceivers(sql.ref('domain.account_id'), 'tls_report.received').as('isTlsReceived'),
+    ])
     .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
     .orderBy('name')
     .$call(dialectOf(db).locked),

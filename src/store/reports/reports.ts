@@ -7,12 +7,12 @@ import { type Param, prepareQuery } from '../engine/prepared.ts';
 import type { Filters, Owner, Scope, Wanted } from '../lists/declaration.ts';
 import { declareList } from '../lists/declared.ts';
 import type { FollowedList } from '../lists/followed.ts';
-import type { DomainOfAccount } from '../lists/heads.ts';
+import { DOMAIN_ID, type DomainOfAccount, isOfDomain } from '../lists/heads.ts';
 import type { PagedList } from '../lists/page.ts';
-import { accountReportList, daysOf, reportDaysOf, reportList } from '../lists/timeline.ts';
+import { accountReportList, listDaysOf, reportDaysOf, reportList } from '../lists/timeline.ts';
 import type { Tables } from '../tables.ts';
 
-export type ReportRow = JsonRow<ReturnType<typeof fieldsOf>>;
+export type ReportItem = JsonRow<ReturnType<typeof fieldsOf>>;
 export type ReportOfAccountRow = JsonRow<ReturnType<typeof fieldsOfAccount>>;
 
 export const REPORT_FILTERS = {
@@ -60,7 +60,7 @@ const open = declareList({
       version: 'account.reports_version',
       head: ({ accountId }) => accountHead({ accountId }),
       days: ({ accountId }, { reporter, ...days }) =>
-        daysOf(accountReportList(accountId), {
+        listDaysOf(accountReportList(accountId), {
           ...toDays(days),
           part: reporter === undefined ? 0 : toReporterKey(reporter),
         }),
@@ -71,7 +71,7 @@ const open = declareList({
 function ofDomain(own: Omit<ReportScope, 'isOwn' | 'version' | 'days'>): ReportScope {
   return {
     ...own,
-    isOwn: (owner) => sql`(report.domain_id = ${owner} and ${IS_DMARC})`,
+    isOwn: (owner) => sql`(${isOfDomain(owner)} and ${IS_DMARC})`,
     version: 'domain.reports_version',
     days: ({ domainId = '' }: Owner, { reporter, ...days }) =>
       reporter === undefined ? reportDaysOf(domainId, toDays(days)) : undefined,
@@ -82,7 +82,7 @@ function ofDomain(own: Omit<ReportScope, 'isOwn' | 'version' | 'days'>): ReportS
 export const reportsOf = (
   domain: DomainOfAccount,
   filter: ReportFilter = {},
-): FollowedList<ReportRow> => open('domain', domain, filter);
+): FollowedList<ReportItem> => open('domain', domain, filter);
 
 /** The reports of all active domains of an account, as one list (account-lists.ts). */
 export const reportsOfAccount = (
@@ -110,7 +110,7 @@ function selectHead<P extends DomainOfAccount>(db: Kysely<Tables>, param: Param<
         .coalesce(
           selectFrom('report')
             .select(({ fn }) => fn.max('seq').as('seq'))
-            .whereRef('domain_id', '=', 'domain.id')
+            .where(isOfDomain(param('domainId')))
             .where(IS_DMARC),
           sql.lit(0),
         )
@@ -137,10 +137,8 @@ const accountHead = prepareQuery((db, param: Param<{ accountId: string }>) =>
 );
 
 export function fieldsOfAccount(db: Kysely<Tables>) {
-  const { ref } = expressionBuilder<Tables, 'report'>();
   const { id, ...others } = fieldsOf(db);
-  // With the table's name, for a join with another that has such a column.
-  return { id, domain_id: ref('report.domain_id'), ...others };
+  return { id, domain_id: DOMAIN_ID, ...others };
 }
 
 function fieldsOf(db: Kysely<Tables>) {

@@ -1,5 +1,5 @@
 import { DAY_MS, type Instant, later } from '../../domain/instant.ts';
-import { DAYS_NEW, DISPUTED, NEW } from '../../domain/reports/authentication.ts';
+import { DAYS_NEW, type Doubt, type MailProof } from '../../domain/reports/authentication.ts';
 import { isKnownReporter } from '../../domain/reports/reporters.ts';
 import type { Tx } from '../engine/database.ts';
 import { insertAudit, plumbline } from '../events/audit.ts';
@@ -7,7 +7,7 @@ import { establishReporter } from './established.ts';
 
 /** What is known of the mail that a document came in. */
 export interface DocumentSender {
-  /** What its mail proves (domain/reports/authentication.ts). Whether it is disputed, or of a new reporter, is found here. */
+  /** The reporter as which its mail is authenticated; empty for none. Whether it is disputed, or of a new one, is found here. */
   readonly authenticated?: string | null | undefined;
   /** The reporters in whose name it is, whoever sent it. */
   readonly claimed?: readonly string[] | undefined;
@@ -35,25 +35,29 @@ export async function judgeReporters(
   tx: Tx,
   documents: readonly SenderAbout[],
   now: Instant,
-): Promise<(string | null)[]> {
+): Promise<MailProof[]> {
   const known = await listKnown(tx, documents);
   for (const key of await insertReporters(tx, listNew(documents, known), now)) known.set(key, now);
   const judged = documents.map((document) => {
-    const { authenticated = null, uploadedBy, about } = document;
-    if (uploadedBy !== undefined && about?.accountId !== uploadedBy) return '';
-    if (authenticated === null) return null;
-    if (isDisputed(document, known)) return DISPUTED;
-    const isNew = authenticated !== '' && isNewReporter(document, known, now);
-    return isNew ? `${NEW}${authenticated}` : authenticated;
+    return { authenticated: document.authenticated || null, doubt: toDoubt(document, known, now) };
   });
   const established = new Set<string>();
   for (const [i, { authenticated, about }] of documents.entries()) {
-    if (!authenticated || judged[i] !== authenticated || isKnownReporter(authenticated)) continue;
+    if (!authenticated || judged[i]?.doubt !== null || isKnownReporter(authenticated)) continue;
     const key = `${about?.id} ${authenticated}`;
     if (about && !established.has(key)) await establishReporter(tx, about.id, authenticated);
     established.add(key);
   }
   return judged;
+}
+
+function toDoubt(document: SenderAbout, known: Reporters, now: Instant): Doubt | null {
+  const { authenticated = null, uploadedBy, about } = document;
+  if (uploadedBy !== undefined && about?.accountId !== uploadedBy) return 'unproven';
+  if (authenticated === null) return null;
+  if (isDisputed(document, known)) return 'disputed';
+  if (authenticated === '') return 'unproven';
+  return isNewReporter(document, known, now) ? 'new' : null;
 }
 
 /** When the reporters were authenticated first, by account and name. */

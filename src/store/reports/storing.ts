@@ -7,7 +7,7 @@ import { insertEvents, type NewEvent } from '../events/events.ts';
 import { newNonce, toFeedCursor } from '../lists/changes.ts';
 import { newVersion } from '../lists/heads.ts';
 import { addToLists } from './account-lists.ts';
-import { type NewRow, placeOf } from './report-row.ts';
+import { type NewRow, ofDmarc, ofTls, placeOf } from './report-row.ts';
 import { reportInserts } from './report-rows.ts';
 import { isListed, type ReportedDomain } from './reported-domains.ts';
 
@@ -33,34 +33,40 @@ export async function storeReports(
 ): Promise<void> {
   if (reports.length === 0) return;
   const nonce = newNonce();
-  const listed = reports.filter(({ row }) => row.kind === null);
-  const byDomain = [...Map.groupBy(listed, ({ domain }) => domain).entries()];
+  const byDomain = [...Map.groupBy(reports, ({ domain }) => domain)].map(toByDomain);
   await runAllPrepared(tx, byDomain.map(toHeadUpdate));
-  const places = await addToLists(tx, toArrived(byDomain), { nonce, at });
-  const rows = reports.map(({ row, revision = 1 }) => {
-    const { account_seq = null, number = null } = places.get(row) ?? {};
-    return { ...row, account_seq, number, nonce, revision };
-  });
-  const queries = [...reportInserts(rows), ...toDays(listed)];
+  const placeIn = await addToLists(tx, toArrived(byDomain), { nonce, at });
+  const rows = reports.map(({ row, revision = 1 }) => ({
+    ...{ ...row, ...placeIn(row), nonce, revision },
+  }));
+  const queries = [...reportInserts(rows), ...toDays(reports)];
   // Days have no rows.
   const inserted = (await runAllPrepared<unknown>(tx, queries)).flat();
   // The domains are locked, so nobody else stored these ids. A missing row means that its `seq` exists already, as
   // after a sequence was set back.
   if (inserted.length < rows.length)
     throw new Error('A report was not inserted: its number exists.');
-  const events = byDomain.flatMap(([domain, some]) => toEvents(domain, some.length, at));
+  const events = byDomain.flatMap((some) => toEvents(some, at));
   await insertEvents(tx, events);
 }
 
-type ByDomain = readonly [ReportedDomain, readonly NewReport[]];
+type ByDomain = ReturnType<typeof toByDomain>;
+
+function toByDomain([domain, reports]: readonly [ReportedDomain, readonly NewReport[]]) {
+  const rows = reports.map(({ row }) => row);
+  return { domain, rows, dmarc: ofDmarc(rows), tls: ofTls(rows) };
+}
 
 function toDays(reports: readonly NewReport[]) {
-  const byPlace = Map.groupBy(reports, ({ row }) => Object.values(placeOf(row)).join(' '));
+  const counted = reports.filter(({ row }) => row.kind === null);
+  const byPlace = Map.groupBy(counted, ({ domain, row }) =>
+    Object.values(placeOf(domain.id, row)).join(' '),
+  );
   return addToDays(
     [...byPlace.values()].map((some) => {
-      const [{ row }] = some as [NewReport];
+      const [{ domain, row }] = some as [NewReport];
       return {
-        ...placeOf(row),
+        ...placeOf(domain.id, row),
         reports: some.length,
         ...countEach((column) => some.reduce((all, { row }) => addSafely(all, row[column]), 0)),
         policy: some.map((one) => one.policy).findLast(Boolean) ?? null,
@@ -69,48 +75,54 @@ function toDays(reports: readonly NewReport[]) {
   );
 }
 
-function toHeadUpdate([domain, reports]: ByDomain) {
+function toHeadUpdate({ domain, dmarc, tls }: ByDomain) {
   return headUpdate({
     id: domain.id,
-    added: reports.length,
-    version: newVersion(),
+    ...{ added: dmarc.length, version: dmarc.length > 0 ? newVersion() : null },
+    ...{ tlsAdded: tls.length, tlsVersion: tls.length > 0 ? newVersion() : null },
     // null when another report was received at the same time or later.
-    lastReportAt: findNewer(domain, reports),
+    lastReportAt: findNewer(domain, dmarc),
   });
 }
 
 /** When the last of the reports was received, if it is the last of its domain. */
-function findNewer({ lastReportAt }: ReportedDomain, reports: readonly NewReport[]) {
-  const last = reports.reduce(
-    (max, { row }) => (row.received_at > max ? row.received_at : max),
-    '',
-  );
-  return lastReportAt === null || lastReportAt < last ? last : null;
+function findNewer({ lastReportAt }: ReportedDomain, rows: readonly NewRow[]) {
+  const last = rows.reduce((max, row) => (row.received_at > max ? row.received_at : max), '');
+  return (lastReportAt ?? '') < last ? last : null;
 }
 
-type NewHead = { id: string; added: number; version: string; lastReportAt: Instant | null };
+type NewHead = {
+  id: string;
+  added: number;
+  version: string | null;
+  tlsAdded: number;
+  tlsVersion: string | null;
+  lastReportAt: Instant | null;
+};
 
 const headUpdate = prepareQuery((db, param: Param<NewHead>) =>
   db
     .updateTable('domain')
     .set((eb) => ({
       reports_total: eb('reports_total', '+', param('added')),
-      reports_version: param('version'),
+      reports_version: eb.fn.coalesce(param('version'), 'reports_version'),
+      tls_total: eb('tls_total', '+', param('tlsAdded')),
+      tls_version: eb.fn.coalesce(param('tlsVersion'), 'tls_version'),
       last_report_at: eb.fn.coalesce(param('lastReportAt'), 'last_report_at'),
     }))
     .where('id', '=', param('id')),
 );
 
 function toArrived(byDomain: readonly ByDomain[]) {
-  const owned = byDomain.filter(([{ accountId }]) => accountId !== null);
-  const byAccount = Map.groupBy(owned, ([{ accountId }]) => accountId as string);
+  const owned = byDomain.filter(({ domain }) => domain.accountId !== null);
+  const byAccount = Map.groupBy(owned, ({ domain }) => domain.accountId as string);
   return [...byAccount].map(([accountId, some]) => {
-    const listed = some.filter(([domain]) => isListed(domain));
+    const listed = some.filter(({ domain }) => isListed(domain));
     // Each domain of a list has the time of its newest report.
-    const changed = some.filter(([domain, reports]) => findNewer(domain, reports) !== null);
+    const changed = some.filter(({ domain, dmarc }) => findNewer(domain, dmarc) !== null);
     return {
       accountId,
-      reports: listed.flatMap(([, reports]) => reports.map(({ row }) => row)),
+      reports: listed.flatMap(({ rows }) => rows),
       isDomainChanged: changed.some((one) => listed.includes(one)),
       isAnyChanged: changed.length > 0,
     };
@@ -118,10 +130,16 @@ function toArrived(byDomain: readonly ByDomain[]) {
 }
 
 /** Its cursor is the feed's from before these reports. */
-function toEvents(domain: ReportedDomain, reports: number, at: Instant): NewEvent[] {
-  const { id, accountId, isReceived, number, nonce } = domain;
-  if (accountId === null || !isListed(domain) || !isReceived) return [];
+function toEvents({ domain, dmarc, tls }: ByDomain, at: Instant): NewEvent[] {
+  const { id, accountId, number, nonce } = domain;
+  if (accountId === null || !isListed(domain)) return [];
   const cursor = toFeedCursor(accountId, { number: number ?? 0, nonce: nonce ?? '' });
-  const data = JSON.stringify({ domain_id: id, report_count: reports, cursor });
-  return [{ accountId, type: 'report.received', at, data }];
+  const toEvent = (type: 'report.received' | 'tls_report.received', report_count: number) => {
+    const data = JSON.stringify({ domain_id: id, report_count, cursor });
+    return { accountId, type, at, data };
+  };
+  return [
+    ...(domain.isReceived && dmarc.length > 0 ? [toEvent('report.received', dmarc.length)] : []),
+    ...(domain.isTlsReceived && tls.length > 0 ? [toEvent('tls_report.received', tls.length)] : []),
+  ];
 }

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { BELIEF, IS_DMARC } from '../days/believed.ts';
+import { BELIEF } from '../days/belief.ts';
+import { IS_DMARC, IS_TLS } from '../days/believed.ts';
 import { DAY_COUNTS } from '../days/day-counts.ts';
 import { type Param, prepareQuery } from '../engine/prepared.ts';
 import { sumOf } from '../engine/sums.ts';
+import { isOfDomain } from '../lists/heads.ts';
 import { accountReportList, alertList } from '../lists/timeline.ts';
 
 /*
@@ -73,14 +75,17 @@ function daysOf(
 
 export const OF_DOMAIN: readonly Figure[] = [
   figure('domain', {
-    stored: ({ id }) => sql`select null as at, reports_total, last_report_at, alerts_total,
+    stored: ({
+      id,
+    }) => sql`select null as at, reports_total, tls_total, last_report_at, alerts_total,
       case when listing_from is null then 1 else 0 end as is_listed from domain where id = ${id}`,
     right: ({ id }) => sql`select null as at,
-      (select count(*) from report where domain_id = ${id} and ${IS_DMARC}) as reports_total,
-      (select max(received_at) from report where domain_id = ${id} and ${IS_DMARC}) as last_report_at,
+      (select count(*) from report where ${isOfDomain(id)} and ${IS_DMARC}) as reports_total,
+      (select count(*) from report where ${isOfDomain(id)} and ${IS_TLS}) as tls_total,
+      (select max(received_at) from report where ${isOfDomain(id)} and ${IS_DMARC}) as last_report_at,
       (select count(*) from alert where domain_id = ${id}) as alerts_total,
-      case when listing_from is null and not exists (select 1 from report where domain_id = ${id} and ${IS_DMARC}
-        and account_seq is distinct from case when domain.status = 'active'
+      case when listing_from is null and not exists (select 1 from report where ${isOfDomain(id)}
+        and coalesce(account_seq, tls_account_seq) is distinct from case when domain.status = 'active'
           then (select seq from account where account.id = domain.account_id) end)
         then 1 else 0 end as is_listed
       from domain where id = ${id}`,
@@ -90,7 +95,7 @@ export const OF_DOMAIN: readonly Figure[] = [
       sql`select day || ' ' || belief as at, reports, ${sql.join(NAMES.map((name) => sql.ref(name)))} from domain_day where domain_id = ${id}`,
     right: ({ id }) => sql`select date(begin_date) || ' ' || ${BELIEF} as at, count(*) as reports,
       ${sql.join(NAMES.map((name) => sql`${sumOf(DAY_COUNTS[name])} as ${sql.ref(name)}`))}
-      from report where domain_id = ${id} and ${IS_DMARC} group by 1`,
+      from report where ${isOfDomain(id)} and ${IS_DMARC} group by 1`,
   }),
   daysOf(
     'alerts',
@@ -103,6 +108,7 @@ const seqOf = (id: RawBuilder<string>) => sql`(select seq from account where id 
 /** The greatest number of what carries one. */
 const newestOf = (id: RawBuilder<string>) => sql`(select max(number) from (
   select max(number) as number from report where account_seq = ${seqOf(id)}
+  union all select max(number) from report where tls_account_seq = ${seqOf(id)}
   union all select max(last_change) from alert where account_id = ${id}
   union all select max(number) from domain where account_id = ${id}
   union all select max(number) from change where account_seq = ${seqOf(id)}

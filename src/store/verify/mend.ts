@@ -10,14 +10,14 @@ import { type Difference, toLists } from './figures.ts';
 /* Stored figures become what the rows say that they count. */
 
 /** What has figures: a row of a domain or of an account. */
-export interface Owner {
+export interface FigureOwner {
   readonly table: 'domain' | 'account';
   readonly id: string;
   /** For messages. */
   readonly of: string;
 }
 
-export async function lockOwner(tx: Tx, { table, id }: Owner): Promise<void> {
+export async function lockOwner(tx: Tx, { table, id }: FigureOwner): Promise<void> {
   await tx
     .selectFrom(table)
     .select('id')
@@ -26,7 +26,11 @@ export async function lockOwner(tx: Tx, { table, id }: Owner): Promise<void> {
     .execute();
 }
 
-export async function mend(tx: Tx, owner: Owner, wrong: readonly Difference[]): Promise<void> {
+export async function mend(
+  tx: Tx,
+  owner: FigureOwner,
+  wrong: readonly Difference[],
+): Promise<void> {
   const days = wrong.flatMap(({ table, at }) => {
     const [day, belief] = (at ?? '').split(' ') as [Day, Belief];
     return table === 'domain_day' ? { domainId: owner.id, day, belief } : [];
@@ -38,7 +42,7 @@ export async function mend(tx: Tx, owner: Owner, wrong: readonly Difference[]): 
 }
 async function mendHead(
   tx: Tx,
-  { table, id }: Owner,
+  { table, id }: FigureOwner,
   { figure, right }: Difference,
 ): Promise<void> {
   // All reports of the domain are looked at (reports/listing.ts).
@@ -47,7 +51,11 @@ async function mendHead(
   await sql`update ${sql.table(table)} set ${change} where id = ${id}`.execute(tx);
 }
 
-async function mendListDay(tx: Tx, { id }: Owner, { table, at, right }: Difference): Promise<void> {
+async function mendListDay(
+  tx: Tx,
+  { id }: FigureOwner,
+  { table, at, right }: Difference,
+): Promise<void> {
   const list_id = toLists(id)[table.endsWith('alerts') ? 'alerts' : 'reports'];
   const [day = '', text = '0'] = (at ?? '').split(' ');
   const place = { list_id, part: Number(text), day };
@@ -61,8 +69,11 @@ async function mendListDay(tx: Tx, { id }: Owner, { table, at, right }: Differen
 }
 
 /** Kept pages are wrong. */
-export async function touchOwner(tx: Tx, { table, id }: Owner): Promise<void> {
-  const versions = { alerts_version: newVersion(), reports_version: newVersion() };
+export async function touchOwner(tx: Tx, { table, id }: FigureOwner): Promise<void> {
+  const versions = {
+    ...{ alerts_version: newVersion(), reports_version: newVersion() },
+    tls_version: newVersion(),
+  };
   if (table === 'account') {
     await tx.updateTable('account').set(versions).where('id', '=', id).execute();
     await touchDomainList(tx, id);

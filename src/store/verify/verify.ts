@@ -14,7 +14,7 @@ import {
   OF_DOMAIN,
   toLists,
 } from './figures.ts';
-import { lockOwner, mend, type Owner, touchOwner } from './mend.ts';
+import { type FigureOwner, lockOwner, mend, touchOwner } from './mend.ts';
 
 interface Verified {
   readonly db: Queries;
@@ -29,7 +29,7 @@ export async function* verify(store: Verified): AsyncGenerator<Difference> {
   for await (const owner of listOwners(store.db)) yield* await findWrong(store, owner);
 }
 
-async function findWrong(store: Verified, owner: Owner): Promise<Difference[]> {
+async function findWrong(store: Verified, owner: FigureOwner): Promise<Difference[]> {
   const wrong = await store.reader.readPlan(() => planFigures(FIGURES[owner.table], owner));
   return owner.table === 'domain' ? [...wrong, ...(await compareDays(store, owner))] : wrong;
 }
@@ -53,7 +53,7 @@ export async function* repair(
 const MAX_TRIES = 20;
 
 /** Counted without a lock, because an owner may have a million items; written when nothing has changed since. */
-async function mendOwner(store: Mending, owner: Owner): Promise<void> {
+async function mendOwner(store: Mending, owner: FigureOwner): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const state = await store.reader.readPlan(() => planState(owner));
     const wrong = await findWrong(store, owner);
@@ -84,7 +84,7 @@ const FIGURES = { domain: OF_DOMAIN, account: OF_ACCOUNT } as const;
 const OWNERS_AT_ONCE = 500;
 
 /** Domains first: an account's lists follow theirs. */
-async function* listOwners(db: Queries): AsyncGenerator<Owner> {
+async function* listOwners(db: Queries): AsyncGenerator<FigureOwner> {
   for (const table of ['domain', 'account'] as const) {
     const first = db.selectFrom(table).select(['id', 'name']).orderBy('id').limit(OWNERS_AT_ONCE);
     let rows = await first.execute();
@@ -96,7 +96,7 @@ async function* listOwners(db: Queries): AsyncGenerator<Owner> {
 }
 
 /** Another text after each change of the owner's lists. */
-function* planState({ table, id }: Owner): Plan<string> {
+function* planState({ table, id }: FigureOwner): Plan<string> {
   return JSON.stringify(yield* ask(VERSIONS[table]({ id })));
 }
 
@@ -104,18 +104,18 @@ const VERSIONS = {
   domain: prepareQuery((db, param: Param<{ id: string }>) =>
     db
       .selectFrom('domain')
-      .select(['reports_version', 'alerts_version'])
+      .select(['reports_version', 'tls_version', 'alerts_version'])
       .where('id', '=', param('id')),
   ),
   account: prepareQuery((db, param: Param<{ id: string }>) =>
     db
       .selectFrom('account')
-      .select(['domains_version', 'reports_version', 'alerts_version'])
+      .select(['domains_version', 'reports_version', 'tls_version', 'alerts_version'])
       .where('id', '=', param('id')),
   ),
 };
 
-function* planFigures(figures: readonly Figure[], { id, of }: Owner): Plan<Difference[]> {
+function* planFigures(figures: readonly Figure[], { id, of }: FigureOwner): Plan<Difference[]> {
   const found: Difference[] = [];
   for (const { table, list, stored, right } of figures) {
     const [ones, others] = yield* askAll(stored(toLists(id)), right(toLists(id)));
@@ -144,7 +144,10 @@ function toMap(rows: readonly FigureRow[]): Map<string | null, FigureRow> {
 }
 
 /** What is read in contents of reports: each day in a snapshot of its own, so that none is open for long. */
-async function compareDays({ db, reader }: Verified, { id, of }: Owner): Promise<Difference[]> {
+async function compareDays(
+  { db, reader }: Verified,
+  { id, of }: FigureOwner,
+): Promise<Difference[]> {
   const found: Difference[] = [];
   const days = db.selectFrom('domain_day').select(['day', 'belief']).where('domain_id', '=', id);
   for (const { day, belief } of await days.orderBy('day').orderBy('belief').execute()) {

@@ -182,6 +182,40 @@ func policyAndRecords() {
 	// end
 	want(policy.P != nil && *policy.P == "reject", "%v", policy)
 	checkRecords()
+	checkTLSReports()
+}
+
+func checkTLSReports() {
+	// sample: listTlsReports
+	domainID := findDomain("example.com").ID
+	params := &plumbline.ListTLSReportsParams{Limit: new(int32(200))}
+	tls := must(client.ListTLSReportsWithResponse(ctx, domainID, params)).JSON200
+	want(tls != nil, "no TLS reports")
+	counted := 0
+	for _, report := range tls.Data {
+		if report.Authenticated {
+			counted++
+		}
+	}
+	// end
+	want(int64(counted) <= tls.Total, "%d TLS reports", counted)
+	checkFailures()
+}
+
+func checkFailures() {
+	// sample: listTlsReportFailures
+	domainID := findDomain("example.com").ID
+	params := &plumbline.ListTLSReportsParams{Limit: new(int32(1))}
+	tls := must(client.ListTLSReportsWithResponse(ctx, domainID, params)).JSON200
+	want(tls != nil, "no TLS reports")
+	for _, report := range tls.Data {
+		failures := must(client.ListTLSReportFailuresWithResponse(ctx, domainID, report.ID, nil)).JSON200
+		want(failures != nil, "no failures")
+		for _, failure := range failures.Data {
+			want(failure.FailedSessions >= 0, "%v", failure.ResultType)
+		}
+	}
+	// end
 }
 
 func checkRecords() {
@@ -268,6 +302,23 @@ func checkDomainDays(most int64) {
 	}
 	// end
 	want(messages > 0 && messages <= most, "%d messages", messages)
+	checkTLSDays()
+}
+
+func checkTLSDays() {
+	// sample: listDomainTlsDays
+	domainID := findDomain("example.com").ID
+	params := &plumbline.ListDomainTLSDaysParams{Limit: new(int32(200))}
+	tls := must(client.ListDomainTLSDaysWithResponse(ctx, domainID, params)).JSON200
+	want(tls != nil, "no days of TLS reports")
+	failed := 0
+	for _, day := range tls.Data {
+		if day.FailedSessions > 0 {
+			failed++
+		}
+	}
+	// end
+	want(int64(failed) <= tls.Total, "%d days", failed)
 }
 
 func checkKey() {

@@ -16,12 +16,19 @@ from plumbline.api.domains import (
     get_domain,
     list_days,
     list_domain_days,
+    list_domain_tls_days,
     list_domains,
     list_overview,
     list_sources,
 )
 from plumbline.api.key import get_key
-from plumbline.api.reports import list_account_reports, list_report_records, list_reports
+from plumbline.api.reports import (
+    list_account_reports,
+    list_report_records,
+    list_reports,
+    list_tls_report_failures,
+    list_tls_reports,
+)
 from plumbline.models import (
     AccountReportList,
     AlertList,
@@ -39,6 +46,9 @@ from plumbline.models import (
     ReportList,
     ReportRecordList,
     SourceList,
+    TlsDayList,
+    TlsFailureList,
+    TlsReportList,
 )
 # end
 from plumbline.models import (
@@ -148,6 +158,28 @@ def a_policy_and_records() -> None:
     # end
     assert policy.p == "reject", domain
     check_records()
+    check_tls_reports()
+
+
+def check_tls_reports() -> None:
+    # sample: listTlsReports
+    domain_id = find_domain("example.com").id
+    tls = list_tls_reports.sync(domain_id, client=client, limit=200)
+    assert isinstance(tls, TlsReportList), tls
+    counted = [report for report in tls.data if report.authenticated]
+    # end
+    assert len(counted) <= tls.total, tls
+    # sample: listTlsReportFailures
+    domain_id = find_domain("example.com").id
+    tls = list_tls_reports.sync(domain_id, client=client, limit=1)
+    assert isinstance(tls, TlsReportList), tls
+    hosts: set[str | None] = set()
+    for report in tls.data:
+        failures = list_tls_report_failures.sync(domain_id, report.id, client=client)
+        assert isinstance(failures, TlsFailureList), failures
+        hosts.update(failure.mx_host for failure in failures.data)
+    # end
+    assert len(hosts) <= 10_000, hosts
 
 
 def check_records() -> None:
@@ -205,6 +237,13 @@ def check_days(domain: DomainOverview) -> None:
     messages = sum(day.total_messages for day in own.data)
     # end
     assert 0 < messages <= domain.figures.total_messages, own
+    # sample: listDomainTlsDays
+    domain_id = find_domain("example.com").id
+    tls = list_domain_tls_days.sync(domain_id, client=client, limit=200)
+    assert isinstance(tls, TlsDayList), tls
+    failed = [day for day in tls.data if day.failed_sessions > 0]
+    # end
+    assert len(failed) <= tls.total, tls
 
 
 def check_key() -> None:

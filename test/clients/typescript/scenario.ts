@@ -149,7 +149,38 @@ await check("a domain's policy, and a report's records", async () => {
   // end
   assert.equal(policy?.p, 'reject');
   await checkRecords();
+  await checkTlsReports();
 });
+
+async function checkTlsReports(): Promise<void> {
+  // sample: listTlsReports
+  const { id: domain_id } = await findDomain('example.com');
+  const { data: tls } = await plumbline.GET('/v1/external/domains/{domain_id}/tls-reports', {
+    params: { path: { domain_id }, query: { limit: 200 } },
+  });
+  const counted = tls?.data.filter(({ authenticated }) => authenticated) ?? [];
+  // end
+  assert(counted.length <= (tls?.total ?? 0), 'TLS reports');
+  await checkFailures();
+}
+
+async function checkFailures(): Promise<void> {
+  // sample: listTlsReportFailures
+  const { id: domain_id } = await findDomain('example.com');
+  const { data: failing } = await plumbline.GET('/v1/external/domains/{domain_id}/tls-reports', {
+    params: { path: { domain_id }, query: { failing: 'true', limit: 1 } },
+  });
+  const hosts: (string | null)[] = [];
+  for (const { id: tls_report_id } of failing?.data ?? []) {
+    const { data: failures } = await plumbline.GET(
+      '/v1/external/domains/{domain_id}/tls-reports/{tls_report_id}/failures',
+      { params: { path: { domain_id, tls_report_id } } },
+    );
+    for (const { mx_host } of failures?.data ?? []) hosts.push(mx_host);
+  }
+  // end
+  assert(failing, 'no answer');
+}
 
 async function checkRecords(): Promise<void> {
   // sample: listReportRecords
@@ -216,6 +247,18 @@ async function checkDays({ figures }: Overview): Promise<void> {
   const messages = own.data?.data.reduce((sum, day) => sum + day.total_messages, 0) ?? 0;
   // end
   assert(messages > 0 && messages <= figures.total_messages, `${messages} messages`);
+  await checkTlsDays();
+}
+
+async function checkTlsDays(): Promise<void> {
+  // sample: listDomainTlsDays
+  const { id: domain_id } = await findDomain('example.com');
+  const { data: tls } = await plumbline.GET('/v1/external/domains/{domain_id}/tls-days', {
+    params: { path: { domain_id }, query: { limit: 200 } },
+  });
+  const failed = tls?.data.filter((day) => day.failed_sessions > 0);
+  // end
+  assert(failed !== undefined && failed.length <= (tls?.total ?? 0), 'days of TLS reports');
 }
 
 async function checkKey(): Promise<void> {

@@ -3,10 +3,14 @@ import type { KnownAlert } from '../../../src/domain/alerts/facts.ts';
 import { type AlertFacts, type AlertType, RULES } from '../../../src/domain/alerts/registry.ts';
 import type { Resolution } from '../../../src/domain/alerts/resolution.ts';
 import type { Occurrence } from '../../../src/domain/alerts/rule.ts';
+import type { SenderDays } from '../../../src/domain/alerts/sender-failures.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import { UNKNOWN_RECORD } from '../../../src/domain/dns/dns-watch.ts';
 import { addDays, type Day, type Instant } from '../../../src/domain/instant.ts';
 import type { DayCounts } from '../../../src/domain/pass-rate.ts';
+import { parsePattern, toPattern } from '../../../src/domain/reports/source-pattern.ts';
+import { aRecord } from '../../support/builders.ts';
+import { aCause, aTlsDay } from '../tls/tls-days.ts';
 
 /** The newest day of every test unless given; its reports arrive on the next day. */
 export const D: Day = '2026-03-14';
@@ -22,6 +26,8 @@ export function facts(known: Partial<AlertFacts> = {}): AlertFacts {
     days: [],
     receipts: [],
     failingSources: [],
+    senders: [],
+    tls: [],
     dns: {},
     alerts: [],
     ...known,
@@ -48,6 +54,9 @@ const BEFORE = '2026-03-15T04:00:00Z';
 const change = { former: 'v=spf1 -all', current: 'v=spf1 ?all', at: BEFORE };
 const weakening = { former: 'v=DMARC1; p=reject', current: 'v=DMARC1; p=none', at: BEFORE };
 
+/** Thirty of forty sessions, at one host. */
+export const FAILED = { causes: [aCause({ sessions: 30 })] } as const;
+
 /** Facts that fire an alert of each type. */
 export const FIRING: Readonly<Record<AlertType, Partial<AlertFacts>>> = {
   'alert.alignment_regression': {
@@ -70,7 +79,30 @@ export const FIRING: Readonly<Record<AlertType, Partial<AlertFacts>>> = {
   },
   'alert.dns_record_changed': { dns: { spf: { ...UNKNOWN_RECORD, change } } },
   'alert.policy_weakened': { dns: { dmarc: { ...UNKNOWN_RECORD, weakening } } },
+  'alert.sender_failing': { days: days(times(9, [1000, 990])), senders: [payroll([0, 0, 0])] },
+  'alert.tls_failures': { tls: [aTlsDay({ day: D, mode: 'enforce', ...FAILED })] },
 };
+
+/** A server that sends 60 messages a day, of which all passed on seven days; then so many of each day. */
+export function payroll(passed: readonly number[], last: Day = D): SenderDays {
+  const seen = parsePattern(
+    toPattern(
+      aRecord({ sourceIp: '192.0.2.77', spfResult: 'permerror', spf: 'fail', dkim: 'fail' }),
+    ),
+  );
+  const all = [...Array(7).fill(60), ...passed];
+  return {
+    ...{ key: '192.0.2.77', title: 'payroll.example.com (192.0.2.77)', service: undefined },
+    addresses: ['192.0.2.77'],
+    days: all.map((aligned, i) => ({
+      ...{ day: addDays(last, i + 1 - all.length), messages: 60, failed: 60 - aligned },
+      ...{
+        unsigned: aligned,
+        sightings: [{ seen, messages: 60 - aligned, look: 'silent' as const }],
+      },
+    })),
+  };
+}
 
 export function occurrences(type: string, known: AlertFacts): readonly Occurrence[] {
   const rule = RULES.find((r) => r.type === type);

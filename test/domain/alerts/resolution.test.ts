@@ -7,7 +7,9 @@ import { explainRule } from '../../../src/domain/alerts/rule.ts';
 import { DEFAULT_THRESHOLDS } from '../../../src/domain/alerts/thresholds.ts';
 import { UNKNOWN_RECORD } from '../../../src/domain/dns/dns-watch.ts';
 import { addDays } from '../../../src/domain/instant.ts';
-import { carryOut, D, DROP, days, FIRING, facts, NOW, times } from './facts.ts';
+import type { TlsDay } from '../../../src/domain/tls/tls-day.ts';
+import { aTlsDay } from '../tls/tls-days.ts';
+import { carryOut, D, DROP, days, FAILED, FIRING, facts, NOW, payroll, times } from './facts.ts';
 
 const TYPES = RULES.map(({ type }) => type);
 
@@ -88,7 +90,60 @@ const RESOLUTIONS: readonly (readonly [AlertType, Resolution, string, Partial<Al
   ['alert.dns_record_changed', 'paused', 'the domain was paused and resumed', { ...resumed }],
   ['alert.policy_weakened', 'recovered', 'the former strength is back', { dns: {} }],
   ['alert.policy_weakened', 'paused', 'the domain was paused and resumed', { ...resumed }],
+  [
+    'alert.sender_failing',
+    'recovered',
+    'its last 20 messages pass',
+    {
+      days: days(times(10, [1000, 990]), addDays(D, 1)),
+      senders: [payroll([0, 0, 0, 58], addDays(D, 1))],
+    },
+  ],
+  [
+    'alert.sender_failing',
+    'new_normal',
+    '14 data days have passed',
+    {
+      ...{ now: `${addDays(D, 13)}T06:00:00Z`, days: days(times(22, [1000, 990]), addDays(D, 12)) },
+      senders: [payroll(Array(15).fill(0), addDays(D, 12))],
+    },
+  ],
+  [
+    'alert.sender_failing',
+    'new_normal',
+    'the days on which it passed have gone by age',
+    { days: days(times(30, [1000, 990]), addDays(D, 25)), senders: [] },
+  ],
+  ['alert.sender_failing', 'reports_corrected', 'its report was removed', { senders: [] }],
+  ['alert.sender_failing', 'paused', 'the domain was paused and resumed', { ...resumed }],
+  [
+    'alert.tls_failures',
+    'recovered',
+    'two days in a row were good',
+    { now: `${addDays(D, 3)}T06:00:00Z`, tls: tlsDays(2) },
+  ],
+  [
+    'alert.tls_failures',
+    'new_normal',
+    '14 data days have passed',
+    { now: `${addDays(D, 15)}T06:00:00Z`, tls: tlsDays(14, FAILED) },
+  ],
+  [
+    'alert.tls_failures',
+    'new_normal',
+    'its day has gone by age',
+    { now: `${addDays(D, 15)}T06:00:00Z`, tls: tlsDays(14).slice(0, 10) },
+  ],
+  ['alert.tls_failures', 'reports_corrected', 'its report was removed', { tls: [] }],
+  ['alert.tls_failures', 'paused', 'the domain was paused and resumed', { ...resumed }],
 ];
+
+/** The day of the alert, and later ones, newest first. */
+function tlsDays(later: number, changes: Partial<TlsDay> = {}): readonly TlsDay[] {
+  const of = (days: number, own: Partial<TlsDay>) =>
+    aTlsDay({ day: addDays(D, days), mode: 'enforce', ...own });
+  return Array.from({ length: later + 1 }, (_, i) => of(i, i === 0 ? FAILED : changes)).reverse();
+}
 
 describe('the context of a resolved alert says why', () => {
   test.each(RESOLUTIONS)('%s: %s when %s', (type, resolution, _when, change) => {

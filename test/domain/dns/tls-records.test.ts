@@ -32,11 +32,11 @@ describe('the record of TLS reports', () => {
   });
 });
 
-test.each<[string[], string[]]>([
+test.each<[string[], string[] | 'missing']>([
   [['v=STSv1; id=20261101T0800Z;'], []],
   [['v=spf1 -all', 'v=STSv1;id=a'], []],
-  [[], ['missing']],
-  [['v=STSv2; id=1'], ['missing']],
+  [[], 'missing'],
+  [['v=STSv2; id=1'], 'missing'],
   [['v=STSv1; id=1', 'v=STSv1; id=1'], ['several']],
   [['v=STSv1; id=2026_11'], ['bad_id']],
   [['v=STSv1;'], ['bad_id']],

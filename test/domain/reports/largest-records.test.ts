@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LargestRecords, MAX_KEPT_RECORDS } from '../../../src/domain/reports/largest-records.ts';
-import { toRecord } from '../../../src/domain/reports/record-text.ts';
+import { toKeptRecord } from '../../../src/domain/reports/record-text.ts';
 import { aRecord, aSignature } from '../../support/builders.ts';
 
 type Gathered = ReturnType<typeof aRecord>;
@@ -12,7 +12,7 @@ function gather(records: Iterable<Gathered>): string[] {
 }
 
 const parseRecordTexts = (texts: readonly string[]) =>
-  texts.map((text) => toRecord(JSON.parse(text)));
+  texts.map((text) => toKeptRecord(JSON.parse(text)));
 
 describe('the largest records of a report', () => {
   test('are those with the most messages, of equal ones by their texts', () => {

@@ -66,6 +66,11 @@ test('the table has 40 domains and more, and 150 sources and more', () => {
 });
 
 const OWN = '192.0.2.10 | - | AS64500 Own | 5000 spf=pass:own dkim=pass:own:s1 | yours | Own.';
+/** What nothing authenticates. */
+const SEEN = {
+  ...{ headerFrom: 'own.example', isDkimAligned: false, isForwarded: false },
+  spf: { domain: 'own.example', result: 'fail', isAligned: false },
+};
 const GOOGLE = 'mail-a.google.com | AS64510 Google';
 
 describe('a sender', () => {
@@ -85,6 +90,12 @@ describe('a sender', () => {
     ]);
     expect(of('198.51.100.2')).toBe(senders[0]);
     expect(of('192.0.2.77')).toBeUndefined();
+  });
+
+  test('has a look for a signature of which the month knows nothing: a page of 120 days failed', () => {
+    const { lookOf } = judgeLines([OWN, `198.51.100.9 | ${GOOGLE} | 60 spf=fail:own | - | -`]);
+    const older = { ...SEEN, dkim: [{ domain: 'own.example', selector: 'old', result: 'fail' }] };
+    expect(lookOf(older, '198.51.100.9')).toBe('refused');
   });
 
   test('of a network is told apart from others in it, whose name is whole where they are alone', () => {

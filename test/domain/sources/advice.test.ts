@@ -4,7 +4,9 @@ import {
   loadOrganizationalDomains,
   type ToOrganizationalDomain,
 } from '../../../src/domain/dns/organizational-domain.ts';
-import type { Verdict } from '../../../src/domain/senders/sender.ts';
+import { createFaults } from '../../../src/domain/dns/sender-record-texts.ts';
+import type { ToldRecords } from '../../../src/domain/dns/sender-records.ts';
+import type { ReasonCode, Verdict } from '../../../src/domain/senders/sender.ts';
 import { type Advice, advise } from '../../../src/domain/sources/advice.ts';
 import type { Evidence, Signature } from '../../../src/domain/sources/evidence.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
@@ -48,13 +50,22 @@ function evidence({ spf, dkim = [], aligned, from = 'example.com', messages = 10
 interface Situation {
   readonly mark?: Mark;
   readonly verdict?: Verdict;
+  readonly reason?: ReasonCode;
   readonly spfMode?: 'r' | 's';
   readonly dkimMode?: 'r' | 's';
+  readonly records?: ToldRecords;
 }
 
 function ask(
   given: readonly Results[],
-  { mark, verdict = 'not_recognised', spfMode = 'r', dkimMode = 'r' }: Situation = {},
+  {
+    mark,
+    verdict = 'not_recognised',
+    reason,
+    spfMode = 'r',
+    dkimMode = 'r',
+    records,
+  }: Situation = {},
 ) {
   return advise(given.map(evidence), {
     domain: 'example.com',
@@ -62,6 +73,9 @@ function ask(
     toOrganizationalDomain,
     mark: mark ?? null,
     verdict,
+    ...(reason && { reason }),
+    findFault: createFaults(records),
+    who: 'Mailer',
   });
 }
 
@@ -87,6 +101,70 @@ test.each<Verdict>(['yours', 'needs_setup'])(
   },
 );
 
+describe('with what checks of DNS found', () => {
+  const name = { domain: 'example.com', isProven: true };
+  const key = (
+    state: 'missing' | 'revoked' | 'found',
+    bits: number | null = null,
+  ): ToldRecords => ({
+    spf: [],
+    keys: [
+      {
+        ...name,
+        selector: 's1',
+        confirmed: { state, bits, findings: bits === 512 ? ['short'] : [] },
+      },
+    ],
+  });
+  const broken: Results = { dkim: [['example.com', 's1', 'fail']] };
+  const why =
+    'Messages are signed as “example.com” (selector “s1”), and no receiver can verify that: ';
+
+  test.each([
+    [
+      key('missing'),
+      's1._domainkey.example.com has no key: ask Mailer for it, and publish it there.',
+    ],
+    [
+      key('revoked'),
+      's1._domainkey.example.com is revoked (its p= is empty): ask Mailer for the new key and its selector.',
+    ],
+    [
+      key('found', 512),
+      's1._domainkey.example.com has a key of 512 bits, and receivers take none under 1,024: ask Mailer for one of 2,048.',
+    ],
+  ])('the fault of a key is said', (records, text) => {
+    expect(tell(broken, { verdict: 'yours', records })).toEqual([
+      ...['act', 'The key in DNS is at fault', `${why}${text}`],
+    ]);
+  });
+
+  test('a key that nobody published may be of somebody who claims to sign', () => {
+    expect(tell(broken, { records: key('missing') })?.[2]).toMatch(
+      /If you do not know this sender, somebody claims to sign as you, and there is nothing to publish.$/,
+    );
+  });
+
+  test('a key without a fault, and one that nobody asked DNS for, change nothing', () => {
+    for (const records of [key('found', 2048), { spf: [], keys: [] }])
+      expect(tell(broken, { verdict: 'yours', records })?.[1]).toBe(
+        'The signature does not verify',
+      );
+  });
+
+  test('why SPF cannot be read is said', () => {
+    const findings = [{ code: 'no_record', at: 'include:x.example.net' }] as const;
+    const confirmed = { record: 'v=spf1 -all', lookups: 1, voidLookups: 1, findings };
+    const records = { spf: [{ ...name, selector: null, confirmed }], keys: [] };
+    const told = tell({ spf: ['example.com', 'permerror'] }, { verdict: 'yours', records });
+    expect(told).toEqual([
+      'act',
+      'The SPF record cannot be read',
+      'The SPF record of example.com has include:x.example.net, where no SPF record is, so SPF fails there (permerror). Remove it, or correct the name.',
+    ]);
+  });
+});
+
 describe('advice on messages that fail', () => {
   test.each<[string, Results, string, string]>([
     [
@@ -111,19 +189,19 @@ describe('advice on messages that fail', () => {
       'a signature of the own domain that breaks',
       { spf: ['example.com', 'fail'], dkim: [['example.com', 's1', 'fail']] },
       'The signature does not verify',
-      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”): do you know this sender? If you do, compare the key in DNS with the one that signs. If not, somebody may pass these messages on and change them, as mailing lists do.',
+      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“fail”), and anybody can write or copy one: do you know this sender? If it is yours, it changes what was signed, or has no key of yours: have it sign as “example.com” itself. If not, somebody passes these messages on and changes them, or forges them.',
     ],
     [
       'a signature of a subdomain that breaks at a mailing list',
       { spf: ['lists.example.org', 'pass'], dkim: [['mail.example.com', null, 'fail']] },
       'The signature does not verify',
-      'Messages are signed as “mail.example.com”, but the signature does not verify (“fail”): do you know this sender? If you do, compare the key in DNS with the one that signs. If not, somebody may pass these messages on and change them, as mailing lists do.',
+      'Messages are signed as “mail.example.com”, but the signature does not verify (“fail”), and anybody can write or copy one: do you know this sender? If it is yours, it changes what was signed, or has no key of yours: have it sign as “example.com” itself. If not, somebody passes these messages on and changes them, or forges them.',
     ],
     [
       'a key that nobody can read',
       { spf: ['example.com', 'softfail'], dkim: [['example.com', 's1', 'permerror']] },
       'The signing key cannot be read',
-      'Messages are signed as “example.com” (selector “s1”), but receivers could not read the key (“permerror”): check the TXT record “s1._domainkey.example.com”.',
+      'Messages are signed as “example.com” (selector “s1”), but the signature does not verify (“permerror”), and anybody can write or copy one: do you know this sender? If it is yours, it changes what was signed, or has no key of yours: have it sign as “example.com” itself. If not, somebody passes these messages on and changes them, or forges them.',
     ],
     [
       'SPF of the own domain that does not pass',
@@ -250,6 +328,27 @@ describe('advice on messages that fail', () => {
     expect(advice.map((one) => [one.tone, one.title])).toEqual([['leave', title]]);
     expect(advice.map(toText).join()).not.toMatch(/bounce domain|sign|SPF record/);
   });
+});
+
+test('nothing is to be mended where a receiver got no answer for a key with which other messages verify', () => {
+  const failed: Results = { dkim: [['example.com', 's1', 'temperror']] };
+  const passed: Results = { aligned: 'dkim', dkim: [['example.com', 's1', 'pass']] };
+  const textOf = (results: readonly Results[]) => ask(results, { verdict: 'yours' }).map(toText)[0];
+  expect(textOf([failed, passed])).toMatch(
+    /\(selector “s1”\), but a receiver got no answer for the key \(temperror\): other messages verify with it/,
+  );
+  expect(textOf([failed])).toMatch(/the name servers answer for “s1\._domainkey\.example\.com”/);
+});
+
+test('a private address and another domain of the owner’s have advice of their own', () => {
+  const inside = { verdict: 'needs_setup', reason: 'private_address' } as const;
+  expect(ask([{ spf: ['example.com', 'fail'] }], inside).map(toText)[0]).toMatch(
+    /SPF cannot list it\. If it is yours, sign its messages with DKIM as “example\.com”/,
+  );
+  const sister = { verdict: 'needs_setup', reason: 'signed_as_sister' } as const;
+  expect(ask([{ dkim: [['brand.example', 's1', 'pass']] }], sister).map(toText)[0]).toMatch(
+    /authenticated as “brand\.example”: sign them with DKIM as “example\.com”/,
+  );
 });
 
 test('a server of the owner’s that nothing authenticates is added to SPF', () => {

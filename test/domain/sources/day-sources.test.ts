@@ -87,6 +87,12 @@ describe('the sources of a day', () => {
     for (const bytes of [Buffer.alloc(0), packed.subarray(1), packed.subarray(0, -3), flipped])
       expect(unpackSources(bytes)).toBeUndefined();
   });
+
+  test('took 16 KiB for each day of a year on their way between threads, whatever they had', () => {
+    const sums = sumOf([{ reporter: null, records: [source('192.0.2.1', 5)] }]);
+    const packed = packSources(keepLargest(sums));
+    expect(structuredClone(packed).buffer.byteLength).toBe(packed.length);
+  });
 });
 
 const source = (sourceIp: string, count: number, headerFrom = 'example.com') =>

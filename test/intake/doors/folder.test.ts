@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Failure } from '../../../src/domain/failure.ts';
 import { watchFolder } from '../../../src/intake/doors/folder/folder-door.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { createDeliver } from '../../../src/store/inbox/deliver.ts';
@@ -324,6 +325,25 @@ describe('a drop folder', () => {
     await limit(1_000_000);
     await until(async () => (await findFault()) === null && (await listMailRows(db)).length === 1);
   });
+
+  test('logged at each try that the disk is short, and was noted to work in between', async () => {
+    write('a.xml', aReportXml());
+    let tries = 0;
+    const noted: (string | undefined)[] = [];
+    const { warnings } = watchIt({
+      // Longer than a turn: not each one lists the folder.
+      pollMs: 1_100,
+      noteDoor: async (_door, error) => void noted.push(error),
+      deliver: async () => {
+        tries += 1;
+        throw new Failure('unavailable', 'The disk is short.');
+      },
+    });
+    await until(() => tries === 3);
+    expect(warnings).toEqual([`${folder}: Nothing is taken from ${folder}: The disk is short.`]);
+    const first = noted.findIndex((error) => error !== undefined);
+    expect(new Set(noted.slice(first))).toEqual(new Set(['The disk is short']));
+  }, 120_000);
 
   test('stops when the inbox does not store, and the files stay', async () => {
     write('a.xml', aReportXml());

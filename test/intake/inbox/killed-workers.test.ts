@@ -14,7 +14,7 @@ import { listMiscounts } from '../../support/recount.ts';
 import { aDatabasePath } from '../../support/store.ts';
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
-const ROUNDS = caseCount({ few: 12, full: 100 });
+const ROUNDS = caseCount({ few: 12, full: 40 });
 const MAILS_A_ROUND = 6;
 const WORKERS = 2;
 

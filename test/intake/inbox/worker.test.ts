@@ -12,6 +12,7 @@ import { countRejections } from '../../../src/store/documents/rejections.ts';
 import type { Db } from '../../../src/store/engine/database.ts';
 import { claimMails, MAX_TRIES, toSeqs } from '../../../src/store/inbox/claims.ts';
 import { postponeMails } from '../../../src/store/inbox/results.ts';
+import { isOfDomain } from '../../../src/store/lists/heads.ts';
 import { listDocuments } from '../../../src/store/reports/document-list.ts';
 import { nameHolder } from '../../../src/store/work/holder.ts';
 import { aBareAccount, aDomain } from '../../support/builders.ts';
@@ -51,8 +52,8 @@ describe('a mail in the inbox', () => {
     expect(await listMailRows(db)).toMatchObject([
       { state: 'done', result: 'processed', counts: '{"stored":1}', reason: null, tries: 1 },
     ]);
-    const reports = await db.selectFrom('report').select(['domain_id', 'document_seq']).execute();
-    expect(reports).toMatchObject([{ domain_id: domain.id }]);
+    const reports = db.selectFrom('report').select('id').where(isOfDomain(domain.id));
+    expect(await reports.execute()).toHaveLength(1);
     expect(await db.selectFrom('document').select('input_name').execute()).toEqual([
       { input_name: 'mail-1 smtp from noreply@reporter.example' },
     ]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, daysBetween } from '../../../src/domain/instant.ts';
-import { findColumn, toColumns } from '../../../src/settings/frame/charts/columns.ts';
+import { findColumn, toChartColumns } from '../../../src/settings/frame/charts/columns.ts';
 import { renderPassRate, toIncidents } from '../../../src/settings/frame/charts/pass-rate.ts';
 import { toCountAxis, toDateTicks, toRateAxis } from '../../../src/settings/frame/charts/plot.ts';
 import { renderVolume } from '../../../src/settings/frame/charts/volume.ts';
@@ -21,7 +21,7 @@ describe('columns', () => {
     [3_630, 'month', 120],
     [3_660, 'quarter', 41],
   ])('of %i days are by %s: %i', (count, unit, columns) => {
-    const folded = toColumns([], last(count));
+    const folded = toChartColumns([], last(count));
     expect([folded.unit, folded.columns.length]).toEqual([unit, columns]);
   });
 
@@ -38,7 +38,7 @@ describe('columns', () => {
     fc.assert(
       fc.property(days, length, (all, count) => {
         const { from, to } = last(count);
-        const { columns } = toColumns(all, { from, to });
+        const { columns } = toChartColumns(all, { from, to });
         expect(columns.length).toBeLessThanOrEqual(120);
         expect([columns[0]?.from, columns.at(-1)?.to]).toEqual([from, to]);
         for (const [i, column] of columns.slice(1).entries())
@@ -53,13 +53,14 @@ describe('columns', () => {
   });
 
   test('begin on Mondays and on the first of a month, except for the first one', () => {
-    const starts = (count: number) => toColumns([], last(count)).columns.map(({ from }) => from);
+    const starts = (count: number) =>
+      toChartColumns([], last(count)).columns.map(({ from }) => from);
     expect(starts(365).slice(0, 3)).toEqual(['2025-03-15', '2025-03-17', '2025-03-24']);
     expect(starts(1_000).slice(0, 3)).toEqual(['2023-06-19', '2023-07-01', '2023-08-01']);
   });
 
   test('a day outside belongs to the nearest one', () => {
-    const { columns } = toColumns([], last(30));
+    const { columns } = toChartColumns([], last(30));
     const places = ['2020-01-01', addDays(DAY, -29), DAY, '2030-01-01'];
     expect(places.map((day) => findColumn(columns, day))).toEqual([0, 0, 29, 29]);
   });
@@ -104,7 +105,7 @@ describe('axes', () => {
     [3_650, ['2018', '2020', '2022', '2024', '2026']],
     [1, ['14 Mar']],
   ])('of %i days', (count, wanted) => {
-    expect(texts(toDateTicks(toColumns([], last(count)).columns))).toEqual(wanted);
+    expect(texts(toDateTicks(toChartColumns([], last(count)).columns))).toEqual(wanted);
   });
 });
 
@@ -115,7 +116,7 @@ describe('the line', () => {
       messages: count,
       aligned: count,
     }));
-    return String(renderPassRate(toColumns(days, last(5)), []));
+    return String(renderPassRate(toChartColumns(days, last(5)), []));
   };
 
   test('shows a day between gaps, and a first day, as a point', () => {
@@ -131,7 +132,7 @@ describe('the line', () => {
     expect(high).toContain('Pass rate by day, from 90%</figcaption>');
     expect(high).toContain('class="break"');
     const days = [{ day: DAY, messages: 10, aligned: 1 }];
-    const low = String(renderPassRate(toColumns(days, last(5)), []));
+    const low = String(renderPassRate(toChartColumns(days, last(5)), []));
     expect(low).toContain('Pass rate by day</figcaption>');
     expect(low).not.toContain('class="break"');
   });
@@ -139,7 +140,7 @@ describe('the line', () => {
 
 describe('bars', () => {
   const bars = (messages: number, aligned: number) =>
-    String(renderVolume(toColumns([{ day: DAY, messages, aligned }], last(1)))).match(
+    String(renderVolume(toChartColumns([{ day: DAY, messages, aligned }], last(1)))).match(
       /<rect class="(passed|failed)"[^>]*>/g,
     );
 

@@ -19,7 +19,7 @@ import {
   updateCheckpoint,
 } from '../../../src/store/inbox/doors.ts';
 import { findResults } from '../../../src/store/inbox/mails.ts';
-import { PART_BYTES, readContent, toFirstId } from '../../../src/store/inbox/parts.ts';
+import { PART_BYTES, readMailContent, toFirstId } from '../../../src/store/inbox/parts.ts';
 import { tidyInbox } from '../../../src/store/inbox/tidy.ts';
 import { aBareAccount, NOW } from '../../support/builders.ts';
 import { caseCount } from '../../support/counts.ts';
@@ -49,7 +49,7 @@ describe('a mail that a door delivers', () => {
       const { mails } = await claimMails(db, WANTED);
       expect(mails).toHaveLength(2);
       for (const mail of mails) {
-        expect(bytes.equals(await readContent(db, mail))).toBe(true);
+        expect(bytes.equals(await readMailContent(db, mail))).toBe(true);
         expect(mail.sha256).toBe(hash('sha256', bytes, 'hex'));
       }
       expect(await countParts(db)).toBe(2 * Math.max(1, Math.ceil(size / PART_BYTES)));
@@ -67,7 +67,7 @@ describe('a mail that a door delivers', () => {
     await deliverMail(db, { bytes: singly });
     const [mail] = (await claimMails(db, WANTED)).mails;
     if (mail === undefined) throw new Error('no mail');
-    expect(bytes.equals(await readContent(db, mail))).toBe(true);
+    expect(bytes.equals(await readMailContent(db, mail))).toBe(true);
   });
 
   test('is stored once when it has a key, whatever it is delivered with again', async () => {
@@ -308,7 +308,7 @@ describe('a database that fails while a mail is delivered', () => {
       if (!delivered) await deliverMail(db, { bytes, key: 'k' });
       const { mails } = await claimMails(db, WANTED);
       expect(mails).toHaveLength(1);
-      expect(bytes.equals(await readContent(db, mails[0] as never))).toBe(true);
+      expect(bytes.equals(await readMailContent(db, mails[0] as never))).toBe(true);
       expect(after).toBeLessThan(60);
     }
   });
@@ -328,7 +328,7 @@ describe('a database that fails while a mail is delivered', () => {
     };
     await expect(deliverMail(losing, { bytes })).rejects.toMatchObject({ code: 'unavailable' });
     const [mail] = (await claimMails(db, WANTED)).mails;
-    expect(bytes.equals(await readContent(db, mail as never))).toBe(true);
+    expect(bytes.equals(await readMailContent(db, mail as never))).toBe(true);
   });
 
   test('leaves parts that are deleted a day later, and no mail', async () => {

@@ -99,7 +99,6 @@ export class Folder {
   async refresh(): Promise<void> {
     await this.#finishAll([...this.#waiting]);
     if (performance.now() >= this.#listAtMs) await this.#list();
-    if (this.#due.length === 0) this.fault = undefined;
   }
 
   /** Looks at some files. Returns whether more can be looked at now. */
@@ -135,6 +134,8 @@ export class Folder {
     }
     const due = this.#known.entries().filter(([name, one]) => !one.isAtRest && this.#isFree(name));
     this.#due = [...due.map(([name]) => name)];
+    // A file that the inbox did not store is among them, unless it has gone.
+    if (this.#due.length === 0) this.fault = undefined;
   }
 
   #isFree(name: string): boolean {

@@ -86,7 +86,7 @@ function describe(error: ImapError): string {
 }
 
 /** Whether the server answered, so that the connection itself is not the fault. */
-export function isAnswered(error: unknown): boolean {
+export function isServerAnswer(error: unknown): boolean {
   return error instanceof MailFault || (error as ImapError).responseStatus !== undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { MailboxMail } from './connection.ts';
-import { isAnswered } from './fault.ts';
+import { isServerAnswer } from './fault.ts';
 import type { ImapLimits } from './options.ts';
 
 /** A refusal counts as much as so many lost connections. */
@@ -49,8 +49,9 @@ export class Fetches {
     if (first === undefined) return;
     const isSame = this.#suspect?.uid === first.uid;
     if (this.#suspect === undefined || !isSame) this.#suspect = { uid: first.uid, tries: 0 };
-    if (others.length === 0) this.#suspect.tries += isAnswered(error) ? LOST_PER_REFUSED : 1;
-    if (others.length === 0 || isSame || isAnswered(error)) this.#careful = this.#limits.batchMails;
+    if (others.length === 0) this.#suspect.tries += isServerAnswer(error) ? LOST_PER_REFUSED : 1;
+    if (others.length === 0 || isSame || isServerAnswer(error))
+      this.#careful = this.#limits.batchMails;
   }
 
   isHopeless({ uid }: MailboxMail): boolean {

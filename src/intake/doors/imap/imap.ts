@@ -50,7 +50,7 @@ async function readAndWait(
   while (!signal.aborted) {
     await reading.readNew();
     onProgress();
-    await noteDoor(reading.door, reading.fault ?? connection.shortfall);
+    await noteDoor(reading.door, reading.filing.fault ?? connection.shortfall);
     await connection.wait(reading, signal);
     await reading.fileDone();
   }

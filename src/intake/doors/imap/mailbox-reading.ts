@@ -37,7 +37,7 @@ export class MailboxReading {
   readonly #pending = new Map<number, number>();
   /** Mails from this UID on are to be listed and filed: an earlier process left them, or the server refused to file. */
   #unfiledFrom = Number.POSITIVE_INFINITY;
-  readonly #filing: MailboxFiling;
+  readonly filing: MailboxFiling;
   /** The results of pending mails that are to be filed. */
   #results: Results = new Map();
   #askAtMs = 0;
@@ -47,13 +47,8 @@ export class MailboxReading {
     this.#deps = deps;
     this.door = door;
     this.#name = mailbox;
-    this.#filing = new MailboxFiling(options, deps);
+    this.filing = new MailboxFiling(options, deps);
     this.#fullName = `${user}@${host}:${port}/${mailbox}`;
-  }
-
-  /** Why mails are not filed, for people. */
-  get fault(): string | undefined {
-    return this.#filing.fault;
   }
 
   /** Goes on where the last connection, or another process, ended. */
@@ -66,7 +61,7 @@ export class MailboxReading {
       this.#pending.clear();
       this.#results = new Map();
       this.#unfiledFrom = this.#checkpoint.filed + 1;
-      this.#filing.reset();
+      this.filing.reset();
     }
     await this.#fileDue();
   }
@@ -187,25 +182,25 @@ export class MailboxReading {
    * refusal of the server ends nothing but filing, which is tried again later.
    */
   async fileDone(): Promise<void> {
-    for (const uid of await this.#filing.confirm(this.#open)) this.#pending.delete(uid);
+    for (const uid of await this.filing.confirm(this.#open)) this.#pending.delete(uid);
     await this.#fileDue();
     await this.#save({});
   }
 
   async #fileDue(): Promise<void> {
-    if (this.#filing.isDue) await this.#fileEarlier();
+    if (this.filing.isDue) await this.#fileEarlier();
     await this.#file(await this.#askResults());
     this.#results = new Map();
   }
 
   async #fileEarlier(): Promise<void> {
     const range = { from: this.#unfiledFrom, to: this.#known.read };
-    this.#filing.fault = undefined;
+    this.filing.fault = undefined;
     for await (const { mails, to } of this.#open.listWindows(range)) {
       for (const { uid, size } of mails) this.#pending.set(uid, size);
       this.#unfiledFrom = to + 1;
       await this.#file(await this.#findResults(mails.map(({ uid }) => uid)));
-      if (this.#filing.fault !== undefined) return;
+      if (this.filing.fault !== undefined) return;
     }
     this.#unfiledFrom = Number.POSITIVE_INFINITY;
   }
@@ -213,10 +208,10 @@ export class MailboxReading {
   async #file(results: Results): Promise<void> {
     for (const outcome of ['processed', 'rejected'] as const) {
       const uids = [...results.keys()].filter((uid) => results.get(uid) === outcome);
-      if (uids.length > 0 && !(await this.#filing.file(this.#open, outcome, uids)))
+      if (uids.length > 0 && !(await this.filing.file(this.#open, outcome, uids)))
         this.#unfiledFrom = Math.min(this.#unfiledFrom, ...uids);
     }
-    for (const uid of results.keys()) if (!this.#filing.mayBeThere(uid)) this.#pending.delete(uid);
+    for (const uid of results.keys()) if (!this.filing.mayBeThere(uid)) this.#pending.delete(uid);
     if (results.size > 0) await this.#save({});
   }
 

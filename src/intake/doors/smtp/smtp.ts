@@ -63,17 +63,22 @@ export async function startSmtp(options: SmtpOptions, deps: SmtpDeps): Promise<R
   await listen(server, options);
   server.on('error', (error) => deps.log.debug({ err: error }, 'smtp: a connection failed'));
   const { certificate: files, certificateLookMs: lookMs } = options;
+  let renewalFault: string | undefined;
   const use = (renewed: Certificate) => {
     certificate = renewed;
+    renewalFault = undefined;
     server.updateSecureContext(renewed);
     deps.log.info('smtp: the certificate was renewed');
   };
-  const logFault = ({ message }: Error) =>
-    deps.log.error({ door: 'smtp' }, `smtp: the former certificate is used: ${message}`);
-  const stopWatching = files && watchCertificate(files, { renewed: use, fault: logFault }, lookMs);
+  // Whoever notes the state of the door logs it.
+  const fault = ({ message }: Error) => {
+    renewalFault = `The former certificate is used: ${message}`;
+  };
+  const stopWatching = files && watchCertificate(files, { renewed: use, fault }, lookMs);
   return {
     port: (server.server.address() as AddressInfo).port,
-    findFault: () => certificate && findExpiry(certificate, files?.certFile ?? '', deps.now()),
+    findFault: () =>
+      renewalFault ?? (certificate && findExpiry(certificate, files?.certFile ?? '', deps.now())),
     stop: async () => {
       stopWatching?.();
       sessions.stop();

@@ -26,7 +26,7 @@ const UNITS: readonly (readonly [ChartColumns['unit'], TimeInterval])[] = [
 ];
 
 /** All days in columns of one unit, the smallest that needs at most 120 columns. */
-export function toColumns(
+export function toChartColumns(
   days: readonly DayCounts[],
   { from, to }: { readonly from: Day; readonly to: Day },
 ): ChartColumns {

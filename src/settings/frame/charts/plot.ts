@@ -38,7 +38,7 @@ export function renderPlot({ title, total, columns, axis, ...rest }: Plot): Html
       ${columns.map((column, i) => renderColumn({ i, count: columns.length }, describe(column)))}
       ${steps.map((step) => {
         const x = toPercent(toPosition(columns, step.day));
-        return html`<line class="step" x1="${x}" x2="${x}" y2="100%"><title>${describeStep(step)}</title></line>`;
+        return html`<line class="step" x1="${x}" x2="${x}" y2="100%"><title>${describePolicyStep(step)}</title></line>`;
       })}
     </svg>
     <p class="unseen" aria-live="polite"></p>
@@ -46,7 +46,7 @@ export function renderPlot({ title, total, columns, axis, ...rest }: Plot): Html
 }
 
 /** “Policy: p=none → p=quarantine, Tue 3 Nov 2026 (seen in reports)”. */
-export function describeStep({ day, former, policy, by }: PolicyStep): string {
+export function describePolicyStep({ day, former, policy, by }: PolicyStep): string {
   const [before, after] = [former, policy].map((tags) => tags?.replaceAll(';', ',') ?? 'no record');
   const where = by === 'dns' ? 'DNS' : 'reports';
   return `Policy: ${before} → ${after}, ${formatWeekday(day)} (seen in ${where})`;

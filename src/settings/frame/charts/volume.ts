@@ -3,7 +3,7 @@ import { addUp } from '../../../domain/pass-rate.ts';
 import { formatCount } from '../../../domain/text.ts';
 import { describeFailed, formatPeriod, formatRateInColumn, type Html } from '../text.ts';
 import type { ChartColumns } from './columns.ts';
-import { describeStep, renderPlot, toCountAxis } from './plot.ts';
+import { describePolicyStep, renderPlot, toCountAxis } from './plot.ts';
 
 /** A bar is 0.7 columns wide, and in their middle. */
 const LEFT = 0.15;
@@ -47,7 +47,7 @@ export function renderBar(kind: string, x: number, extent: readonly [y: number, 
 
 function renderSteps({ steps = [] }: ChartColumns): Html | '' {
   if (steps.length === 0) return '';
-  return html`<ul class="steps" aria-label="Policy in the charts">${steps.map((step) => html`<li>${describeStep(step)}</li>`)}</ul>`;
+  return html`<ul class="steps" aria-label="Policy in the charts">${steps.map((step) => html`<li>${describePolicyStep(step)}</li>`)}</ul>`;
 }
 
 const HEADS = { day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter' } as const;

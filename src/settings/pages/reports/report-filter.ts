@@ -7,9 +7,9 @@ import {
   SENDERS,
   SORT_COLUMNS,
 } from '../../../store/reports/report-list-queries.ts';
-import { readQuery, readSearch, readSort, toSortParameters } from '../../request.ts';
+import { readQuery, readSearch, readSort, toChosen, toSortParameters } from '../../request.ts';
 
-export type ReportFilter = ReturnType<typeof readFilter>;
+export type ReportChoice = ReturnType<typeof readFilter>;
 
 /** What is shown of a list of reports, besides the range, as its URL says it. */
 export function readFilter(req: Request) {
@@ -22,14 +22,14 @@ export function readFilter(req: Request) {
   };
 }
 
-export function toParameters(filter: ReportFilter): Readonly<Record<string, string>> {
-  const { reporter, sender, search, sort } = filter;
-  return {
-    ...(reporter !== undefined && { reporter: toReporterValue(reporter) }),
-    ...(sender !== undefined && { sender }),
-    ...(search !== '' && { q: search }),
-    ...toSortParameters(sort),
+export function toReportParameters({ reporter, sender, search, sort }: ReportChoice) {
+  const filters: Readonly<Record<Exclude<keyof ReportChoice, 'sort'>, string | undefined>> = {
+    reporter: reporter === undefined ? undefined : toReporterValue(reporter),
+    sender,
+    search,
   };
+  const { search: q, ...others } = filters;
+  return toChosen({ ...others, q, ...toSortParameters(sort) });
 }
 
 const UNNAMED = 'unnamed';

@@ -8,17 +8,14 @@ import {
   toSafeText,
 } from '../../../domain/text.ts';
 import type { DomainRow } from '../../../store/domains/domains.ts';
+import { MAX_SEARCHED } from '../../../store/lists/search.ts';
 import {
   countReports,
   type ReportPage,
   readParts,
   readReportPage,
 } from '../../../store/reports/report-list.ts';
-import {
-  type ListedReport,
-  MAX_SEARCHED,
-  type SenderKind,
-} from '../../../store/reports/report-list-queries.ts';
+import type { ListedReport, SenderKind } from '../../../store/reports/report-list-queries.ts';
 import type { PageHandler } from '../../deps.ts';
 import { type Cell, renderExport, sendCsv } from '../../frame/csv.ts';
 import { renderTrail } from '../../frame/elements.ts';
@@ -36,19 +33,19 @@ import { type Html, renderDomainName } from '../../frame/text.ts';
 import { readPageNumber, toSortParameters } from '../../request.ts';
 import { domainScopeOf } from '../../visitor.ts';
 import {
-  type ReportFilter,
+  type ReportChoice,
   readFilter,
   readStart,
   toKeyValue,
-  toParameters,
   toReporterValue,
+  toReportParameters,
 } from './report-filter.ts';
 import { renderReportTable } from './report-table.ts';
 
 const PER_PAGE = 50;
 const MAX_CHOICE = 60;
 
-interface ReportListView extends ReportFilter {
+interface ReportListView extends ReportChoice {
   readonly path: string;
   readonly range: DomainRange;
   readonly isFirst: boolean;
@@ -77,7 +74,7 @@ export const showReports: PageHandler = async (deps, req, res) => {
 
 function renderMain(domain: DomainRow, page: ReportPage, query: ReportListView): Html {
   const { path, range } = query;
-  const other = toParameters(query);
+  const other = toReportParameters(query);
   return html`${renderTrail(domain, 'Reports')}
     <h1>Reports</h1>
     <p class="lead">${renderDomainName(domain.name)}, ${formatDay(range.from)} to ${formatDay(range.to)}</p>
@@ -96,7 +93,7 @@ function renderMain(domain: DomainRow, page: ReportPage, query: ReportListView):
     </section>`;
 }
 
-function renderFields(page: ReportPage, filter: ReportFilter): readonly Html[] {
+function renderFields(page: ReportPage, filter: ReportChoice): readonly Html[] {
   const { reporters, total } = page;
   const { reporter, sender, search } = filter;
   const isListed = reporter === undefined || reporters.some((one) => one.reporter === reporter);
@@ -122,7 +119,7 @@ function renderNote({ total, hasMore }: ReportPage, query: ReportListView): Html
   const what = sort === undefined ? 'Reporters are counted in' : 'Sorted are';
   return html`<div class="beside">
     <p class="muted">${hasMore ? `${what} ${latest}.` : ''}</p>
-    <p class="export">${renderExport(`${path}/csv?${toRangeQuery(range, toParameters(query))}`, sort === undefined ? total : 0)}</p>
+    <p class="export">${renderExport(`${path}/csv?${toRangeQuery(range, toReportParameters(query))}`, sort === undefined ? total : 0)}</p>
   </div>`;
 }
 
@@ -141,7 +138,7 @@ function describeReporter({ reporter, reports }: ReportPage['reporters'][number]
 function renderRows(domainId: string, page: ReportPage, query: ReportListView): Html {
   const { path, range, sort } = query;
   const toPath = (by: NonNullable<typeof sort>) =>
-    `${path}?${toRangeQuery(range, toParameters({ ...query, sort: by }))}`;
+    `${path}?${toRangeQuery(range, toReportParameters({ ...query, sort: by }))}`;
   return html`${
     page.reports.length > 0
       ? renderReportTable(domainId, page.reports, { sort, toPath })
@@ -151,10 +148,10 @@ function renderRows(domainId: string, page: ReportPage, query: ReportListView): 
 }
 
 /** What is chosen is searched in a part of the range; older or newer reports may have more. */
-function describeNone(page: ReportPage, { reporter, sender, search, sort }: ReportListView) {
+function describeNone(page: ReportPage, { sort, ...choice }: ReportListView) {
   const { older, newer, hasMore } = page;
-  if (reporter === undefined && sender === undefined && search === '')
-    return 'No report is on this page.';
+  const isWhole = Object.keys(toReportParameters({ ...choice, sort: undefined })).length === 0;
+  if (isWhole) return 'No report is on this page.';
   const sides = [older && 'older', newer && 'newer'].filter((side) => side !== undefined);
   if (sides.length === 0 && !(sort && hasMore)) return 'No such report covers this range.';
   if (sort) return `No such report is among the latest ${formatCount(MAX_SEARCHED)}.`;
@@ -165,7 +162,7 @@ function renderPages(found: ReportPage, query: ReportListView): Html | '' {
   const { path, range, isFirst, sort, page } = query;
   const { older, newer, hasNextPage } = found;
   const link = (text: string, start: Readonly<Record<string, string>>) => {
-    const other = { ...toParameters(query), ...start };
+    const other = { ...toReportParameters(query), ...start };
     return html`<a href="${path}?${toRangeQuery(range, other)}">${text}</a>`;
   };
   const links = sort
@@ -215,6 +212,7 @@ const CELLS: readonly (readonly [head: string, toCell: (report: ListedReport) =>
   ['Pass rate (%)', toRate],
   ['Sender authenticated as', (report) => report.authenticated],
   ['Id', (report) => report.id],
+  ['Doubt', (report) => report.doubt],
 ];
 
 function toRate({ total_messages: messages, aligned_messages: aligned }: ListedReport): Cell {

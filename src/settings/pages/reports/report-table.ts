@@ -1,17 +1,17 @@
 import { html } from 'hono/html';
-import { DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
+import type { Doubt } from '../../../domain/reports/authentication.ts';
 import { findReporterName } from '../../../domain/reports/reporters.ts';
 import { formatCount, formatDay, formatTime } from '../../../domain/text.ts';
 import type { SortColumn } from '../../../store/reports/report-list-queries.ts';
-import type { ReportRow } from '../../../store/reports/reports.ts';
+import type { ReportItem } from '../../../store/reports/reports.ts';
 import { renderTable, toSortHead } from '../../frame/elements.ts';
 import { formatRateInColumn, type Html, renderText } from '../../frame/text.ts';
 
 /** Characters of an organisation's name in a list. */
 const MAX_ORG = 80;
 
-interface ShownReport extends ReportRow {
-  readonly authenticated?: string | null;
+interface ShownReport extends ReportItem {
+  readonly doubt?: Doubt | null;
 }
 
 const HEADS = [
@@ -38,7 +38,7 @@ export function renderReportTable(
 function renderRow(domainId: string, report: ShownReport): Html {
   const { id, begin_date, total_messages: messages, aligned_messages: aligned } = report;
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="/settings/domains/${domainId}/reports/${id}">${renderReporter(report)}</a>${renderDoubt(report)}</th>
+    <th role="rowheader" scope="row"><a href="/settings/domains/${domainId}/reports/${id}">${renderReporter(report)}</a>${report.doubt ? DOUBTS[report.doubt] : ''}</th>
     <td role="cell"><time datetime="${begin_date}" title="${formatTime(begin_date)}">${formatDay(begin_date)}</time></td>
     <td role="cell" data-unit="messages" class="number">${formatCount(messages)}</td>
     <td role="cell" data-unit="failed" class="number">${formatCount(messages - aligned)}</td>
@@ -46,16 +46,16 @@ function renderRow(domainId: string, report: ShownReport): Html {
   </tr>`;
 }
 
-function renderDoubt({ authenticated }: ShownReport): Html | '' {
-  if (authenticated === DISPUTED) return html` <span class="badge bad">Disputed</span>`;
-  if (authenticated?.startsWith(NEW)) return html` <span class="badge warn">New sender</span>`;
-  return authenticated === '' ? html` <span class="badge warn">Not authenticated</span>` : '';
-}
+const DOUBTS: Readonly<Record<Doubt, Html>> = {
+  unproven: html` <span class="badge warn">Not authenticated</span>`,
+  new: html` <span class="badge warn">New sender</span>`,
+  disputed: html` <span class="badge bad">Disputed</span>`,
+};
 
-export function renderReporter(report: ReportRow): Html {
+export function renderReporter(report: ReportItem): Html {
   return renderText(nameReporter(report), MAX_ORG);
 }
 
-export function nameReporter(report: ReportRow): string {
+export function nameReporter(report: ReportItem): string {
   return findReporterName(report) ?? 'Unnamed reporter';
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { html } from 'hono/html';
 import { toHex } from '../../../domain/hex.ts';
 import type { PolicyPublished, Warning } from '../../../domain/reports/aggregate-report.ts';
-import { DAYS_NEW, DISPUTED, NEW } from '../../../domain/reports/authentication.ts';
+import { DAYS_NEW } from '../../../domain/reports/authentication.ts';
 import type { ReportContent } from '../../../domain/reports/report-content.ts';
 import { findReporterName } from '../../../domain/reports/reporters.ts';
 import { toWarningText } from '../../../domain/reports/warning-texts.ts';
@@ -58,19 +58,19 @@ export function renderMetadata(
 }
 
 /** A file has no sender. */
-function renderSender({ authenticated }: ReportOfAccount): Html | null {
-  if (authenticated === null) return null;
-  if (authenticated === DISPUTED)
+function renderSender({ authenticated, doubt }: ReportOfAccount): Html | null {
+  if (doubt === 'disputed')
     return html`<span class="badge bad">Disputed</span> This reporter authenticated its mails before, and this one is
       not authenticated. It may be forged. Alerts do not count it.`;
-  if (authenticated === '')
+  if (doubt === 'unproven')
     return html`<span class="badge warn">Not authenticated</span> Nothing proves that it is from this reporter.`;
-  const name = renderText(authenticated.replace(NEW, ''), MAX_NAME);
-  const doubt = authenticated.startsWith(NEW)
-    ? html` <span class="badge warn">New</span> Its first authenticated mail was less than ${DAYS_NEW} days before this one.
+  if (authenticated === null) return null;
+  const isNew =
+    doubt === 'new'
+      ? html` <span class="badge warn">New</span> Its first authenticated mail was less than ${DAYS_NEW} days before this one.
       It may fire an alert, and can neither hide nor resolve one.`
-    : '';
-  return html`<span class="badge good">Authenticated</span> as ${name}${doubt}`;
+      : '';
+  return html`<span class="badge good">Authenticated</span> as ${renderText(authenticated, MAX_NAME)}${isNew}`;
 }
 
 /** The part of its input that has the report, as it came; and the report as it was understood. */
@@ -130,7 +130,7 @@ const ALIGNMENT: Readonly<Record<string, string>> = { r: 'r (relaxed)', s: 's (s
 const YES_OR_NO: Readonly<Record<string, string>> = { y: 'y (yes)', n: 'n (no)' };
 
 /** What the reporter left out is not stated, and no default is shown instead. */
-export function renderPolicy(policy: PolicyPublished): Html {
+export function renderPublishedPolicy(policy: PolicyPublished): Html {
   const { p, sp, np, adkim, aspf, pct, fo, testing, discoveryMethod } = policy;
   const named = (names: Readonly<Record<string, string>>, value: string | null) =>
     toText(value === null ? null : labelOf(names, value), MAX_WORD);

@@ -3,7 +3,7 @@ import { createZstdDecompress } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { html } from 'hono/html';
 import { toDay } from '../../../domain/instant.ts';
-import { isGzip } from '../../../domain/reports/original.ts';
+import { hasGzipMagic } from '../../../domain/reports/original.ts';
 import { unpackContent } from '../../../domain/reports/report-content.ts';
 import { formatDay, formatDomainName, toSafeText } from '../../../domain/text.ts';
 import { findOriginal, type StoredOriginal } from '../../../store/documents/originals.ts';
@@ -22,7 +22,7 @@ import { domainScopeOf } from '../../visitor.ts';
 import { renderWords } from '../words.ts';
 import { renderRecords } from './records-view.ts';
 import { nameReporter, renderReporter } from './report-table.ts';
-import { renderMetadata, renderPolicy, renderWarnings } from './report-view.ts';
+import { renderMetadata, renderPublishedPolicy, renderWarnings } from './report-view.ts';
 
 export const showReport: PageHandler = async ({ store: { reader }, now }, req, res) => {
   const report = await findReport(reader, reportScopeOf(req, res));
@@ -30,7 +30,7 @@ export const showReport: PageHandler = async ({ store: { reader }, now }, req, r
   const content = unpackContent(report.content);
   const main = html`${renderHead(report)}
     ${renderMetadata(report, context, { content, now: now() })}
-    ${renderPolicy(content.policyPublished)}
+    ${renderPublishedPolicy(content.policyPublished)}
     ${renderRecords(report, content, readWholeNumber(req, 'from') ?? 0)}
     ${renderWarnings(report.warnings)}
     ${renderWords()}`;
@@ -77,5 +77,5 @@ export function toFileName({ domain, begin_date, id }: ReportOfAccount): string 
 
 function toExtension({ encoding, first }: StoredOriginal): string {
   if (encoding === 'zstd') return '.xml';
-  return isGzip(first) ? '.xml.gz' : '.zip';
+  return hasGzipMagic(first) ? '.xml.gz' : '.zip';
 }

@@ -3,7 +3,7 @@ import type { SettingsDeps } from '../../deps.ts';
 import { renderHiddenFields, renderSearch } from '../../frame/forms.ts';
 import { type DomainRange, toRangeQuery } from '../../frame/range.ts';
 import type { Html } from '../../frame/text.ts';
-import { toSortParameters } from '../../request.ts';
+import { toChosen, toSortParameters } from '../../request.ts';
 import type { FoundSources, Grouping, SourceChoice } from './find-sources.ts';
 
 export interface ListView {
@@ -16,7 +16,7 @@ export interface ListView {
 
 /** Begins with the first page. */
 export function toListPath({ path, range, choice }: ListView, change: Partial<SourceChoice>) {
-  const parameters = toParameters({ ...choice, page: 1, ...change });
+  const parameters = toSourceParameters({ ...choice, page: 1, ...change });
   return `${path}?${toRangeQuery(range, parameters)}`;
 }
 
@@ -56,7 +56,7 @@ export function renderFilters(view: ListView, { networks, dnsChecks }: SettingsD
 }
 
 function renderSearchForm({ path, range, choice }: ListView): Html {
-  const { q, page: _, ...others } = toParameters(choice);
+  const { q, page: _, ...others } = toSourceParameters(choice);
   const fields = Object.fromEntries(new URLSearchParams(toRangeQuery(range, others)));
   return html`<form class="filter" method="get" action="${path}">${renderHiddenFields(fields)}
     ${renderSearch(q ?? '', 'Address, network, name or domain')}<div class="go"><button class="secondary">Search</button></div></form>`;
@@ -72,18 +72,14 @@ function renderChoices(label: string, options: readonly Option[], view: ListView
   return html`<nav class="ranges" aria-label="${label}"><span aria-hidden="true">${label}</span>${links}</nav>`;
 }
 
-export function toParameters(choice: SourceChoice): Readonly<Record<string, string>> {
-  const { failingOnly, mark, standing, group, within, search, sort, page } = choice;
-  const all = {
+export function toSourceParameters(choice: SourceChoice) {
+  const { failingOnly, group, search, sort, page, ...filters } = choice;
+  return toChosen({
     failing: failingOnly ? '1' : undefined,
-    mark,
-    standing,
-    within,
+    ...filters,
     q: search,
     ...toSortParameters(sort),
     group: group === undefined ? 'address' : group === 'sender' ? undefined : group,
     page: page === 1 ? undefined : String(page),
-  };
-  const chosen = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);
-  return Object.fromEntries(chosen);
+  });
 }

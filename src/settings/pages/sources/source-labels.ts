@@ -3,7 +3,7 @@ import { toNetworkTitle } from '../../../domain/sources/groups.ts';
 import type { Network } from '../../../domain/sources/network.ts';
 import type { Phrase } from '../../../domain/sources/phrase.ts';
 import type { Mark } from '../../../domain/sources/source.ts';
-import { toSafeText } from '../../../domain/text.ts';
+import { MAX_TITLE, toSafeText } from '../../../domain/text.ts';
 import type { SettingsDeps } from '../../deps.ts';
 import { type Html, renderDomainName, renderText } from '../../frame/text.ts';
 
@@ -33,9 +33,6 @@ interface Known {
   /** The name of the service that sends, where it is told. */
   readonly service?: string | undefined;
 }
-
-/** A network can have any name. */
-export const MAX_TITLE = 80;
 
 export function listKnown(source: Known): readonly Html[] {
   const { service, name, network } = source;

@@ -2,20 +2,23 @@ import type { Request } from 'express';
 import { html } from 'hono/html';
 import { toAlignmentModes } from '../../../domain/dns/dns-record.ts';
 import { loadOwnerDomains } from '../../../domain/dns/organizational-domain.ts';
+import { createFaults } from '../../../domain/dns/sender-record-texts.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { Day, DayRange } from '../../../domain/instant.ts';
 import { parseIpAddress } from '../../../domain/ip-address.ts';
 import { addUp } from '../../../domain/pass-rate.ts';
+import type { ReasonCode } from '../../../domain/senders/sender.ts';
 import { advise } from '../../../domain/sources/advice.ts';
 import { formatDay, formatDomainName } from '../../../domain/text.ts';
 import { toEvidenceRange } from '../../../judging/evidence.ts';
 import { type JudgedSource, readJudged } from '../../../judging/judged.ts';
 import type { SourceDay, SourceOfRange } from '../../../judging/source.ts';
+import { dailyCheckOf, toSenderRecords } from '../../../store/alerts/daily-checks.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
 import type { DomainRow } from '../../../store/domains/domains.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
 import type { PageHandler, SettingsDeps } from '../../deps.ts';
-import { toColumns } from '../../frame/charts/columns.ts';
+import { toChartColumns } from '../../frame/charts/columns.ts';
 import { renderVolume } from '../../frame/charts/volume.ts';
 import { renderTrail } from '../../frame/elements.ts';
 import { sendPage } from '../../frame/page.ts';
@@ -54,7 +57,7 @@ export const showSource: PageHandler = async (deps, req, res) => {
     <section class="card" aria-labelledby="traffic">
       <h2 id="traffic">Traffic</h2>
       ${renderRanges(path, range)}
-      ${days.length === 0 ? renderNoTraffic(path, (await deps.days.findLastDay({ scope, address })).day) : html`<p class="figures">${renderPassed(addUp(days))}</p>${renderVolume(toColumns(days, range))}`}
+      ${days.length === 0 ? renderNoTraffic(path, (await deps.days.findLastDay({ scope, address })).day) : html`<p class="figures">${renderPassed(addUp(days))}</p>${renderVolume(toChartColumns(days, range))}`}
     </section>
     ${days.length === 0 ? '' : html`${renderResults(results, otherMessages)}${renderReporters(reporters)}`}
     ${renderWords()}
@@ -104,7 +107,9 @@ async function renderJudged(
   { store, days }: SettingsDeps,
   { scope, domain, range, found, source }: ShownSource,
 ): Promise<Html> {
-  const records = await store.reader.readAll(listDnsRecords({ domainId: domain.id }));
+  const { id: domainId } = domain;
+  const records = await store.reader.readAll(listDnsRecords({ domainId }));
+  const [row] = await store.reader.readAll(dailyCheckOf({ domainId, type: 'senders' }));
   const record = toDnsFacts(records).dmarc?.confirmed?.value ?? null;
   // Two names below `github.io` are not of one organisation.
   const toOrganizationalDomain = await loadOwnerDomains();
@@ -119,7 +124,11 @@ async function renderJudged(
     : await days.readSource({ scope, address: source.address, range: month });
   const renderPeriod = (from: Day) =>
     from === range.from ? '' : html` <span class="muted">${formatPeriod(month)}</span>`;
-  const advice = advise(results, { ...asked, mark: sender.mark ?? null, verdict: sender.verdict });
+  const { mark = null, verdict, reasons, service } = sender;
+  const [reason] = reasons as [ReasonCode];
+  const findFault = createFaults(toSenderRecords(row));
+  const of = { ...asked, mark, verdict, reason, findFault, who: service?.name };
+  const advice = advise(results, of);
   return html`${await renderJudgement(sender, { standing, period: renderPeriod(month.from) })}
     ${renderAdvice(advice, renderPeriod(isShown ? range.from : month.from))}`;
 }

@@ -4,7 +4,7 @@ import type { Sender } from '../../../domain/senders/sender.ts';
 import type { Sort } from '../../../domain/sort.ts';
 import type { SourceCounts } from '../../../domain/sources/source.ts';
 import { SOURCE_COLUMNS, type SourceColumn } from '../../../domain/sources/source-order.ts';
-import { formatCount, formatDay, pluralize } from '../../../domain/text.ts';
+import { formatCount, formatDay, MAX_TITLE, pluralize } from '../../../domain/text.ts';
 import type { JudgedSource } from '../../../judging/judged.ts';
 import { renderExport } from '../../frame/csv.ts';
 import { renderPages, renderTable, toSortHead } from '../../frame/elements.ts';
@@ -12,9 +12,9 @@ import { beginsBeforeData, type DomainRange, toRangeQuery } from '../../frame/ra
 import { formatRateInColumn, type Html, renderText } from '../../frame/text.ts';
 import { STANDINGS } from '../readiness-view.ts';
 import { type Grouping, PER_PAGE } from './find-sources.ts';
-import { type ListView, toListPath, toParameters } from './list-filters.ts';
+import { type ListView, toListPath, toSourceParameters } from './list-filters.ts';
 import type { SourceGroup } from './source-groups.ts';
-import { listKnown, MAX_TITLE, renderMarkBadge, toSourcePath } from './source-labels.ts';
+import { listKnown, renderMarkBadge, toSourcePath } from './source-labels.ts';
 import { renderEvidence, renderVerdict } from './verdict-view.ts';
 
 export function renderFound(view: ListView): Html {
@@ -67,7 +67,7 @@ function renderSummary(view: ListView): Html {
     <h2 id="list">${what}${choice.failingOnly ? ' with failed messages' : ''}${choice.mark === undefined ? '' : MARKED[choice.mark]}</h2>
     <div class="beside">
       <p class="muted">${formatDay(range.from)} to ${formatDay(range.to)}, ${pluralize(found.messages, 'message')} in all</p>
-      <p class="export">${renderExport(`${view.path}/csv?${toRangeQuery(range, toParameters({ ...choice, page: 1 }))}`, found.total)}</p>
+      <p class="export">${renderExport(`${view.path}/csv?${toRangeQuery(range, toSourceParameters({ ...choice, page: 1 }))}`, found.total)}</p>
     </div>`;
 }
 

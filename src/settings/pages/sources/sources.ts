@@ -25,7 +25,7 @@ import { renderBelieved } from '../aside-view.ts';
 import { STANDING_NAMES } from '../readiness-view.ts';
 import { renderWords } from '../words.ts';
 import { findSources, type Grouping, type SourceChoice } from './find-sources.ts';
-import { type ListView, renderFilters, toListPath, toParameters } from './list-filters.ts';
+import { type ListView, renderFilters, toListPath, toSourceParameters } from './list-filters.ts';
 import { renderMarks } from './marks.ts';
 import type { SourceGroup } from './source-groups.ts';
 import { renderNetworkCredit, toSourcePath } from './source-labels.ts';
@@ -39,7 +39,7 @@ export const showSources: PageHandler = async (deps, req, res) => {
   const found = await findSources(deps, { scope, domain, range, choice });
   const path = toSourcePath(domain.id);
   const view = { path, range, choice, found, domainId: domain.id };
-  const { page: _, ...parameters } = toParameters(choice);
+  const { page: _, ...parameters } = toSourceParameters(choice);
   const main = html`${renderTrail(domain, 'Sources')}
     <h1>Sources</h1>
     <p class="lead">Who sent in the name of ${renderDomainName(domain.name)}.</p>

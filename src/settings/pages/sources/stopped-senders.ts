@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { toSendersQuery } from '../../../domain/next-step-texts.ts';
 import { failedOf } from '../../../domain/pass-rate.ts';
-import { formatCount, pluralize } from '../../../domain/text.ts';
+import { formatCount, MAX_TITLE, pluralize } from '../../../domain/text.ts';
 import type { SenderMail } from '../../../judging/sender-mail.ts';
 import { renderTable } from '../../frame/elements.ts';
 import { type Html, renderText } from '../../frame/text.ts';
-import { MAX_TITLE, toSourcePath } from './source-labels.ts';
+import { toSourcePath } from './source-labels.ts';
 import { renderVerdict } from './verdict-view.ts';
 
 const SHOWN = 8;

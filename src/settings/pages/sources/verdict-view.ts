@@ -4,11 +4,11 @@ import type { Sender, Verdict } from '../../../domain/senders/sender.ts';
 import type { NamedService } from '../../../domain/senders/service-name.ts';
 import type { ServiceGuide, ServiceKind } from '../../../domain/senders/services.ts';
 import type { Advice } from '../../../domain/sources/advice.ts';
-import { pluralize } from '../../../domain/text.ts';
+import { MAX_TITLE, pluralize } from '../../../domain/text.ts';
 import { findGuide } from '../../../judging/known-services.ts';
 import { type Html, renderText } from '../../frame/text.ts';
 import { STANDINGS } from '../readiness-view.ts';
-import { MAX_TITLE, renderName, renderPhrase } from './source-labels.ts';
+import { renderName, renderPhrase } from './source-labels.ts';
 
 /** The look is that of whose work it is: what is the owner's to mend stands out, what is not does not. */
 const VERDICTS = {

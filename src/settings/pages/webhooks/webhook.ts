@@ -29,7 +29,7 @@ import {
   describeState,
   EVENT_NAMES,
   renderSecret,
-  toShownUrl,
+  toShortUrl,
   WEBHOOKS_PATH,
 } from './webhooks-view.ts';
 
@@ -110,7 +110,7 @@ function renderWebhookPage(visitor: Visitor, view: WebhookView): Html {
   const path = `${WEBHOOKS_PATH}/${id}`;
   const isOldGood = oldUntil !== null && oldUntil > toInstant(now);
   return html`<p class="trail">Settings / Integrations / <a href="${WEBHOOKS_PATH}">Webhooks</a></p>
-    <h1>${toShownUrl(url)}</h1>
+    <h1>${toShortUrl(url)}</h1>
     <p class="lead">${description}</p>
     ${created === undefined ? '' : renderSecret(created)}
     <section class="card" aria-labelledby="state">
@@ -173,7 +173,7 @@ function describeNext(next: Date, now: Date): Html | string {
 function renderDeletion({ id, url }: Webhook, visitor: Visitor): Html {
   return html`<section class="card" id="confirm">
     <h1 id="dialog-title">Delete this endpoint?</h1>
-    <p>Nothing more is sent to <code>${toShownUrl(url)}</code>, and what waits for it is dropped. Its secret is lost.</p>
+    <p>Nothing more is sent to <code>${toShortUrl(url)}</code>, and what waits for it is dropped. Its secret is lost.</p>
     <form method="post" action="${WEBHOOKS_PATH}/${id}/delete" class="choices">
       ${renderFormToken(visitor)}
       <a href="${WEBHOOKS_PATH}/${id}" role="button" class="secondary">Keep it</a>

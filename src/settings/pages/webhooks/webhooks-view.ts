@@ -5,6 +5,7 @@ import {
   type Format,
   findWebhookRefusal,
   MAX_WEBHOOKS,
+  USUAL_EVENTS,
   WEBHOOK_EVENTS,
   type WebhookEvent,
 } from '../../../domain/webhooks/webhook.ts';
@@ -39,6 +40,7 @@ export const EVENT_NAMES = {
   'alert.resolved': 'An alert resolves',
   'report.received': 'Reports come in',
   'report.removed': 'A report is removed',
+  'tls_report.received': 'TLS reports come in',
   'domain.listed': 'A domain is added or resumed',
   'domain.unlisted': 'A domain is paused',
   'domain.removed': 'A domain is removed',
@@ -68,7 +70,7 @@ const event = new Webhook('${secret}').verify(body, headers);`;
   </section>`;
 }
 
-export function renderCreation(
+export function renderWebhookCreation(
   visitor: Visitor,
   count: number,
   refused: RefusedWebhook | undefined,
@@ -90,7 +92,7 @@ export function renderCreation(
         help: 'Where Plumbline sends to, for example https://example.com/plumbline.',
         problem: problemOf('url'),
       })}
-      ${renderEvents(refused?.events ?? WEBHOOK_EVENTS, problemOf('events'))}
+      ${renderEvents(refused?.events ?? USUAL_EVENTS, problemOf('events'))}
       <label for="format">What receives it</label>
       <select id="format" name="format">${renderOptions(FORMAT_NAMES, refused?.format)}</select>
       ${renderField({
@@ -132,7 +134,7 @@ export function renderWebhooks(webhooks: readonly ListedWebhook[], now: Date): H
 
 function renderWebhook({ id, url, description, events, enabled, last }: ListedWebhook, now: Date) {
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="${WEBHOOKS_PATH}/${id}">${toShownUrl(url)}</a>${description && html`<br><small>${description}</small>`}</th>
+    <th role="rowheader" scope="row"><a href="${WEBHOOKS_PATH}/${id}">${toShortUrl(url)}</a>${description && html`<br><small>${description}</small>`}</th>
     <td role="cell" class="events" data-label="When">${events.map((event) => EVENT_NAMES[event]).join(', ')}</td>
     <td role="cell" data-label="State"><span class="badge ${enabled ? '' : 'warn'}">${enabled ? 'On' : 'Off'}</span></td>
     <td role="cell" data-label="Last delivery">${last === undefined ? 'none yet' : html`${describeState(last, enabled)}, ${renderTime(last.tried_at ?? last.at, now)}`}</td>
@@ -140,7 +142,7 @@ function renderWebhook({ id, url, description, events, enabled, last }: ListedWe
 }
 
 /** The address of a chat is a secret of its own, and long. */
-export function toShownUrl(url: string): string {
+export function toShortUrl(url: string): string {
   return toSafeText(url, 60);
 }
 

@@ -21,8 +21,8 @@ import { openForSecret } from '../second-factor.ts';
 import {
   type CreatedWebhook,
   type RefusedWebhook,
-  renderCreation,
   renderSecret,
+  renderWebhookCreation,
   renderWebhooks,
 } from './webhooks-view.ts';
 
@@ -77,7 +77,7 @@ async function sendWebhooks(
     ${twice ? html`<p role="status">${twice}</p>` : ''}
     ${created === undefined ? '' : renderSecret(created)}
     ${renderWebhooks(rows, now())}
-    ${renderCreation(visitor, webhooks.length, refused)}`;
+    ${renderWebhookCreation(visitor, webhooks.length, refused)}`;
   const status = refused === undefined ? 200 : statusOf(refused.failure, res.req);
   await sendPage(res, { title: 'Webhooks', current: 'webhooks', status, main });
 }

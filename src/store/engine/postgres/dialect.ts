@@ -1,9 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, PostgresAdapter, PostgresDialect, sql } from 'kysely';
+import {
+  type Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresQueryCompiler,
+  type RawNode,
+  sql,
+} from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
-import type { AdapterWithDialect, Dialect, JsonFields } from '../dialect.ts';
+import type { Tables } from '../../tables.ts';
+import type { AdapterWithDialect, Dialect, DividedNode, JsonFields } from '../dialect.ts';
 
 const POSTGRES_DIALECT: Dialect = {
+  isDivided: false,
   // `json_build_object` writes spaces around its colons; `row_to_json` writes the same text as SQLite.
   jsonRow: (fields) =>
     sql`(select row_to_json(item)::text from (select ${sql.join(toColumns(fields))}) as item)`,
@@ -29,6 +39,29 @@ const POSTGRES_DIALECT: Dialect = {
     Promise.all(statements.map((statement) => connection.executeQuery(statement))),
 };
 
+const CITUS_DIALECT: Dialect = {
+  ...POSTGRES_DIALECT,
+  isDivided: true,
+  // The same text. Citus refuses a subquery of values of several servers' rows.
+  jsonRow: (fields) => {
+    const parts = Object.entries(fields).map(
+      ([name, value]) => sql`${sql.lit(`"${name}":`)} || coalesce(to_json(${value})::text, 'null')`,
+    );
+    return sql`('{' || ${sql.join(parts, sql` || ',' || `)} || '}')`;
+  },
+};
+
+/** What is found when the database is opened. Statements are compiled after that. */
+export interface Division {
+  isDivided: boolean;
+}
+
+/** Whether `docs/operate/postgres/citus.sql` has divided the database, which makes the function. */
+export async function readDivision(db: Kysely<Tables>): Promise<boolean> {
+  const found = sql<Division>`select to_regproc('domain_seq') is not null as "isDivided"`;
+  return (await found.execute(db)).rows[0]?.isDivided === true;
+}
+
 function toColumns(fields: JsonFields) {
   return Object.entries(fields).map(([name, value]) => sql`${value}`.as(name));
 }
@@ -41,7 +74,16 @@ const MAX_LOCK_TRIES = 36_000;
 const LOCK_PAUSE_MS = 100;
 
 class PlumblinePostgresAdapter extends PostgresAdapter implements AdapterWithDialect {
-  readonly dialect = POSTGRES_DIALECT;
+  readonly #division: Division;
+
+  constructor(division: Division) {
+    super();
+    this.#division = division;
+  }
+
+  get dialect(): Dialect {
+    return this.#division.isDivided ? CITUS_DIALECT : POSTGRES_DIALECT;
+  }
 
   /**
    * Asks again and again: a statement that waits for the lock has a snapshot, and the process that has the lock would
@@ -61,8 +103,33 @@ class PlumblinePostgresAdapter extends PostgresAdapter implements AdapterWithDia
   }
 }
 
+class PlumblineQueryCompiler extends PostgresQueryCompiler {
+  readonly #division: Division;
+
+  constructor(division: Division) {
+    super();
+    this.#division = division;
+  }
+
+  protected override visitRaw(node: RawNode & DividedNode): void {
+    const divided = this.#division.isDivided ? (node.divided as RawNode | undefined) : undefined;
+    super.visitRaw(divided ?? node);
+  }
+}
+
 export class PlumblinePostgresDialect extends PostgresDialect {
+  readonly #division: Division;
+
+  constructor(config: PostgresDialectConfig, division: Division = { isDivided: false }) {
+    super(config);
+    this.#division = division;
+  }
+
   override createAdapter(): PlumblinePostgresAdapter {
-    return new PlumblinePostgresAdapter();
+    return new PlumblinePostgresAdapter(this.#division);
+  }
+
+  override createQueryCompiler(): PlumblineQueryCompiler {
+    return new PlumblineQueryCompiler(this.#division);
   }
 }

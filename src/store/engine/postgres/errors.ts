@@ -59,12 +59,13 @@ export function isOfConnection(error: unknown): boolean {
 
 /**
  * Whether an error says that the connection is of no more use. A statement that was prepared before another process
- * migrated the database is refused (0A000), and is prepared again on a new connection.
+ * migrated the database is prepared again on a new connection: its error is 0A000, as that of each statement that the
+ * server refuses, and comes from another routine of the server.
  */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code = '' } = error as NodeJS.ErrnoException;
-  if (isState(code)) return /^(?:08|57P0|0A000)/.test(code);
+  const { code = '', routine } = error as NodeJS.ErrnoException & { readonly routine?: string };
+  if (isState(code)) return /^(?:08|57P0)/.test(code) || routine === 'RevalidateCachedQuery';
   const isTls = /^(?:ERR_(?:TLS|SSL)_\w+|[A-Z_]*CERT\w*)$/.test(code);
   return isTls || isOfNetwork(error) || LOST.some((start) => error.message.startsWith(start));
 }

@@ -6,6 +6,7 @@ import { createDb, type Tx } from '../database.ts';
 import type { Reader } from '../reader.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { whileAway } from './away.ts';
+import { type Division, readDivision } from './dialect.ts';
 import { isRetryable, toPostgresError } from './errors.ts';
 import { migratePostgres } from './migrate.ts';
 import { connectPool, connectReading, type PoolOptions } from './pool.ts';
@@ -35,12 +36,14 @@ export async function openPostgres(
   database: string,
   { mustExist = false, replica, ...options }: StoreOptions = {},
 ): Promise<Store> {
-  const pools = openPools(database, replica, options);
+  const division: Division = { isDivided: false };
+  const pools = openPools(database, replica, { ...options, division });
   const { patience } = options;
   const connect = () => connectPool(database, { ...options, maxConnections: 1, ...MIGRATING });
   const migrating = { db: pools.reading.db, mustExist, ...options, connect };
   try {
     await whileAway(() => migratePostgres(database, migrating), patience);
+    division.isDivided = await readDivision(pools.reading.db);
     return toStore(database, pools, options);
   } catch (error) {
     await pools.close();
@@ -52,7 +55,11 @@ export async function openPostgres(
  * Reads have connections of their own, so that they never wait for changes that wait for a lock. Of these, readiness has
  * one, and what each request reads first a third of the others, unless there are too few.
  */
-function openPools(database: string, replicaUrl: string | undefined, options: StoreOptions) {
+function openPools(
+  database: string,
+  replicaUrl: string | undefined,
+  options: StoreOptions & Pick<PoolOptions, 'division'>,
+) {
   const { maxConnections = MAX_CONNECTIONS, patience = PATIENCE } = options;
   const forWriting = Math.min(MAX_WRITING, Math.ceil(maxConnections / 3));
   const forReading = Math.max(1, maxConnections - forWriting);
@@ -79,9 +86,15 @@ function openPools(database: string, replicaUrl: string | undefined, options: St
 const MAX_ASIDE = 2;
 
 /** Opens a reader of a thread, which ends with its connections. */
-export function openPostgresReader(database: string, password: () => string): Reader {
-  const options = { password, maxConnections: MAX_ASIDE, ...READING, patience: PATIENCE };
-  return createPostgresReader(connectReading(database, options));
+export async function openPostgresReader(
+  database: string,
+  password: () => string,
+): Promise<Reader> {
+  const division: Division = { isDivided: false };
+  const options = { password, maxConnections: MAX_ASIDE, ...READING, patience: PATIENCE, division };
+  const pool = connectReading(database, options);
+  division.isDivided = await readDivision(pool.db);
+  return createPostgresReader(pool);
 }
 
 function toStore(

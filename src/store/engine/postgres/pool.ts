@@ -9,7 +9,7 @@ import type { Tables } from '../../tables.ts';
 import { createLanes } from '../lanes.ts';
 import type { StoreOptions } from '../store.ts';
 import { type Patience, whileAway } from './away.ts';
-import { PlumblinePostgresDialect } from './dialect.ts';
+import { type Division, PlumblinePostgresDialect } from './dialect.ts';
 import { isLost } from './errors.ts';
 import { findParser, SESSION } from './values.ts';
 
@@ -22,6 +22,8 @@ export interface PoolOptions extends Pick<StoreOptions, 'password' | 'warn'> {
   readonly connectTimeoutMs: number;
   /** How long a new connection, and a read whose connection was lost, wait while the database is away. */
   readonly patience?: Patience | undefined;
+  /** All pools of a store have one; a pool without it runs no statement that asks. */
+  readonly division?: Division;
 }
 
 /** How long a statement waits for a lock: as long as a transaction waits on SQLite. */
@@ -175,14 +177,18 @@ export interface Connected {
 /** Connects when the first query runs. */
 export function connectPool(url: string, options: PoolOptions): Connected {
   const pool = createPool(url, options);
-  return toConnected(pool, async () =>
+  return toConnected(pool, options, async () =>
     wrap(await whileAway(() => pool.connect(), options.patience)),
   );
 }
 
-function toConnected(pool: pg.Pool, connect: PostgresPool['connect']): Connected {
+function toConnected(
+  pool: pg.Pool,
+  { division }: PoolOptions,
+  connect: PostgresPool['connect'],
+): Connected {
   const kysely: PostgresPool = { connect, end: async () => {}, options: pool.options };
-  const dialect = new PlumblinePostgresDialect({ pool: kysely });
+  const dialect = new PlumblinePostgresDialect({ pool: kysely }, division);
   return { db: new Kysely<Tables>({ dialect }), pool, close: () => pool.end() };
 }
 
@@ -202,7 +208,7 @@ export function connectReading(url: string, options: PoolOptions): ReadingPool {
   const query = (text: string, values: readonly unknown[]) =>
     run(text, (client) => client.query(toQuery(text, values)));
   const connect = async () => ({ query: query as never, release: () => {} });
-  return { ...toConnected(pool, connect), run };
+  return { ...toConnected(pool, options, connect), run };
 }
 
 async function useOnce<T>(pool: pg.Pool, read: (client: pg.PoolClient) => Promise<T>): Promise<T> {

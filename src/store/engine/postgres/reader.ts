@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
+import { Failure } from '../../../domain/failure.ts';
 import type { Tables } from '../../tables.ts';
+import { dialectOf } from '../dialect.ts';
 import type { BoundQuery } from '../prepared.ts';
 import { createReader, type Plan, type Reader, runPlanAsync } from '../reader.ts';
 import { isOfConnection } from './errors.ts';
@@ -17,15 +20,53 @@ export function createPostgresReader(reading: ReadingPool, first = reading): Rea
   return createReader({
     readFirst: readOn(first),
     readAll: readOn(reading),
-    readPlan: (plan) =>
-      run(findSql(plan(), db), (client) =>
-        inSnapshot(client, () =>
-          runPlanAsync(plan(), (queries) =>
-            Promise.all(queries.map((query) => readRows(client, db, query))),
-          ),
-        ),
-      ),
+    isDivided: () => dialectOf(db).isDivided,
+    readPlan: (plan, accountId) => {
+      const read = () =>
+        run(findSql(plan(), db), (client) =>
+          inSnapshot(client, async () => {
+            if (accountId !== undefined && dialectOf(db).isDivided)
+              await requireOneState(client, accountId);
+            return await runPlanAsync(plan(), (queries) =>
+              Promise.all(queries.map((query) => readRows(client, db, query))),
+            );
+          }),
+        );
+      return dialectOf(db).isDivided ? untilOneState(read) : read();
+    },
   });
+}
+
+/**
+ * Citus commits on its servers one after another (decision 134). Each has a copy of the account, which changes with its reports. This
+ * is a transaction's first statement, which gives it the snapshot of each server.
+ */
+const STATES = `select distinct (select changes_nonce || reports_version || coalesce(tls_version, '')
+  from account where id = $1) as state from every_shard`;
+
+async function requireOneState(client: pg.PoolClient, accountId: string): Promise<void> {
+  const { rows } = await client.query(toQuery(STATES, [accountId]));
+  if (rows.length > 1) throw new SeveralStates();
+}
+
+/** Servers have different states of what is read together. */
+class SeveralStates extends Error {}
+
+/** A commit takes milliseconds; when a server was lost in the middle of it, until it is back and Citus has ended it. */
+const MAX_STATE_TRIES = 20;
+const STATE_PAUSE_MS = 10;
+
+async function untilOneState<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof SeveralStates)) throw error;
+      if (tries === MAX_STATE_TRIES)
+        throw new Failure('unavailable', 'A change is not on all servers yet.', { cause: error });
+    }
+    await sleep(STATE_PAUSE_MS * Math.min(tries, 10));
+  }
 }
 
 /** The SQL of a plan's first query. */

@@ -57,8 +57,8 @@ export function openConnection(path: string | Buffer, options: Database.Options 
   // FULL: in WAL mode a commit that has returned survives a power cut.
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
-  // 16,000 KiB: twice as much made no page cheaper, and a process has two connections.
-  connection.pragma('cache_size = -16000');
+  // In KiB: twice as much made no page cheaper, and an ingest costs the same with 4,000.
+  connection.pragma(`cache_size = ${options.readonly === true ? -16_000 : -8_000}`);
   connection.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
   // From here on, the start of a transaction waits as WaitingDriver says.
   connection.pragma('busy_timeout = 0');

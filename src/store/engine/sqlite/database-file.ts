@@ -30,26 +30,28 @@ export function requireNoBackup(path: string, folder: string): void {
 
 /** The newest backup that has reports, whatever its name; else the newest one, such as that of an empty database. */
 function findBackup(folder: string): string | undefined {
-  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-  const backups = files
-    .filter(({ name }) => !name.endsWith('.part'))
-    .map(({ name }) => ({ name, reports: findReports(join(folder, name), isBackupName(name)) }))
+  const backups = readdirSync(folder)
+    // A link leads to a backup on another disk, perhaps.
+    .filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile())
+    .filter((name) => !name.endsWith('.part'))
+    .map((name) => ({ name, reports: findReports(join(folder, name), isBackupName(name)) }))
     .filter(({ reports }) => reports !== undefined)
     .map((backup) => ({ ...backup, madeAt: statSync(join(folder, backup.name)).mtimeMs }))
     .sort((a, b) => Number(b.reports) - Number(a.reports) || b.madeAt - a.madeAt);
   return backups[0]?.name;
 }
 
-/** Whether a database of ours has reports; of another file what is said of it. */
+/** Whether a database of ours has reports; undefined for what is none, unless its name says that it is one. */
 function findReports(path: string, isNamed: boolean): boolean | undefined {
   let connection: Database.Database | undefined;
   try {
     connection = new Database(path, { readonly: true, fileMustExist: true });
     connection.prepare('select 1 from kysely_migration').get();
     return connection.prepare('select 1 from report limit 1').get() !== undefined;
-  } catch {
-    // A damaged backup is one all the same.
-    return isNamed ? false : undefined;
+  } catch (error) {
+    // A damaged backup is one all the same, and so is what cannot be read now.
+    const isOther = ['SQLITE_NOTADB', 'SQLITE_ERROR'].includes((error as { code: string }).code);
+    return isOther && !isNamed ? undefined : false;
   } finally {
     connection?.close();
   }

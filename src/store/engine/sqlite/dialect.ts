@@ -6,6 +6,7 @@ import type { AdapterWithDialect, Dialect } from '../dialect.ts';
 const jsonRow: Dialect['jsonRow'] = (fields) => jsonBuildObject(fields as never) as never;
 
 const SQLITE_DIALECT: Dialect = {
+  isDivided: false,
   jsonRow,
   jsonRows: (fields, from) => sql`select ${jsonRow(fields)} as item ${from}`,
   asJson: (column) => sql`json(${column})`,

@@ -11,23 +11,33 @@ type Connected = { readonly db: Kysely<Tables>; readonly connection: Database.Da
 export function createSqliteReader({ db, connection }: Connected): Reader {
   const prepare = remember((sql: string) => prepareAll(connection, sql));
   const version = connection.prepare('pragma data_version').pluck();
-  const prepareFirst = remember((sql: string) => keepTrue(prepare(sql), () => version.get()));
+  const findVersion = () => version.get();
+  const prepareFirst = remember((sql: string) => keepTrue(prepare(sql)));
   const readAll = (query: BoundQuery<unknown>) => {
     const { sql, parameters } = query(db);
     return prepare(sql)(parameters);
   };
-  const readFirst = (query: BoundQuery<unknown>) => {
+  const readFirst = (query: BoundQuery<unknown>, version: unknown) => {
     const { sql, parameters } = query(db);
-    return prepareFirst(sql)(parameters);
+    return prepareFirst(sql)(parameters, version);
   };
   const readPlan = connection.transaction((plan: () => Plan<unknown>) =>
     runPlan(plan(), (queries) => queries.map(readAll)),
   );
-  return createReader({
-    readFirst: async (query) => readFirst(query) as never,
+  const reader = createReader({
+    readFirst: async (query) => readFirst(query, findVersion()) as never,
     readAll: async (query) => readAll(query) as never,
     readPlan: async (plan) => readPlan(plan) as never,
+    forRequest: () => {
+      let version: unknown;
+      const readFirstOf = async (query: BoundQuery<unknown>) => {
+        version ??= findVersion();
+        return readFirst(query, version) as never;
+      };
+      return { ...reader, readFirst: readFirstOf };
+    },
   });
+  return reader;
 }
 
 type Read = (parameters: unknown[]) => unknown[];
@@ -36,21 +46,31 @@ type Read = (parameters: unknown[]) => unknown[];
 const MAX_KEPT = 1_000;
 
 /**
- * Rows stay true while no other connection, of this process or another, has committed: SQLite tells so in a microsecond. What
- * was committed between the two readings is in the rows, and makes the next version another one.
+ * Rows stay true while no other connection, of this process or another, has committed: SQLite tells so by `data_version`, which
+ * costs a quarter of the time of these reads. The version is read before the rows: what was committed in between is in them,
+ * and makes the next version another one.
  */
-function keepTrue(read: Read, findVersion: () => unknown): Read {
+function keepTrue(read: Read) {
   const kept = new Map<string, unknown[]>();
-  let version: unknown;
-  return (parameters) => {
-    const now = findVersion();
-    if (now !== version || kept.size >= MAX_KEPT) kept.clear();
-    version = now;
-    const key = JSON.stringify(parameters.map(toText));
-    const rows = kept.get(key) ?? read(parameters);
+  let keptVersion: unknown;
+  return (parameters: unknown[], version: unknown) => {
+    if (version !== keptVersion || kept.size >= MAX_KEPT) kept.clear();
+    keptVersion = version;
+    const key = toKey(parameters);
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const rows = read(parameters);
     kept.set(key, rows);
     return rows;
   };
+}
+
+/** Most have one parameter, which has the same type each time. */
+function toKey(parameters: unknown[]): string {
+  const [only] = parameters;
+  return parameters.length === 1 && typeof only === 'string'
+    ? only
+    : JSON.stringify(parameters.map(toText));
 }
 
 /** As JSON, the bytes of a hash would be 32 names and numbers. */

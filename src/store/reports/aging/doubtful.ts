@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { type Instant, toDay } from '../../../domain/instant.ts';
 import { toTrust } from '../../../domain/reports/authentication.ts';
+import { IS_DOUBTFUL } from '../../days/belief.ts';
 import { ORIGINAL_BYTES, ROW_BYTES } from '../../documents/stored-bytes.ts';
 import type { Tx } from '../../engine/database.ts';
-import { IS_DOUBTFUL } from '../index-conditions.ts';
+import { isOfDomain } from '../../lists/heads.ts';
 import { noteRemovals } from '../removal.ts';
 import { deleteSome } from './old-reports.ts';
 
@@ -24,15 +25,15 @@ export async function trimDoubtful(
   const received = await tx
     .selectFrom('report')
     .leftJoin('document', 'document.seq', 'document_seq')
-    .select(['report.seq', 'authenticated'])
+    .select(['report.seq', 'doubt'])
     .select(sql<number>`${ROW_BYTES} + length(report.content) + ${ORIGINAL_BYTES}`.as('bytes'))
-    .where('domain_id', '=', domainId)
+    .where(isOfDomain(domainId))
     .where('report.received_at', '>=', `${toDay(now)}T00:00:00Z`)
     .where(IS_DOUBTFUL)
     .execute();
   let [reports, bytes] = [0, 0];
   const over = received
-    .sort((a, b) => toTrust(b.authenticated) - toTrust(a.authenticated) || b.seq - a.seq)
+    .sort((a, b) => toTrust(b.doubt) - toTrust(a.doubt) || b.seq - a.seq)
     .filter((row) => {
       reports += 1;
       bytes += Number(row.bytes);
@@ -40,7 +41,7 @@ export async function trimDoubtful(
     })
     .map(({ seq }) => seq);
   if (over.length === 0) return;
-  const stored = tx.selectFrom('report').selectAll().where('domain_id', '=', domainId);
+  const stored = tx.selectFrom('report').selectAll().where(isOfDomain(domainId));
   const rows = await stored.where('seq', 'in', over).orderBy('seq').execute();
   const { count } = await deleteSome(tx, domainId, rows);
   // A client can't know that they have gone, as it does of what goes by age.

@@ -1,6 +1,7 @@
 import { type Day, toDay } from '../../../domain/instant.ts';
 import type { Db, Tx } from '../../engine/database.ts';
 import { dialectOf } from '../../engine/dialect.ts';
+import { isOfDomain } from '../../lists/heads.ts';
 import { alertList } from '../../lists/timeline.ts';
 import type { NoteGone } from '../../work/gone.ts';
 import { type Amount, deleteSome } from './old-reports.ts';
@@ -39,7 +40,7 @@ async function evictSome(tx: Tx, { domainId, until }: Eviction): Promise<Amount>
   const oldest = await tx
     .selectFrom('report')
     .selectAll()
-    .where('domain_id', '=', domainId)
+    .where(isOfDomain(domainId))
     .orderBy('seq')
     .limit(REPORTS_AT_ONCE)
     .execute();

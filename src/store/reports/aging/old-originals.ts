@@ -3,9 +3,9 @@ import { BEGIN_OF_TIME, type Day, toDay } from '../../../domain/instant.ts';
 import { deleteOriginals } from '../../documents/originals.ts';
 import { measureDocuments, ORIGINAL_BYTES, takeSome } from '../../documents/stored-bytes.ts';
 import type { Db, Queries, Tx } from '../../engine/database.ts';
-import { lockDomain } from '../../lists/heads.ts';
+import { isOfDomain, lockDomain } from '../../lists/heads.ts';
 import { lockConflict } from '../locking.ts';
-import { type Amount, addUp, listDomainsWithReports, type Retention } from './old-reports.ts';
+import { type Amount, listDomainsWithReports, type Retention, runSteps } from './old-reports.ts';
 
 /*
  * The bytes in which reports of accounts' domains came go by the day on which the report's window begins. Those of the days
@@ -18,10 +18,10 @@ const ORIGINALS_AT_ONCE = 200;
 
 /** With their bytes as they were stored. Doing it twice does no harm. */
 export async function pruneOriginals(db: Db, { before, mayGoOn }: Retention): Promise<Amount> {
-  const ofReports = await addUp(listDomainsWithReports(db), mayGoOn, (domainId) =>
+  const ofReports = await runSteps(listDomainsWithReports(db), mayGoOn, (domainId) =>
     db.write((tx) => deleteSome(tx, domainId, before)),
   );
-  const ofConflicts = await addUp(listOldConflicts(db, before), mayGoOn, async (seqs) => {
+  const ofConflicts = await runSteps(listOldConflicts(db, before), mayGoOn, async (seqs) => {
     const seq = seqs.shift();
     return seq === undefined ? undefined : await db.write((tx) => deleteOfConflict(tx, seq));
   });
@@ -52,7 +52,7 @@ function selectOriginals(db: Queries, domainId: string) {
     .selectFrom('report')
     .innerJoin('document', 'document.seq', 'report.document_seq')
     .select(['report.seq', 'begin_date', 'document_seq as documentSeq', ORIGINAL_BYTES.as('bytes')])
-    .where('domain_id', '=', domainId)
+    .where(isOfDomain(domainId))
     .where('document.content', 'is not', null);
 }
 
@@ -86,7 +86,7 @@ async function findReached(tx: Tx, domainId: string): Promise<{ day: Day; seq: n
 }
 
 async function updateReached(tx: Tx, domainId: string, before: Day): Promise<void> {
-  const newest = tx.selectFrom('report').where('domain_id', '=', domainId).orderBy('seq', 'desc');
+  const newest = tx.selectFrom('report').where(isOfDomain(domainId)).orderBy('seq', 'desc');
   const last = await newest.select('seq').limit(1).executeTakeFirst();
   const reached = { originals_day: before, originals_seq: last?.seq ?? 0 };
   await tx.updateTable('domain').set(reached).where('id', '=', domainId).execute();

@@ -6,6 +6,7 @@ import { trimRejections } from '../../documents/rejections.ts';
 import { ORIGINAL_BYTES, ROW_BYTES } from '../../documents/stored-bytes.ts';
 import type { Db } from '../../engine/database.ts';
 import { dialectOf } from '../../engine/dialect.ts';
+import { isOfDomain } from '../../lists/heads.ts';
 import { readNow } from '../../work/clock.ts';
 import type { NoteGone } from '../../work/gone.ts';
 import { evictReports } from './eviction.ts';
@@ -66,7 +67,7 @@ async function measureOwners(db: Db, before: Day, { mayGoOn, noteGone }: Trim): 
 
 /** On which the first of its reports that is left was received. */
 async function findOldestDay(db: Db, domainId: string): Promise<Day | undefined> {
-  const reports = db.selectFrom('report').select('received_at').where('domain_id', '=', domainId);
+  const reports = db.selectFrom('report').select('received_at').where(isOfDomain(domainId));
   const first = await reports.orderBy('seq').limit(1).executeTakeFirst();
   return first && toDay(first.received_at);
 }
@@ -83,10 +84,10 @@ async function measureBytes(db: Db, domainId: string): Promise<number> {
     .selectFrom('conflict')
     .leftJoin('document', 'document.seq', 'document_seq')
     .select(bytesOf('conflict.parsed'))
-    .where('domain_id', '=', domainId)
+    .where(isOfDomain(domainId))
     .executeTakeFirstOrThrow();
   let bytes = Number(conflicts.bytes ?? 0);
-  const reports = db.selectFrom('report').where('domain_id', '=', domainId).orderBy('seq');
+  const reports = db.selectFrom('report').where(isOfDomain(domainId)).orderBy('seq');
   for (let after = 0; ; await yieldToRequests()) {
     const part = reports.select(['seq', 'content', 'document_seq']).where('seq', '>', after);
     const measured = await db
@@ -156,6 +157,21 @@ async function trimOwner(db: Db, { ids }: Owner, trim: Trim): Promise<number> {
 
 /** The oldest day of receipt of each domain that has reports, oldest first. */
 async function listOldestDays(db: Db, ids: readonly string[]) {
+  const days = dialectOf(db).isDivided ? await readDays(db, ids) : await readDaysAtOnce(db, ids);
+  return days.sort((a, b) => (a.until < b.until ? -1 : a.until > b.until ? 1 : 0));
+}
+
+/** On several servers each domain is asked for alone. */
+async function readDays(db: Db, ids: readonly string[]) {
+  const days: { domainId: string; until: Day }[] = [];
+  for (const domainId of ids) {
+    const until = await findOldestDay(db, domainId);
+    if (until !== undefined) days.push({ domainId, until });
+  }
+  return days;
+}
+
+async function readDaysAtOnce(db: Db, ids: readonly string[]) {
   const isOne = dialectOf(db).isIn(sql.ref('id'), sql.val(JSON.stringify(ids)), 'uuid');
   const rows = await db
     .selectFrom('domain')
@@ -163,15 +179,14 @@ async function listOldestDays(db: Db, ids: readonly string[]) {
       'id as domainId',
       selectFrom('report')
         .select('received_at')
-        .whereRef('domain_id', '=', 'domain.id')
+        .whereRef('domain_seq', '=', 'domain.seq')
         .orderBy('seq')
         .limit(1)
         .as('oldest'),
     ])
     .where(isOne)
     .execute();
-  const days = rows.flatMap(({ domainId, oldest }) =>
+  return rows.flatMap(({ domainId, oldest }) =>
     oldest === null ? [] : [{ domainId, until: toDay(oldest) }],
   );
-  return days.sort((a, b) => (a.until < b.until ? -1 : a.until > b.until ? 1 : 0));
 }

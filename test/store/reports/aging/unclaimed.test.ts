@@ -53,7 +53,7 @@ const trim = (db: Db, { bytes = 500 * KIB, days = 90 } = {}) =>
 const listReports = async (db: Db) => {
   const rows = await db
     .selectFrom('report')
-    .innerJoin('domain', 'domain.id', 'report.domain_id')
+    .innerJoin('domain', 'domain.seq', 'report.domain_seq')
     .select('domain.name')
     .select(sql<string>`cast(report.received_at as text)`.as('at'))
     .orderBy('domain.name')
