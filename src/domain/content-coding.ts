@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
-import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, constants, gzip } from 'node:zlib';
+import { Gzip } from 'minizlib';
 import Negotiator from 'negotiator';
 
 export type Compression = 'br' | 'gzip';
@@ -50,13 +51,32 @@ export function chooseCompression(
 /** A body that is sent once. Gzip's level 3 makes it smaller than 4 and 5 do; brotli at 1 costs as much as gzip. */
 export async function compressOnce(body: Buffer, compression: Compression): Promise<Buffer> {
   if (body.length > MAX_SYNC_BYTES) return await compress(body, compression, QUICK[compression]);
-  return compression === 'gzip' ? gzipSync(body, QUICK.gzip) : brotliCompressSync(body, QUICK.br);
+  return compression === 'gzip' ? gzipAtOnce(body) : brotliCompressSync(body, QUICK.br);
 }
 
 /** Brotli's own quality, 11, is for files that are compressed once and served for years. */
 export const toBrotli = (quality: number) => ({
   params: { [constants.BROTLI_PARAM_QUALITY]: quality },
 });
-/** Memory outside the heap makes the garbage collector run, and by default each gzip takes 270 kB: this is a half of it. */
+/** By default each gzip takes 270 kB: this is a half of it. */
 const SMALL = { windowBits: 14, memLevel: 7 };
 const QUICK = { gzip: { level: 3, ...SMALL }, br: toBrotli(1) } as const;
+
+/**
+ * One state for all bodies: node makes a new one for each, and memory outside the heap makes the garbage collector run
+ * (a third of a page's cost).
+ */
+const gzipAtOnce = createGzip(QUICK.gzip);
+
+function createGzip(options: typeof QUICK.gzip): (body: Buffer) => Buffer {
+  const gzip = new Gzip(options);
+  let chunks: Uint8Array[] = [];
+  gzip.on('data', (chunk) => chunks.push(chunk));
+  return (body) => {
+    chunks = [];
+    gzip.reset();
+    gzip.write(body);
+    gzip.flush(constants.Z_FINISH);
+    return Buffer.concat(chunks);
+  };
+}

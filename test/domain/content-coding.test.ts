@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { chooseCoding, compress } from '../../src/domain/content-coding.ts';
+import { chooseCoding, compress, compressOnce } from '../../src/domain/content-coding.ts';
 
 describe('the coding of an answer', () => {
   test.each([
@@ -36,5 +36,19 @@ test.each([
     const compressed = await compress(bytes, coding);
     expect(compressed.length).toBeLessThan(bytes.length);
     expect(decompress(compressed)).toEqual(bytes);
+  },
+);
+
+test.each([
+  ['gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+] as const)(
+  'bodies that are compressed with %s one after another have nothing of each other',
+  async (coding, decompress) => {
+    const bodies = [3, 70_000, 1_400, 0, 65_536, 20_000].map((length, at) =>
+      Buffer.from(Array.from({ length }, (_, place) => (place * (at + 7)) % 251)),
+    );
+    const compressed = await Promise.all(bodies.map((body) => compressOnce(body, coding)));
+    expect(compressed.map((body) => decompress(body))).toEqual(bodies);
   },
 );
