@@ -128,6 +128,8 @@ function toLimit({ ipLimit, keyLimit }: ApiRequest): string {
 
 /** The text with every key replaced by its prefix. A percent-encoded key is decoded first. */
 export function withoutKeys(text: string): string {
+  // As nearly every text: none, and nothing that could be one.
+  if (!text.includes('%') && !text.includes('plb_')) return text;
   const decoded = decode(text);
   if (decoded === undefined) return '…';
   const masked = decoded.replace(ANY_KEY, '$1…');
