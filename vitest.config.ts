@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { RANDOM } from './test/histories/vitest.config.ts';
 import { ALONE, NOT_ON_POSTGRES, SLOW_ON_POSTGRES, SUITES } from './test/postgres/suites.ts';
 import { WITH_REDIS } from './test/redis/vitest.config.ts';
 import { SLOW } from './test/slow/vitest.config.ts';
@@ -28,7 +29,7 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['test/**/*.test.ts'],
-          exclude: [LAST, 'test/postgres/**', ...ALONE, ...SLOW, ...WITH_REDIS],
+          exclude: [LAST, 'test/postgres/**', ...ALONE, ...RANDOM, ...SLOW, ...WITH_REDIS],
           // Loading the product's modules for each file takes as long as the tests.
           isolate: false,
           // A worker that changes between projects begins anew, so they follow one another. Not 0: a machine that has one

@@ -30,11 +30,13 @@ export const NOT_ON_POSTGRES = [...OF_FILES, ...OF_NO_STORE];
 
 /** Takes so long that only `npm run test:postgres` runs it on PostgreSQL, a step of `.ci/run`. */
 export const SLOW_ON_POSTGRES = [
-  'test/alerts/{any-order,causes,evaluate,hostile,strangers,two-processes}.test.ts',
-  'test/dns/record-watch.test.ts',
+  'test/alerts/{any-order,causes,evaluate,hostile,sender-failing,strangers,two-processes}.test.ts',
+  'test/dns/{policy-file,record-watch}.test.ts',
   'test/external/{authentication,copies,declared-lists,errors,filters,followers,links,following,polling}.test.ts',
   'test/external/list-*.test.ts',
   'test/external/second-account.test.ts',
+  'test/judging/{believed,cached-days}.test.ts',
+  'test/judging/plain/*.test.ts',
   'test/mcp/{questions,tools}.test.ts',
   'test/notify/{mail,outbox,webhooks}.test.ts',
   'test/postgres/*.test.ts',

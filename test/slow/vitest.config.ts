@@ -7,11 +7,12 @@ import { EVERY_SUITE } from '../support/every-suite.ts';
  */
 export const SLOW = [
   'test/cli.test.ts',
+  'test/alerts/{hostile,two-processes}.test.ts',
   'test/demo/sandbox.test.ts',
   'test/http/{connections,sandbox,server}.test.ts',
   'test/metrics/*.test.ts',
   'test/jobs/{exclusive-job,free-space,mail,start-inbox}.test.ts',
-  'test/commands/{accounts,doctor,document,inbox,ingest,loaded,reread,width,work}.test.ts',
+  'test/commands/{accounts,doctor,document,inbox,ingest,loaded,prune,reread,width,work}.test.ts',
   'test/docs/site.test.ts',
   'test/mcp/questions.test.ts',
   'test/pictures.test.ts',
@@ -25,9 +26,10 @@ export const SLOW = [
   'test/settings/{agreement,attacks,domains-table,floods,report-reading}.test.ts',
   'test/settings/{second-factor,sign-in}.test.ts',
   'test/settings/{single-sign-on,single-sign-on-attacks,upload}.test.ts',
-  'test/store/{leases,migrations,open,page-plans}.test.ts',
+  'test/store/{aside,leases,migrations,open,page-plans}.test.ts',
   'test/intake/hostile-{containers,folder,mail,values,xml}.test.ts',
   'test/intake/{limits,searches,smime}.test.ts',
+  'test/intake/verification/mutations.test.ts',
   'test/slow/*.test.ts',
   'test/workflows.test.ts',
 ];
