@@ -22,6 +22,7 @@ import {
   NOW,
   receive,
 } from '../support/builders.ts';
+import { IS_CITUS } from '../support/citus-databases.ts';
 import { caseCount } from '../support/counts.ts';
 import { failingDb } from '../support/failing-db.ts';
 import { FeedCopy } from '../support/feed-copy.ts';
@@ -179,8 +180,9 @@ class World {
       update: () => this.#settle(db, which, { context: `{"figure":${this.#count}}` }),
       ask: async () => await this.copies[which % this.copies.length]?.ask(this.get),
       'ask for changes': async () => await this.feeds[which % 2]?.ask(this.get, which + 1),
-      'back up': () => this.#reopen(() => this.#backUp()),
-      restore: () => this.#reopen(async () => await this.#restore?.()),
+      'back up': () => this.#reopen(async () => await (IS_CITUS ? undefined : this.#backUp())),
+      // The workers would keep what they have.
+      restore: () => this.#reopen(async () => await (IS_CITUS ? undefined : this.#restore?.())),
     };
     await steps[kind]().catch(forgiveKilling);
   }
@@ -358,7 +360,7 @@ test(`${HISTORIES} random histories: a copy that is kept by the guide's words eq
   const wanted = { numRuns: HISTORIES, endOnFailure: true, seed: SEED };
   await fc.assert(fc.asyncProperty(histories, run), wanted);
   process.stdout.write(`${JSON.stringify({ histories: HISTORIES, ...begun })}\n`);
-  expect(begun.again).toBeGreaterThan(0);
+  if (!IS_CITUS) expect(begun.again).toBeGreaterThan(0);
 }, 1_800_000);
 
 /**

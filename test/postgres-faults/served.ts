@@ -57,7 +57,7 @@ type Served = Awaited<ReturnType<typeof serveOn>>;
 let loads = 0;
 
 /** Clients that ask, and an intake that stores one report at a time, until `end`, or until the test is over. */
-export function load({ ask, list, store, domain }: Served) {
+export function load({ ask, list, store, domain }: Served, names = [domain.name]) {
   const name = `load ${++loads}`;
   const statuses: Record<number, number> = {};
   const stored: string[] = [];
@@ -71,7 +71,8 @@ export function load({ ask, list, store, domain }: Served) {
   };
   const intake = async () => {
     for (let i = 0; !isOver; i++) {
-      const report = aReport({ domain: domain.name, reportId: `${name} ${i}` });
+      const wanted = { domain: names[i % names.length] as string, reportId: `${name} ${i}` };
+      const report = aReport(wanted);
       const outcome = await receive(store.db, [report]).catch(() => undefined);
       if (outcome === undefined) failed.push(report);
       else stored.push(`${name} ${i}`);

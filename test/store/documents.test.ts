@@ -11,6 +11,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { putBrake } from '../support/brake.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive, toCode } from '../support/builders.ts';
+import { IS_CITUS } from '../support/citus-databases.ts';
 import { runTogether } from '../support/processes.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
@@ -285,7 +286,8 @@ describe('a large original', () => {
     },
   );
 
-  test('of an older version, of which parts were left, is replaced', async () => {
+  test('of an older version, of which parts were left, is replaced', async ({ skip }) => {
+    skip(IS_CITUS);
     const { db } = await aStore();
     const release = await putBrake(db, { table: 'report', at: 'insert' });
     const input = inputOf(aReport());
@@ -318,7 +320,10 @@ describe('a large original', () => {
 });
 
 describe('all or nothing', () => {
-  test('a batch that fails in its last write leaves nothing, including the original bytes', async () => {
+  test('a batch that fails in its last write leaves nothing, including the original bytes', async ({
+    skip,
+  }) => {
+    skip(IS_CITUS);
     const { db } = await aStore();
     await aDomain(db, await aBareAccount(db), { name: 'example.com' });
     await receive(db, [aReport()]);

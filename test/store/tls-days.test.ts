@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/engine/store.ts';
 import { pruneReports } from '../../src/store/reports/aging/old-reports.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { IS_CITUS } from '../support/citus-databases.ts';
 import { explainOfMany, record } from '../support/plans.ts';
 import { aStore } from '../support/store.ts';
 import { aReadFailure, aReadPolicy, aReadTlsReport } from '../support/tls-report.ts';
@@ -140,7 +141,8 @@ describe('the version', () => {
   });
 });
 
-test('reports are read in the order of their index', async () => {
+test('reports are read in the order of their index', async ({ skip }) => {
+  skip(IS_CITUS);
   const { db, reader } = await aStore();
   const asked: BoundQuery<unknown>[] = [];
   const domainId = '00000000-0000-4000-8000-000000000000';

@@ -20,6 +20,12 @@ const SETTINGS = {
   'citus.shard_count': '4',
 };
 
+/** A coordinator and two workers. */
+export function startCluster(settings: Readonly<Record<string, string>> = {}) {
+  const given = { settings: { ...SETTINGS, ...settings } };
+  return Promise.all([startPostgres(given), startPostgres(given), startPostgres(given)]);
+}
+
 const LIST = new URL('../citus/statements.txt', import.meta.url);
 
 /** Starts a coordinator and two workers for all tests of a run, and adds what they were asked to the list of statements. */
@@ -28,7 +34,7 @@ export default async function setup(
 ): Promise<() => Promise<void>> {
   if (!process.env['CITUS_BIN'])
     throw new Error('CITUS_BIN names the folder of the programs of a PostgreSQL that has Citus.');
-  const servers = await Promise.all([1, 2, 3].map(() => startPostgres({ settings: SETTINGS })));
+  const servers = await startCluster();
   project.provide('postgres', servers.map((server) => server.toUrl('postgres')).join(' '));
   const noted = mkdtempSync(join(tmpdir(), 'plumbline-statements-'));
   project.provide('noted', noted);

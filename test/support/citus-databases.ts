@@ -11,10 +11,14 @@ const DIVIDE = new URL('../../docs/operate/postgres/citus.sql', import.meta.url)
 
 /** The URL of a new one with the product's tables, divided as an operator does it. */
 export async function makeCitus(name: string): Promise<string> {
-  const [coordinator, ...workers] = inject('postgres').split(' ') as [string, ...string[]];
-  const all = [coordinator, ...workers].map((url) => new URL(url));
-  for (const { href } of all) await run(href, [`create database ${name}`]);
-  const urls = all.map(({ href }) => href.replace(/[^/]+$/, name));
+  const urls = inject('postgres').split(' ');
+  for (const url of urls) await run(url, [`create database ${name}`]);
+  return await makeCluster(urls.map((url) => url.replace(/[^/]+$/, name)));
+}
+
+/** Makes a cluster of empty databases, of which the first one is the coordinator's; returns its URL. */
+export async function makeCluster(urls: readonly string[]): Promise<string> {
+  const all = urls.map((url) => new URL(url));
   for (const url of urls) await run(url, ['create extension citus']);
   const added = all.slice(1).map(({ port }) => `select citus_add_node('127.0.0.1', ${port})`);
   const own = `select citus_set_coordinator_host('127.0.0.1', ${all[0]?.port})`;

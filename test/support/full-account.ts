@@ -23,7 +23,8 @@ export const OF_NOBODY = new Set([
 ]);
 
 const LIST_TABLES = IS_POSTGRES
-  ? `select table_name as name from information_schema.tables where table_schema = 'public'`
+  ? `select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'every_shard'`
   : `select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`;
 
 export async function listTables(db: Db): Promise<(keyof Tables)[]> {

@@ -43,9 +43,10 @@ do $$ begin
   execute format('alter database %I set citus.local_table_join_policy = ''prefer-distributed''', current_database());
 end $$;
 
--- A domain's number never changes, so Citus may compute it while it plans, and asks one server.
+-- A domain's number never changes, so Citus may compute it while it plans, and asks one server. 0 is no domain's: Citus
+-- refuses some statements that have no condition left, as with null.
 create or replace function domain_seq(uuid) returns integer language plpgsql immutable strict parallel safe
   set citus.allow_nested_distributed_execution = on
-  as $$ begin return (select seq from public.domain where id = $1); end $$;
+  as $$ begin return coalesce((select seq from public.domain where id = $1), 0); end $$;
 
 commit;

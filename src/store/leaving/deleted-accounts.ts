@@ -133,7 +133,8 @@ async function deleteRest(tx: Tx, accountId: string): Promise<boolean> {
   if ((await domain.executeTakeFirst()) !== undefined) return false;
   for (const table of ['domain_proposal', 'audit', 'reporter'] as const)
     await tx.deleteFrom(table).where('account_id', '=', accountId).execute();
-  const seq = tx.selectFrom('account').select('seq').where('id', '=', accountId);
+  const account = tx.selectFrom('account').select('seq').where('id', '=', accountId);
+  const { seq } = await account.executeTakeFirstOrThrow();
   await tx.deleteFrom('change').where('account_seq', '=', seq).execute();
   await tx.deleteFrom('account').where('id', '=', accountId).execute();
   return true;

@@ -10,16 +10,29 @@ import {
 } from 'kysely';
 import { Failure } from '../../../domain/failure.ts';
 import type { Tables } from '../../tables.ts';
-import type { AdapterWithDialect, Dialect, DividedNode, JsonFields } from '../dialect.ts';
+import {
+  type AdapterWithDialect,
+  type Dialect,
+  type DividedNode,
+  type JsonFields,
+  orDivided,
+} from '../dialect.ts';
 
 const POSTGRES_DIALECT: Dialect = {
   isDivided: false,
   // `json_build_object` writes spaces around its colons; `row_to_json` writes the same text as SQLite.
   jsonRow: (fields) =>
-    sql`(select row_to_json(item)::text from (select ${sql.join(toColumns(fields))}) as item)`,
-  // PostgreSQL computes the columns of skipped rows too. The outer query does nothing that changes the order.
+    orDivided(
+      sql`(select row_to_json(item)::text from (select ${sql.join(toColumns(fields))}) as item)`,
+      toJsonText(fields),
+    ),
+  // PostgreSQL computes the columns of skipped rows too. The outer query does nothing that changes the order. What Citus
+  // sends to a server is ordered by the name of a column alone, which would be that of a field, and no index has its order.
   jsonRows: (fields, from) =>
-    sql`select row_to_json(page)::text as item from (select ${sql.join(toColumns(fields))} ${from}) as page`,
+    orDivided(
+      sql`select row_to_json(page)::text as item from (select ${sql.join(toColumns(fields))} ${from}) as page`,
+      sql`select ${toJsonText(fields)} as item ${from}`,
+    ),
   asJson: (column) => sql`${column}::json`,
   // 0.25 µs an instant; to_char takes 0.45 µs. row_to_json would write `+00:00` instead of `Z`.
   asInstant: (column) => sql`replace((${column} at time zone 'UTC')::text, ' ', 'T') || 'Z'`,
@@ -27,7 +40,8 @@ const POSTGRES_DIALECT: Dialect = {
   isIn: (column, list, type) =>
     sql`${column} = any(array(select json_array_elements_text(${list}::json)::${sql.raw(type)}))`,
   typed: (value, type) => sql`${value}::${sql.raw(type)}`,
-  clockMs: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+  // Citus takes no time that passes while a statement runs.
+  clockMs: orDivided(toMs('clock_timestamp'), toMs('statement_timestamp')),
   // Foreign keys may go on to refer to the row.
   locked: (query) => query.forNoKeyUpdate(),
   giveBackPages: async () => 0,
@@ -39,17 +53,19 @@ const POSTGRES_DIALECT: Dialect = {
     Promise.all(statements.map((statement) => connection.executeQuery(statement))),
 };
 
-const CITUS_DIALECT: Dialect = {
-  ...POSTGRES_DIALECT,
-  isDivided: true,
-  // The same text. Citus refuses a subquery of values of several servers' rows.
-  jsonRow: (fields) => {
-    const parts = Object.entries(fields).map(
-      ([name, value]) => sql`${sql.lit(`"${name}":`)} || coalesce(to_json(${value})::text, 'null')`,
-    );
-    return sql`('{' || ${sql.join(parts, sql` || ',' || `)} || '}')`;
-  },
-};
+const CITUS_DIALECT: Dialect = { ...POSTGRES_DIALECT, isDivided: true };
+
+/** The text of `row_to_json`. Citus refuses a subquery of values of several servers' rows. */
+function toJsonText(fields: JsonFields) {
+  const parts = Object.entries(fields).map(
+    ([name, value]) => sql`${sql.lit(`"${name}":`)} || coalesce(to_json(${value})::text, 'null')`,
+  );
+  return sql<string>`('{' || ${sql.join(parts, sql` || ',' || `)} || '}')`;
+}
+
+function toMs(clock: string) {
+  return sql<number>`(extract(epoch from ${sql.raw(clock)}()) * 1000)::bigint`;
+}
 
 /** What is found when the database is opened. Statements are compiled after that. */
 export interface Division {
