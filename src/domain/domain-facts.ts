@@ -1,3 +1,4 @@
+import type { Cause } from './alerts/rule.ts';
 import type { RecordValue } from './dns/dns-record.ts';
 import type { KnownRecord } from './dns/held-policy.ts';
 import type { Day } from './instant.ts';
@@ -96,6 +97,5 @@ export interface OpenAlert {
   readonly type: string;
   /** The day that it is about. */
   readonly day: Day | undefined;
-  /** The sentence that names who caused it. */
-  readonly cause?: string | undefined;
+  readonly cause?: Cause | undefined;
 }

@@ -97,9 +97,10 @@ export function describeStep(step: NextStep, domain: StepDomain): StepText {
 }
 
 function describeAlert(step: AlertStep): StepText {
-  const { type, cause } = step;
+  const { type, cause, fault } = step;
   const toLink = ALERT_LINKS[findRule(type)?.link ?? 'alert'];
-  return { text: cause ?? findAlertText(type).advice, link: toLink(step) };
+  const text = cause?.text ?? findAlertText(type).advice;
+  return { text: [text, fault].filter(Boolean).join(' '), link: toLink(step) };
 }
 
 export function describeWait({

@@ -20,6 +20,8 @@ import { findWeakTag, policyOf } from './target-policy.ts';
 export interface AlertStep extends OpenAlert {
   readonly kind: 'alert';
   readonly today: Day;
+  /** What is wrong with the key of its cause, and what to do, as DNS has it. */
+  readonly fault?: string | undefined;
 }
 
 /** Messages of strangers that fail, where more than a few of all messages do: the owner looks at them first. */

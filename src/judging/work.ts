@@ -172,7 +172,10 @@ export async function settleWork(
   for (const item of await showDays(deps.reader, items, range)) {
     const facts = countOwn(item);
     if (needsMail || dependsOnSenders(facts)) settled.push(await judge(deps, accountId, item));
-    else settled.push({ ...item, settled: facts, step: findNextStep(facts) });
+    else {
+      const step = await nameFault(deps, item.id, findNextStep(facts));
+      settled.push({ ...item, settled: facts, step });
+    }
   }
   return settled;
 }
@@ -197,16 +200,28 @@ async function judge(deps: JudgeDeps, accountId: string, item: ShownItem) {
   return { ...item, settled, own, step };
 }
 
-/** A sender that fails by its key, or by an SPF record that cannot be read, has what checks of DNS found of these. */
+/** A step about a key, or about an SPF record that cannot be read, has what checks of DNS found of these. */
 async function nameFault({ reader }: JudgeDeps, domainId: string, step: NextStep) {
-  const sender = step.kind === 'failing' ? step.sender : undefined;
-  const { spf } = sender?.latest.cause?.seen ?? {};
-  const isSpf = spf?.result === 'permerror';
-  if (step.kind !== 'failing' || sender === undefined || !(sender.broken || isSpf)) return step;
+  const suspect = findSuspect(step);
+  if (suspect === undefined) return step;
   const [row] = await reader.readAll(dailyCheckOf({ domainId, type: 'senders' }));
-  const name = sender.broken ?? { domain: spf?.domain ?? null, selector: null };
-  const fault = createFaults(toSenderRecords(row))(name, sender.service?.name);
-  return { ...step, sender: { ...sender, fault } };
+  const fault = createFaults(toSenderRecords(row))(suspect.name, suspect.service);
+  if (step.kind !== 'failing') return { ...step, fault };
+  return { ...step, sender: step.sender && { ...step.sender, fault } };
+}
+
+/** The name that DNS may have wrong, and who signs with its key. */
+function findSuspect(step: NextStep) {
+  if (step.kind === 'alert') {
+    const { signature } = step.cause ?? {};
+    return signature && { name: signature, service: signature.service };
+  }
+  if (step.kind !== 'failing' || step.sender === undefined) return undefined;
+  const { broken, latest, service } = step.sender;
+  const spf = latest.cause?.seen.spf;
+  const isUnread = spf?.result === 'permerror';
+  const name = broken ?? (isUnread ? { domain: spf.domain, selector: null } : undefined);
+  return name && { name, service: service?.name };
 }
 
 interface JudgedItem {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
-  describeCause,
   describeChange,
+  findAlertCause,
   findAlertText,
 } from '../../src/domain/alerts/alert-texts.ts';
 import { addDays } from '../../src/domain/instant.ts';
@@ -59,7 +59,7 @@ test('who stopped signing is in the alert’s context, its text, its mail and it
   });
   const told =
     'Amazon SES stopped signing correctly on 12 Mar 2026 (selector s2): compare its key.';
-  expect(describeCause(REGRESSION, alert?.context)).toBe(told);
+  expect(findAlertCause(REGRESSION, alert?.context)?.text).toBe(told);
   const { describe, advice } = findAlertText(REGRESSION);
   expect(describe(alert?.context)).toMatch(told);
   const change = { type: REGRESSION, context: alert?.context };
@@ -79,7 +79,7 @@ test('the figures of the cause follow what comes while the alert is open, and a 
     ...{ sender: STRANGER, service: null, source_ip: STRANGER },
     ...{ message_count: 2_100, failed_count: 2_100, selector: null, signing_domain: null },
   });
-  expect(describeCause(REGRESSION, changed?.context)).toBe(
+  expect(findAlertCause(REGRESSION, changed?.context)?.text).toBe(
     `${STRANGER} sent 2,100 messages since 12 Mar 2026, of which 2,100 failed. If it is yours, its page says what to do. If not, mark it as unknown.`,
   );
   const [resolved] = await say(13, [...bySes(200, 'pass'), own]);
@@ -104,7 +104,7 @@ test('a new failing source names the service of most, and how many sent besides'
     { ip: '198.51.100.1', message_count: 30, failed_count: 30, service: 'Twilio SendGrid' },
     { ip: '198.51.100.2', message_count: 30, failed_count: 30, service: 'Twilio SendGrid' },
   ]);
-  expect(describeCause('alert.new_failing_source', alert?.context)).toBe(
+  expect(findAlertCause('alert.new_failing_source', alert?.context)?.text).toBe(
     'Twilio SendGrid and 2 more sources sent 140 messages from addresses not seen before, of which 140 failed. Mark them as legitimate or as unknown.',
   );
   expect(subjectsOf(mails)).toContain(`Twilio SendGrid fails on ${NAME}`);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { updateSenderRecords } from '../../src/store/alerts/daily-checks.ts';
 import { type Api, startApi } from '../support/api.ts';
 import {
   aBareAccount,
@@ -127,6 +128,22 @@ test('an open alert says on the domain’s page who fails since its day, and sho
   expect(sources).toMatch(/1 sender with failed messages .* mailer\.example .*60 0 60 0\.00%/);
   const alerts = (await browser.get('/settings/alerts')).text.replaceAll('&amp;', '&');
   expect(alerts).toContain(`/settings/domains/${id}/sources?failing=1&from=2026-03-14&to=`);
+  // What daily checks have found of its key comes with the step, once two of them have.
+  const found = { state: 'missing', bits: null, findings: [] } as const;
+  const key = { domain: 'caused.example', selector: 's1', isProven: true, found };
+  const check = { domainId: id, found: { spf: [], keys: [key] } };
+  const fault = 's1._domainkey.caused.example has no key: ask who signs with it for it';
+  for (const [at, isTold] of [
+    ['2026-03-14T12:00:00Z', false],
+    ['2026-03-15T12:00:00Z', true],
+  ] as const) {
+    await updateSenderRecords(api.db, { ...check, at });
+    for (const path of ['overview', `domains/${id}`]) {
+      const shown = toReadable((await browser.get(`/settings/${path}`)).text);
+      expect(shown.includes(`${said} ${fault}`)).toBe(isTold);
+      if (path !== 'overview') expect(shown.split(said)).toHaveLength(2);
+    }
+  }
 });
 
 test('an alert and its next step lead to the same days, also where these are before the newest thirty', async () => {

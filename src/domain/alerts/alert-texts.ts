@@ -1,7 +1,7 @@
 import { toSafeText } from '../text.ts';
 import type { AlertContext } from './context.ts';
 import { findRule } from './registry.ts';
-import type { AlertRule } from './rule.ts';
+import type { AlertRule, Cause } from './rule.ts';
 
 /* What pages and mails say of an alert. */
 
@@ -17,14 +17,14 @@ export function findAlertText(type: string): AlertText {
   };
 }
 
-/** One sentence that names who sends what fails; undefined while that is not known. */
-export function describeCause(type: string, context: AlertContext): string | undefined {
-  return findRule(type)?.findCause?.(context)?.text;
+/** Who sends what fails; undefined while that is not known. */
+export function findAlertCause(type: string, context: AlertContext): Cause | undefined {
+  return findRule(type)?.findCause?.(context);
 }
 
 /** The subject of mails about an alert, before the name of its domain. */
 export function toHeadline(type: string, context: AlertContext): string {
-  const sender = findRule(type)?.findCause?.(context)?.sender;
+  const sender = findAlertCause(type, context)?.sender;
   return sender === undefined ? findAlertText(type).title : `${sender} fails`;
 }
 

@@ -178,7 +178,18 @@ function describeFall(context: AlertContext): string {
 function findCause({ day, cause }: AlertContext): Cause | undefined {
   if (typeof day !== 'string' || !isContext(cause)) return undefined;
   const sender = String(cause['sender']);
-  return { sender, text: describeCause(sender, cause, formatDay(day)) };
+  const { signing_domain: domain, selector, service } = cause;
+  return {
+    sender,
+    text: describeCause(sender, cause, formatDay(day)),
+    ...(typeof domain === 'string' && {
+      signature: {
+        domain,
+        selector: typeof selector === 'string' ? selector : null,
+        service: typeof service === 'string' ? service : undefined,
+      },
+    }),
+  };
 }
 
 function describeCause(sender: string, cause: AlertContext, day: string): string {

@@ -19,6 +19,12 @@ export interface Cause {
   readonly sender: string | undefined;
   /** One sentence. */
   readonly text: string;
+  /** Of the domain's owner, valid before and not since; `service` is who signs with its key. */
+  readonly signature?: {
+    readonly domain: string;
+    readonly selector: string | null;
+    readonly service: string | undefined;
+  };
 }
 
 /** All that is to be said of an alert type: when it fires, and what pages, mails and next steps tell of it. */

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/v1.d.ts';
-import { describeCause, describeChange, findAlertText } from '../../domain/alerts/alert-texts.ts';
+import { describeChange, findAlertCause, findAlertText } from '../../domain/alerts/alert-texts.ts';
 import { formatDomainName, formatTime, pluralize } from '../../domain/text.ts';
 import type { Letter } from './letter.ts';
 
@@ -37,7 +37,7 @@ export function toAlertLetter(change: AlertChange, frame: Frame): Letter {
     blocks: [
       ...(isResolved ? ['This alert is resolved.'] : []),
       describe(context),
-      ...(isResolved || describeCause(type, context) !== undefined ? [] : [advice]),
+      ...(isResolved || findAlertCause(type, context) !== undefined ? [] : [advice]),
       `Fired on ${formatTime(fired_at)}.${times}`,
       { link: `${page}#alerts`, text: 'Open the domain’s page' },
       ...(frame.isLastToday ? [LAST] : []),

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { toAlertDays } from '../../domain/alerts/alert-days.ts';
-import { findAlertText, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
+import { findAlertCause, findAlertText, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
 import { listAlertSources } from '../../domain/alerts/new-failing-source.ts';
 import { findRule } from '../../domain/alerts/registry.ts';
 import { isDay, toDay, toInstant } from '../../domain/instant.ts';
@@ -25,8 +25,9 @@ export function renderAlert(alert: ShownAlert, now: Date, said?: string) {
   const head = html`${renderState(alert)} ${title}
     ${domain === undefined ? '' : html`on <a href="/settings/domains/${domain_id}">${renderDomainName(domain)}</a>`}`;
   const text = describe(context);
-  const isSaid = said !== undefined && text.startsWith(said);
-  const body = html`<p>${renderText(isSaid ? text.slice(said.length).trim() : text, MAX_TEXT)}</p>
+  const cause = findAlertCause(type, context)?.text ?? '';
+  const isSaid = cause !== '' && said?.startsWith(cause);
+  const body = html`<p>${renderText(isSaid ? text.slice(cause.length).trim() : text, MAX_TEXT)}</p>
     ${isSaid && listAlertSources(context).length === 0 ? '' : renderLinks(alert, now)}
     <p class="when">Fired ${renderTime(fired_at, now)}${resolved_at === null ? '' : html`, resolved ${renderTime(resolved_at, now)}; its figures are as known then`}</p>`;
   return isUnconfirmed(context)

@@ -1,5 +1,5 @@
 import type { Expression, Kysely } from 'kysely';
-import { describeCause, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
+import { findAlertCause, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
 import { listPolicySteps } from '../../domain/dns/policy-steps.ts';
 import type { OpenAlert } from '../../domain/domain-facts.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -137,7 +137,7 @@ export function toOpenAlerts(
     const context = JSON.parse(text);
     return isUnconfirmed(context)
       ? []
-      : [{ type, day: findDay(text), cause: describeCause(type, context) }];
+      : [{ type, day: findDay(text), cause: findAlertCause(type, context) }];
   });
 }
 
