@@ -72,16 +72,21 @@ describe('plumbline account, domain, key', () => {
     writeFileSync(file, '# ours\r\na.example\r\n\nno domain\ntaken.example\nco.uk\nb.example');
     const { status, stdout } = await run(['domain', 'add', 'A', '--file', file, '--json']);
     const wrong = (domain: string, error: string) => {
-      return { domain, claimed_reports: null, error: expect.stringContaining(error) };
+      return {
+        domain,
+        claimed_reports: null,
+        claimed_tls_reports: null,
+        error: expect.stringContaining(error),
+      };
     };
     expect([status, JSON.parse(stdout)]).toEqual([
       1,
       [
-        { domain: 'a.example', claimed_reports: 0, error: null },
+        { domain: 'a.example', claimed_reports: 0, claimed_tls_reports: 0, error: null },
         wrong('no domain', 'not a domain name'),
         wrong('taken.example', 'another account'),
         wrong('co.uk', 'public suffix'),
-        { domain: 'b.example', claimed_reports: 0, error: null },
+        { domain: 'b.example', claimed_reports: 0, claimed_tls_reports: 0, error: null },
       ],
     ]);
     const piped = await run(['domain', 'add', 'A', '--file', '-', '--json'], 'c.example\n');
@@ -142,8 +147,9 @@ describe('plumbline account, domain, key', () => {
       domain: 'example.com',
       status: 'active',
       claimed_reports: 0,
+      claimed_tls_reports: 0,
     });
-    const { claimed_reports: _, ...domain } = added;
+    const { claimed_reports: _, claimed_tls_reports: _tls, ...domain } = added;
     expect(await json('domain', 'pause', domain.id)).toEqual({ ...domain, status: 'paused' });
     expect(await json('domain', 'list', account.id)).toEqual([{ ...domain, status: 'paused' }]);
     expect(await json('domain', 'resume', domain.id)).toEqual(domain);

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aProgram } from '../support/program.ts';
+import { aTlsReport } from '../support/tls-report.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures', import.meta.url));
 
@@ -80,12 +81,14 @@ describe('plumbline ingest', () => {
     expect(lines((await run(['ingest', join(folder, 'a.xml'), '--json'])).stdout)[0].outcome).toBe(
       'unclaimed',
     );
+    await writeFile(join(folder, 'b.json'), aTlsReport());
+    await run(['ingest', join(folder, 'b.json')]);
     const account = await json('account', 'create', 'A');
     expect(await json('domain', 'list', '--unclaimed')).toEqual([
       { domain: 'example.com', reports: 1, last_report_at: expect.stringMatching(/Z$/) },
     ]);
     const added = await json('domain', 'add', account.id, 'example.com');
-    expect(added).toMatchObject({ claimed_reports: 1 });
+    expect(added).toMatchObject({ claimed_reports: 1, claimed_tls_reports: 1 });
     expect(await json('domain', 'list', '--unclaimed')).toEqual([]);
     expect(lines((await run(['ingest', join(folder, 'a.xml'), '--json'])).stdout)[0].outcome).toBe(
       'duplicate',

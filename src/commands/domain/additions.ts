@@ -37,15 +37,25 @@ export async function addDomains(
 
 function printAdded(outcome: Outcome, output: OutputOptions): void {
   if (outcome instanceof Failure) throw outcome;
-  const { id, name: domain, status, reports_total: claimed_reports } = outcome;
-  printOne({ id, domain, status, claimed_reports }, output);
+  const { id, name: domain, status } = outcome;
+  printOne({ id, domain, status, ...toClaimed(outcome) }, output);
 }
 
 function toRow(given: string, outcome: Outcome) {
   if (outcome instanceof Failure)
-    return { domain: given, claimed_reports: null, error: outcome.message };
-  return { domain: outcome.name, claimed_reports: outcome.reports_total, error: null };
+    return {
+      domain: given,
+      claimed_reports: null,
+      claimed_tls_reports: null,
+      error: outcome.message,
+    };
+  return { domain: outcome.name, ...toClaimed(outcome), error: null };
 }
+
+const toClaimed = ({ reports_total, tls_total }: DomainRow) => ({
+  claimed_reports: reports_total,
+  claimed_tls_reports: tls_total,
+});
 
 /** One a line; empty lines and those that begin with # are left out. */
 async function readNames(file: string): Promise<string[]> {
