@@ -68,8 +68,13 @@ async function move(from: string, url: string, output: OutputOptions): Promise<v
   if (output.json) return;
   hint('Change the configuration, and then start Plumbline:', output);
   hint(`  PLUMBLINE_DATABASE=${to}`, output);
-  if (key?.isMade && existsSync(key.path))
-    hint(`  PLUMBLINE_SECRETS_KEY_FILE=${resolve(key.path)}`, output);
+  if (key?.isMade)
+    hint(
+      existsSync(key.path)
+        ? `  PLUMBLINE_SECRETS_KEY_FILE=${resolve(key.path)}`
+        : '  PLUMBLINE_SECRETS_KEY_FILE: make a key, as plumbline help postgresql says.',
+      output,
+    );
   if (backups)
     hint('  PLUMBLINE_BACKUP_TO: remove it. PostgreSQL is backed up with pg_dump.', output);
   hint(`${from} is not opened any more; keep it until you have a backup of the new one.`, output);

@@ -400,6 +400,15 @@ describe('plumbline move', () => {
     expect(await json('account', 'list')).toHaveLength(1);
   });
 
+  test('says to make a key where SQLite had none', async () => {
+    const { run, json } = aProgram();
+    await json('account', 'create', 'My company');
+    const { stderr } = await run(['move', await databases.create()]);
+    expect(stderr).toContain(
+      '  PLUMBLINE_SECRETS_KEY_FILE: make a key, as plumbline help postgresql',
+    );
+  });
+
   test('with --json prints one object, with the number of rows and a checksum for each table', async () => {
     const { json } = aProgram();
     await json('account', 'create', 'My company');
