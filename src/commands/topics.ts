@@ -40,7 +40,7 @@ function findNamed(topics: Topics, word: string): string | undefined {
 /** The part that has the word, or of several their names, those with it in the name or most often first, and a place of it. */
 function renderFound(asked: string, parts: Topics, topics: Topics): string {
   const word = new RegExp(`(?<![\\p{L}\\d])${RegExp.escape(asked)}(?![\\p{L}\\d])`, 'giu');
-  const place = new RegExp(`.{0,40}${word.source}.{0,60}`, 'iu');
+  const place = new RegExp(`\\S*.{0,40}${word.source}.{0,60}\\S*`, 'iu');
   const found = [...parts].flatMap(([name, text]) => {
     const mentions = text.match(word)?.length ?? 0;
     const inName = name.split('-').includes(toWords(asked)) ? 1_000 : 0;

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { loadConfigFile } from '../../src/config/file.ts';
 import { aFolder } from '../support/command.ts';
 
-const COMMAND = /^ {2}(.*?) (?:account|domain|key|ingest) (.*)$/;
+const COMMAND = /^ {2}(.*?) (?:account|domain|key|user|ingest) (.*)$/;
 
 test.each([
   [
@@ -24,7 +24,7 @@ test.each([
 ])('the first steps in %s are commands that work there', (_where, module, plumbline, demo) => {
   const lines = renderFirstSteps('/tmp/a.db', { before: '', after: '' }, module).split('\n');
   const commands = lines.flatMap((line) => COMMAND.exec(line)?.[1] ?? []);
-  expect(commands).toEqual([plumbline, plumbline, plumbline, plumbline]);
+  expect(commands).toEqual(Array(5).fill(plumbline));
   expect(lines).toContain(`Or stop this, and look around with made-up data: ${demo}`);
 });
 
@@ -32,7 +32,7 @@ test('each of the first steps names the database as it was named', () => {
   const naming = { before: 'PLUMBLINE_DATABASE=/tmp/a.db ', after: ' --config /tmp/a.env' };
   const lines = renderFirstSteps('/tmp/a.db', naming, 'dist/first-steps.js').split('\n');
   const commands = lines.filter((line) => COMMAND.test(line));
-  expect(commands).toHaveLength(4);
+  expect(commands).toHaveLength(5);
   for (const line of commands)
     expect(line).toMatch(
       /^ {2}PLUMBLINE_DATABASE=\/tmp\/a\.db plumbline .* --config \/tmp\/a\.env$/,

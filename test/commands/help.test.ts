@@ -51,6 +51,14 @@ describe('help for operators', () => {
     expect(stdout.toLowerCase()).toContain(word.toLowerCase());
   });
 
+  test('the place of a word in a topic ends and begins with whole words', async () => {
+    const { stdout } = await aProgram().run(['help', 'retention']);
+    const places = [...stdout.matchAll(/^ {4}(.+)$/gm)].map(([, place]) => ` ${place} `);
+    expect(places.length).toBeGreaterThan(1);
+    const texts = GUIDES.join('\n').replaceAll('\n', ' \n ');
+    for (const place of places) expect(texts).toContain(place);
+  });
+
   test.each([
     [['Upgrade'], /^## Upgrade\n/],
     [['PEOPLE'], /^## People\n/],

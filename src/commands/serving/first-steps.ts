@@ -42,6 +42,7 @@ The database ${toShownDatabase(database)} is empty. To get data into it, in anot
   ${plumbline} account create "My company"${after}
   ${plumbline} domain add "My company" example.com${after}
   ${plumbline} key create "My company" "First key"${after}
+  ${plumbline} user add "My company" you@example.com${after}
   ${plumbline} ingest <files and folders with DMARC aggregate reports>${after}
 
 Or stop this, and look around with made-up data: ${demo}
