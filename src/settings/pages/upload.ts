@@ -68,7 +68,7 @@ async function* toMail(req: Request): AsyncGenerator<Uint8Array> {
 export function renderUploadForm({ formToken }: Visitor): Html {
   return html`<section class="card" aria-labelledby="upload">
     <h2 id="upload">Upload reports</h2>
-    <p>Reports (XML), archives of them (gz, zip, tar), and mails with them (eml, mbox), up to ${MAX_MIB} MiB together.</p>
+    <p>Reports (XML; about TLS, JSON), archives of them (gz, zip, tar), and mails with them (eml, mbox), up to ${MAX_MIB} MiB together.</p>
     <form method="post" action="${ACCOUNT}/uploads?form_token=${formToken}" enctype="multipart/form-data" class="narrow" data-upload>
       <label for="files">Files</label>
       <input id="files" name="files" type="file" multiple required>
