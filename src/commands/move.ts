@@ -20,7 +20,7 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (url: string | undefined, { cancel, ...output }: Flags<'cancel'>) => {
       const { database: from } = readConfig(process.env);
-      requireFile(from);
+      requireFile(from, cancel);
       try {
         if (cancel) await cancelMove(from, url, output);
         else await move(from, requireUrl(url), output);
@@ -30,9 +30,13 @@ export function define(command: Command): void {
     });
 }
 
-function requireFile(database: string): void {
+function requireFile(database: string, isCancel = false): void {
   if (isPostgresUrl(database))
-    throw new UsageError('PLUMBLINE_DATABASE names a PostgreSQL database already.');
+    throw new UsageError(
+      isCancel
+        ? 'PLUMBLINE_DATABASE names a PostgreSQL database: set it to the SQLite database that was moved.'
+        : 'PLUMBLINE_DATABASE names a PostgreSQL database already.',
+    );
   if (database === ':memory:')
     throw new UsageError('PLUMBLINE_DATABASE names no file: there is nothing to move.');
 }

@@ -409,6 +409,14 @@ describe('plumbline move', () => {
     );
   });
 
+  test('--cancel says that the SQLite database has to be named again', async () => {
+    const { run } = aProgram({ PLUMBLINE_DATABASE: 'postgres://a@127.0.0.1/b' });
+    expect(await run(['move', '--cancel'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('set it to the SQLite database that was moved'),
+    });
+  });
+
   test('with --json prints one object, with the number of rows and a checksum for each table', async () => {
     const { json } = aProgram();
     await json('account', 'create', 'My company');
