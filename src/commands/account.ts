@@ -132,7 +132,9 @@ async function deleteOne(
     };
     const { people, ...others } = counts;
     const lists = [
-      ...Object.entries(others).map(([what, count]) => pluralize(count, what.slice(0, -1))),
+      ...Object.entries(others).map(([what, count]) =>
+        pluralize(count, what.slice(0, -1).replace('tls_', 'TLS ')),
+      ),
       people === 1 ? '1 person' : `${people} people`,
     ];
     const kept = keepsReports ? ' Its reports stay.' : '';

@@ -104,7 +104,8 @@ export function define(domain: Command): void {
 async function removeOne(given: string, options: Flags<'deleteReports' | 'yes'>): Promise<void> {
   const { deleteReports: deletesReports = false, yes = false, ...output } = options;
   await withStore(async ({ db }) => {
-    const { id, name, reports_total: reports } = await findNamedDomain(db, given);
+    const { id, name, reports_total, tls_total } = await findNamedDomain(db, given);
+    const reports = reports_total + tls_total;
     if (deletesReports && !yes)
       await confirm(
         `${name} has ${pluralize(reports, 'report')}. ${reports === 1 ? 'It is' : 'They are'} deleted, with the domain’s alerts and the marks of its sources.`,
@@ -121,14 +122,16 @@ async function printUnclaimed(options: OutputOptions): Promise<void> {
   const { total, domains } = await withStore(({ db }) =>
     listUnclaimed(db, { limit: MAX_UNCLAIMED }),
   );
-  const rows = domains.map(({ name, reports, lastReportAt }) => ({
+  const rows = domains.map(({ name, reports, tlsReports, lastReportAt }) => ({
     domain: name,
     reports,
+    tls_reports: tlsReports,
     last_report_at: lastReportAt,
   }));
-  const toColumns = ({ domain, reports, last_report_at }: (typeof rows)[number]) => ({
+  const toColumns = ({ domain, reports, tls_reports, last_report_at }: (typeof rows)[number]) => ({
     domain,
     reports,
+    'TLS reports': tls_reports,
     'last report (UTC)': toShortTime(last_report_at),
   });
   printList(rows, { none: 'Every report is of a domain that an account has.', toColumns }, options);

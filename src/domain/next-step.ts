@@ -129,12 +129,13 @@ export function findNextStep(facts: DomainFacts): NextStep {
   return { kind: 'nothing' };
 }
 
-/** A type of a later version comes last. */
-const urgencyOf = (type: string): number => findRule(type)?.urgency ?? Number.MAX_SAFE_INTEGER;
+/** A sender of the owner's that stopped signing comes before what strangers may send; a type of a later version comes last. */
+const urgencyOf = ({ type, cause }: OpenAlert): number =>
+  cause?.signature ? 0 : (findRule(type)?.urgency ?? Number.MAX_SAFE_INTEGER);
 
 function findAlert(facts: DomainFacts): NextStep | undefined {
   const { openAlerts, today } = facts;
-  const [first] = openAlerts.toSorted((a, b) => urgencyOf(a.type) - urgencyOf(b.type));
+  const [first] = openAlerts.toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
   // The step about a sender says more of it.
   if (first?.type === SENDER_FAILING && findFailing(facts, isOwnVerdict)) return undefined;
   return first && { kind: 'alert', ...first, today };

@@ -199,9 +199,12 @@ describe('plumbline account, domain, key', () => {
     expect(await json('account', 'list')).toMatchObject([asked]);
     const { status, stderr } = await run(['account', 'delete', 'A']);
     expect([status, stderr]).toEqual([2, expect.stringContaining('use --yes')]);
-    expect(stderr).toContain('has 1 domain, 0 reports, 0 keys, 0 webhooks, 0 people.');
+    expect(stderr).toContain(
+      'has 1 domain, 0 reports, 0 TLS reports, 0 keys, 0 webhooks, 0 people.',
+    );
     expect(stderr).toContain(`owner@example.com, an owner, asked for its deletion at ${at}.`);
-    const counts = { domains: 1, reports: 0, keys: 0, people: 0, webhooks: 0, kept_reports: false };
+    const none = { reports: 0, tls_reports: 0, keys: 0, people: 0, webhooks: 0 };
+    const counts = { domains: 1, ...none, kept_reports: false };
     const deletion = ['account', 'delete', 'A', '--yes'];
     const wanted = { id, name: 'A', ...counts, ...asked };
     expect(await json(...deletion, '--dry-run')).toEqual({ ...wanted, deleted: false });

@@ -85,7 +85,10 @@ describe('plumbline ingest', () => {
     await run(['ingest', join(folder, 'b.json')]);
     const account = await json('account', 'create', 'A');
     expect(await json('domain', 'list', '--unclaimed')).toEqual([
-      { domain: 'example.com', reports: 1, last_report_at: expect.stringMatching(/Z$/) },
+      {
+        ...{ domain: 'example.com', reports: 1, tls_reports: 1 },
+        last_report_at: expect.stringMatching(/Z$/),
+      },
     ]);
     const added = await json('domain', 'add', account.id, 'example.com');
     expect(added).toMatchObject({ claimed_reports: 1, claimed_tls_reports: 1 });

@@ -98,6 +98,22 @@ describe('the next step of a domain', () => {
       { kind: 'alert', type: 'alert.new_failing_source' },
     ],
     [
+      'a sender of the owner’s that stopped signing comes before one that is new',
+      {
+        openAlerts: [
+          { type: 'alert.new_failing_source', day: undefined },
+          {
+            ...{ type: 'alert.alignment_regression', day: undefined },
+            cause: {
+              ...{ sender: 'Mailer', text: 'Mailer stopped signing.' },
+              signature: { domain: 'example.com', selector: 's1', service: 'Mailer' },
+            },
+          },
+        ],
+      },
+      { kind: 'alert', type: 'alert.alignment_regression' },
+    ],
+    [
       'an alert of a type of tomorrow',
       { openAlerts: [{ type: 'alert.tomorrow', day: undefined }] },
       { kind: 'alert', type: 'alert.tomorrow' },

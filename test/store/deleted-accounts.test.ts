@@ -23,7 +23,7 @@ describe('a deleted account', () => {
         expect(filled[table]?.length, `rows of an account in ${table}`).toBeGreaterThan(
           before[table]?.length ?? 0,
         );
-    const counts = { domains: 2, reports: 25, keys: 1, people: 1, webhooks: 1 };
+    const counts = { domains: 2, reports: 25, tls_reports: 1, keys: 1, people: 1, webhooks: 1 };
     expect(await countBelongings(db, accountId)).toEqual({ account: 'Example', ...counts });
 
     await deleteAccount(db, accountId, removal);

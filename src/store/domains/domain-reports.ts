@@ -40,8 +40,9 @@ export async function listUnclaimed(db: Db, { limit }: { limit: number }) {
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   const domains = await unclaimed
-    .select(['name', 'reports_total as reports', 'last_report_at as lastReportAt'])
-    .orderBy('reports_total', 'desc')
+    .select(['name', 'reports_total as reports', 'tls_total as tlsReports'])
+    .select('last_report_at as lastReportAt')
+    .orderBy((eb) => eb('reports_total', '+', eb.ref('tls_total')), 'desc')
     .orderBy('name')
     .limit(limit)
     .execute();

@@ -147,6 +147,8 @@ export async function countBelongings(db: Db, accountId: string) {
   const { length: keys } = await listApiKeys(db, accountId);
   const { length: people } = await listPeople(db, accountId);
   const { length: webhooks } = await listWebhooks(db, accountId);
-  const reports = domains.reduce((sum, domain) => sum + domain.reports_total, 0);
-  return { account: name, domains: domains.length, reports, keys, people, webhooks };
+  const sum = (of: 'reports_total' | 'tls_total') =>
+    domains.reduce((total, domain) => total + domain[of], 0);
+  const [reports, tls_reports] = [sum('reports_total'), sum('tls_total')];
+  return { account: name, domains: domains.length, reports, tls_reports, keys, people, webhooks };
 }
