@@ -44,6 +44,7 @@ export default defineConfig({
           include: SUITES,
           exclude: [...ALONE, ...NOT_ON_POSTGRES, ...SLOW_ON_POSTGRES],
           env: { TEST_STORE: 'postgres' },
+          setupFiles: ['test/support/divided-statements.ts'],
           globalSetup: ['test/support/postgres-server.ts'],
           isolate: false,
           sequence: { groupOrder: 2 },

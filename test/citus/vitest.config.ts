@@ -1,12 +1,6 @@
 import { defineConfig } from 'vitest/config';
-import { ALONE, NOT_ON_POSTGRES, SUITES } from '../postgres/suites.ts';
+import { ALONE, NOT_ON_CITUS, NOT_ON_POSTGRES, SUITES } from '../postgres/suites.ts';
 import { EVERY_SUITE } from '../support/every-suite.ts';
-
-/** Looks at plans, counts by statements that Citus refuses, or says something about a server's own access. */
-const NOT_ON_CITUS = [
-  'test/store/{heads,page-plans,report-list}.test.ts',
-  'test/postgres/opening.test.ts',
-];
 
 /**
  * The suites of PostgreSQL on a cluster of three nodes: `npm run test:citus`, with the folder of the programs of a PostgreSQL that

@@ -55,3 +55,11 @@ export const WITH_MORE_CASES = ['test/store/{batches,heads}.test.ts'];
 
 /** Replaces a module. Each gets a process of its own. */
 export const ALONE = ['test/settings/sign-in.test.ts'];
+
+/** Looks at plans, counts by statements that Citus refuses, or says something about a server's own access. */
+export const NOT_ON_CITUS = [
+  'test/postgres/opening.test.ts',
+  'test/store/heads.test.ts',
+  'test/store/page-plans.test.ts',
+  'test/store/report-list.test.ts',
+];

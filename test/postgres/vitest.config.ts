@@ -21,6 +21,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'postgres',
+          setupFiles: ['test/support/divided-statements.ts'],
           include: [...SLOW_ON_POSTGRES, ...WITH_MORE_CASES],
           isolate: false,
           // A worker that changes between projects begins anew, so they follow one another.

@@ -7,9 +7,13 @@ import { lockDomain } from '../../src/store/lists/heads.ts';
 import { findHead, readCurrentPage } from '../../src/store/lists/page.ts';
 import { reportsOf } from '../../src/store/reports/reports.ts';
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
+import { IS_CITUS } from '../support/citus-databases.ts';
 import { aDatabase, aStore } from '../support/store.ts';
 
-test('a change that waits too long for a lock is a failure that people can act on', async () => {
+test('a change that waits too long for a lock is a failure that people can act on', async ({
+  skip,
+}) => {
+  skip(IS_CITUS);
   const { db } = await aStore();
   const { id } = await aDomain(db, await aBareAccount(db));
   const isHeld = Promise.withResolvers<void>();
