@@ -20,7 +20,7 @@ export interface Engine {
 const FIGURES_MS = 1_500;
 
 /** As durable as in production: a commit that has returned survives a power cut. */
-const DURABLE = {
+export const DURABLE = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',

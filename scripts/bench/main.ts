@@ -10,6 +10,7 @@ import { benchCost } from './alerts/cost.ts';
 import { benchReplay } from './alerts/replay.ts';
 import { benchApi } from './api.ts';
 import { type Checkout, OWN } from './checkout.ts';
+import { benchCitus } from './citus.ts';
 import { Databases } from './databases.ts';
 import { benchDoors } from './doors/main.ts';
 import { onPostgres, onSqlite } from './engines.ts';
@@ -27,6 +28,7 @@ async function main(words: readonly string[]): Promise<void> {
     return await benchCost();
   }
   if (words[0] === 'ten-million') return await benchTenMillion();
+  if (words[0] === 'citus') return await benchCitus();
   if (words[0] !== 'versus') return await bench([OWN], words);
   const root = resolve(words[1] ?? '.');
   if (root === resolve(OWN.root)) throw new Error('Name the folder of another checkout.');
