@@ -7,7 +7,9 @@ import { aPlainDomain } from './domains.ts';
 import { toExpected } from './model.ts';
 import { answer } from './store.ts';
 
-const COUNT = Number(process.env['PLAIN_DOMAINS'] ?? caseCount({ few: 150, full: 2_000, fullOnPostgres: 150 }));
+const COUNT = Number(
+  process.env['PLAIN_DOMAINS'] ?? caseCount({ few: 150, full: 2_000, fullOnPostgres: 150 }),
+);
 const SEED = Number(process.env['PLAIN_SEED'] ?? 20260315);
 
 test('random domains are answered as the plain model says: none is ready while a sender of the owner’s fails', async () => {
