@@ -93,7 +93,7 @@ test('a request that ended before its body wrote a stack, and counted as a fault
     await sleep(100);
     socket.destroy();
   }
-  await expect.poll(() => logged.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => logged.length).toBeGreaterThanOrEqual(2);
   expect(logged.filter((line) => line['err'] !== undefined || line['level'] === 50)).toEqual([]);
 });
 

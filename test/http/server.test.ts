@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { anAccount } from '../support/builders.ts';
 import { holdToErrorShape } from '../support/contract.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { runServer } from '../support/running-server.ts';
 
@@ -194,7 +195,7 @@ describe('invalid HTTP', () => {
     socket.write('.');
     await wait(200);
     socket.write('.');
-    await expect.poll(() => socket.destroyed, { timeout: 1_000 }).toBe(true);
+    await expect.poll(() => socket.destroyed).toBe(true);
   });
 
   test('an unexpected body is ignored', async () => {
@@ -316,10 +317,10 @@ describe('stop', () => {
       vi.spyOn(store.db, 'findShortage'),
     ];
     socket.write(toRequest(PATH, { Authorization: `Bearer ${key}` }));
-    await vi.waitFor(() => expect(asked).toHaveBeenCalled(), 30_000);
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled(), PATIENCE_MS);
     const stopped = server.stop();
     socket.write(toRequest('/readyz'));
-    await vi.waitFor(() => expect(isShort).toHaveBeenCalled(), 30_000);
+    await vi.waitFor(() => expect(isShort).toHaveBeenCalled(), PATIENCE_MS);
     release.resolve();
     await Promise.all([stopped, busy, isClosed]);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);

@@ -8,6 +8,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import { createLeases } from '../../src/store/work/leases.ts';
 import { anAccount } from '../support/builders.ts';
 import { aFolder } from '../support/command.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 
 test('a backup of each day is made once, and those that are kept no longer are removed', async () => {
   const folder = await aFolder();
@@ -46,7 +47,7 @@ test('after a restart with a folder that was mended, the backup of the day waite
   const { stop } = startBackups({ database, folder, kept, now }, deps);
   onTestFinished(stop);
   const isMade = () => readdirSync(folder).some((name) => /^plumbline-[-0-9]+\.db$/.test(name));
-  await expect.poll(isMade, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isMade, { timeout: PATIENCE_MS }).toBe(true);
 });
 
 test('one that cannot be made is an error that says why', async () => {

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { aCommand, printed } from '../support/command.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { isProcess, listChildren } from '../support/processes.ts';
 import { aScriptedImap, flood } from '../support/scripted-imap.ts';
 
-const PATIENT = { timeout: 60_000, interval: 50 };
+const PATIENT = { timeout: PATIENCE_MS, interval: 50 };
 const REQUESTS = 200;
 const PACE_MS = 50;
 /** A process at rest has 120 MB. The flood of one connection is 256 KiB. */

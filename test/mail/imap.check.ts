@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { aCertificate } from '../support/certificate.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { anImapDoor, MemoryInbox } from '../support/imap-door.ts';
 import { aDovecot, optionsOf } from './dovecot.ts';
 import { anUnreliableNetwork } from './unreliable-network.ts';
 
-const PATIENT = { timeout: 60_000, interval: 50 };
+const PATIENT = { timeout: PATIENCE_MS, interval: 50 };
 
 const mailOf = (text: string) => `From: a@reporter.example\r\nSubject: ${text}\r\n\r\n${text}\r\n`;
 const mails = (count: number, kind = 'report') =>

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSecrets } from '../../src/intake/doors/imap/credentials.ts';
 import { aFolder } from '../support/command.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { anImapDoor } from '../support/imap-door.ts';
 import { aDovecot, optionsOf } from './dovecot.ts';
 import { aTokenProvider, aTokenServer } from './token-server.ts';
 
-const PATIENT = { timeout: 60_000, interval: 50 };
+const PATIENT = { timeout: PATIENCE_MS, interval: 50 };
 const MAIL = 'From: a@reporter.example\r\nSubject: report\r\n\r\nreport\r\n';
 
 /** A server that takes access tokens only, and a token command that prints what is in a file. */

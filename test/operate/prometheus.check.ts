@@ -9,11 +9,12 @@ import { findFreePort } from '../../scripts/free-port.ts';
 import { anAccount } from '../support/builders.ts';
 import { aCommand, aFolder, printed } from '../support/command.ts';
 import { aDisk } from '../support/disk.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { deliverMail } from '../support/inbox.ts';
 import { aReceiver } from '../support/outbox.ts';
 import { RULES, runPrometheus } from './prometheus.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const PATIENCE = { timeout: PATIENCE_MS, interval: 200 };
 const run = promisify(execFile);
 
 test('promtool accepts the rules, and each fires for what it says', async () => {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { FeedCopy } from '../support/feed-copy.ts';
 import { startPostgres, type TestServer } from '../support/postgres.ts';
 import { runOn } from '../support/postgres-stores.ts';
@@ -10,7 +11,7 @@ import { aStandby } from './standby.ts';
 
 /** How far the standby is behind: what came in this time is lost. */
 const LAG_S = 2;
-const LATER = { timeout: 60_000 };
+const LATER = { timeout: PATIENCE_MS };
 
 let primary: TestServer;
 let standby: TestServer;

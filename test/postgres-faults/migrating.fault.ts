@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { seed } from '../../scripts/seed.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { runOn } from '../support/postgres-stores.ts';
 import { moduleOf } from '../support/processes.ts';
@@ -92,7 +93,7 @@ async function watchLocks(url: string): Promise<() => Promise<number>> {
   };
 }
 
-const SOON = { timeout: 60_000, interval: 5 };
+const SOON = { timeout: PATIENCE_MS, interval: 5 };
 const INVALID = 'select count(*)::int as n from pg_index where not indisvalid';
 const BUILDING = `from pg_stat_activity
   where query like 'create index concurrently%' and wait_event_type = 'Lock'`;

@@ -12,6 +12,7 @@ import { connectPool } from '../../src/store/engine/postgres/pool.ts';
 import type { StoreOptions } from '../../src/store/engine/store.ts';
 import { MIGRATIONS } from '../../src/store/migrations/all.ts';
 import { anAccount } from '../support/builders.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { copyDatabase, runOn, toName } from '../support/postgres-stores.ts';
 import { moduleOf, runTogether } from '../support/processes.ts';
 import { aDatabase } from '../support/store.ts';
@@ -213,7 +214,7 @@ describe('a password that is missing', () => {
       await openStore(process.argv[1]${options}).catch((error) => console.log(error.message));`;
     // Nothing ends the process but that nothing is left to do.
     const { stdout } = await promisify(execFile)(process.execPath, [...moduleOf(text), url], {
-      timeout: 30_000,
+      timeout: PATIENCE_MS,
     });
     expect(stdout).toContain(words);
   });

@@ -9,6 +9,7 @@ import { restore } from '../../src/store/backup/restore.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { aCommand } from '../support/command.ts';
 import { caseCount } from '../support/counts.ts';
+import { PATIENCE_MS } from '../support/every-suite.ts';
 import { moduleOf } from '../support/processes.ts';
 import { listMiscounts } from '../support/recount.ts';
 
@@ -49,7 +50,7 @@ test(`${ROUNDS} backups at random moments of a full-speed ingest restore to data
   const counts: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const before = counts.at(-1) ?? 0;
-    await vi.waitFor(async () => expect(await count()).toBeGreaterThan(before), 20_000);
+    await vi.waitFor(async () => expect(await count()).toBeGreaterThan(before), PATIENCE_MS);
     await wait(Math.random() * 100);
     const to = join(folder, `backup-${round}.db`);
     const restored = join(folder, `restored-${round}.db`);
