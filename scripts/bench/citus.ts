@@ -5,7 +5,8 @@
  */
 import { toInstant } from '../../src/domain/instant.ts';
 import { openStore } from '../../src/store/engine/open.ts';
-import { ask, divide, joinNodes, startCluster } from '../../test/support/citus-cluster.ts';
+import { divide, joinNodes, startCluster } from '../../test/support/citus-cluster.ts';
+import { runOn } from '../../test/support/postgres.ts';
 import { receiveInputs } from '../receive.ts';
 import { type Seeded, seed } from '../seed.ts';
 import { aSyntheticReport } from '../synthetic-report.ts';
@@ -62,7 +63,7 @@ export async function benchCitus(): Promise<void> {
 async function findMicros(urls: readonly string[]): Promise<() => number> {
   const pids: number[] = [];
   for (const url of urls) {
-    const [row] = await ask(url, 'select pg_backend_pid() as pid');
+    const [row] = await runOn(url, 'select pg_backend_pid() as pid');
     pids.push(findParent(Number(row?.['pid'])) ?? 0);
   }
   return () => pids.reduce((sum, pid) => sum + readOwnMicros(pid) + readChildrenMicros(pid), 0);
@@ -79,8 +80,8 @@ async function measure(given: Given): Promise<Record<string, Cost>> {
   const { urls, owner, micros } = given;
   const costs: Record<string, Cost> = { 'intake of a report': await take(given, LAST) };
   for (const [i, url] of urls.entries()) {
-    await ask(url, 'vacuum analyze');
-    const sizes = await ask(url + SHOWN, SIZES);
+    await runOn(url, 'vacuum analyze');
+    const sizes = await runOn(url + SHOWN, SIZES);
     const megabytes = sizes.map(({ what, bytes }) => [what, Number(bytes) / 1e6]);
     costs[`MB of node ${i}`] = Object.fromEntries(megabytes);
   }

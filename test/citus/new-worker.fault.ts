@@ -4,11 +4,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/engine/open.ts';
 import { load, repeat, serveOn } from '../postgres-faults/served.ts';
 import { aDomain } from '../support/builders.ts';
-import { addNode, ask, startCluster, startNode } from '../support/citus-cluster.ts';
+import { addNode, startCluster, startNode } from '../support/citus-cluster.ts';
 import { makeCluster } from '../support/citus-databases.ts';
 import { PATIENCE_MS } from '../support/every-suite.ts';
 import { FeedCopy } from '../support/feed-copy.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { runOn, startPostgres } from '../support/postgres.ts';
 import { listMiscounts } from '../support/recount.ts';
 
 const LATER = { timeout: PATIENCE_MS };
@@ -31,12 +31,12 @@ test('shards move to a new worker under load, and a dump of the coordinator is a
   await expect.poll(() => statuses[200] ?? 0, LATER).toBeGreaterThan(50);
 
   await addNode(url, added.toUrl('postgres'));
-  await ask(url, 'select citus_rebalance_start()');
-  const states = async () => (await ask(url, 'select state from citus_rebalance_status()'))[0];
+  await runOn(url, 'select citus_rebalance_start()');
+  const states = async () => (await runOn(url, 'select state from citus_rebalance_status()'))[0];
   await expect.poll(states, LATER).toEqual({ state: 'finished' });
   const shards = `select count(*)::int as n from citus_shards
     where nodeport = ${added.port} and table_name::text in ('report', 'conflict')`;
-  expect((await ask(url, shards))[0]?.['n']).toBeGreaterThan(0);
+  expect((await runOn(url, shards))[0]?.['n']).toBeGreaterThan(0);
   const answered = statuses[200] ?? 0;
   await expect.poll(() => statuses[200] ?? 0, LATER).toBeGreaterThan(answered + 50);
   const { stored, failed } = await end();
@@ -53,10 +53,10 @@ test('shards move to a new worker under load, and a dump of the coordinator is a
   const one = alone.toUrl('postgres');
   const options = ['--quiet', '--set=ON_ERROR_STOP=1', '--dbname', one];
   execFileSync(program('psql'), options, { input: text, stdio: ['pipe', 'ignore', 'inherit'] });
-  await ask(one, 'drop function domain_seq; drop table every_shard');
+  await runOn(one, 'drop function domain_seq; drop table every_shard');
   const restored = await openStore(one);
   onTestFinished(restored.close);
   expect(await listMiscounts(restored.db)).toEqual({});
-  const [row] = await ask(one, 'select count(*)::int as n from report');
+  const [row] = await runOn(one, 'select count(*)::int as n from report');
   expect(row).toEqual({ n: copy.reports.size });
 });

@@ -1,9 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from './postgres.ts';
+import { runOn, startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -33,31 +32,20 @@ export const startCluster = (settings?: Settings) =>
 /** Makes a cluster of databases, of which the first one is the coordinator's. */
 export async function joinNodes([coordinator = '', ...workers]: readonly string[]): Promise<void> {
   const { port } = new URL(coordinator);
-  await ask(coordinator, 'create extension citus');
-  await ask(coordinator, `select citus_set_coordinator_host('127.0.0.1', ${port})`);
+  await runOn(coordinator, 'create extension citus');
+  await runOn(coordinator, `select citus_set_coordinator_host('127.0.0.1', ${port})`);
   for (const worker of workers) await addNode(coordinator, worker);
 }
 
 export async function addNode(coordinator: string, worker: string): Promise<void> {
-  await ask(worker, 'create extension citus');
-  await ask(coordinator, `select citus_add_node('127.0.0.1', ${new URL(worker).port})`);
+  await runOn(worker, 'create extension citus');
+  await runOn(coordinator, `select citus_add_node('127.0.0.1', ${new URL(worker).port})`);
 }
 
 const DIVIDE = new URL('../../docs/operate/postgres/citus.sql', import.meta.url);
 
 /** Divides a database as an operator does it. */
-export const divide = (url: string) => ask(url, readFileSync(DIVIDE, 'utf8'));
-
-/** On a connection of its own. */
-export async function ask(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
+export const divide = (url: string) => runOn(url, readFileSync(DIVIDE, 'utf8'));
 
 const LIST = new URL('../citus/statements.txt', import.meta.url);
 

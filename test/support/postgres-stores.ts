@@ -3,6 +3,9 @@ import { inject } from 'vitest';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { IS_CITUS, makeCitus } from './citus-databases.ts';
+import { runOn } from './postgres.ts';
+
+export { runOn };
 
 /*
  * Stores on PostgreSQL for tests. Making a database and connecting takes longer than most tests, so a store that
@@ -54,17 +57,6 @@ export async function copyDatabase(template: string): Promise<string> {
   if (IS_CITUS && template === 'postgres') return await makeCitus(name);
   await runOn(toUrl('template1'), `create database ${name} template ${template}`);
   return toUrl(name);
-}
-
-/** Runs a statement on a connection of its own. */
-export async function runOn(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 const toUrl = (database: string) =>

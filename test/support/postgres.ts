@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { PATIENCE_MS } from './every-suite.ts';
 import { type Binaries, findBinaries, SERVER_USER } from './postgres-binaries.ts';
@@ -184,4 +185,15 @@ function collect(child: ChildProcess): () => string {
     if (text.length < 100_000) text += chunk;
   });
   return () => text;
+}
+
+/** Runs a statement on a connection of its own. */
+export async function runOn(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
 }
