@@ -12,6 +12,7 @@ import { benchApi } from './api.ts';
 import { type Checkout, OWN } from './checkout.ts';
 import { benchCitus } from './citus.ts';
 import { Databases } from './databases.ts';
+import { benchCostly } from './doors/costly.ts';
 import { benchDoors } from './doors/main.ts';
 import { onPostgres, onSqlite } from './engines.ts';
 import { benchIntake } from './intake.ts';
@@ -28,6 +29,7 @@ async function main(words: readonly string[]): Promise<void> {
     return await benchCost();
   }
   if (words[0] === 'ten-million') return await benchTenMillion();
+  if (words[0] === 'costly') return await benchCostly();
   if (words[0] === 'citus') return await benchCitus();
   if (words[0] !== 'versus') return await bench([OWN], words);
   const root = resolve(words[1] ?? '.');

@@ -6,7 +6,7 @@ import { Dovecot, PASSWORD, USER } from '../../../test/support/dovecot/dovecot.t
 import { findFreePort } from '../../free-port.ts';
 import { type FileKind, MAIL, REPORT } from '../files.ts';
 
-const ADDRESS = 'reports@mx.example.com';
+export const ADDRESS = 'reports@mx.example.com';
 /** As many as may send at the same time from one address. */
 const SENDERS = 20;
 
@@ -57,8 +57,20 @@ function movingTo(folder: string): Pick<OpenDoor, 'bring' | 'countLeft'> {
   };
 }
 
-async function openSmtp(): Promise<OpenDoor> {
+/** The configuration of a process that takes mail by SMTP, and its port. */
+export async function listenForMail() {
   const port = await findFreePort();
+  const env = {
+    PLUMBLINE_SMTP_NAME: 'mx.example.com',
+    PLUMBLINE_SMTP_RECIPIENTS: ADDRESS,
+    PLUMBLINE_SMTP_PORT: `${port}`,
+    PLUMBLINE_SMTP_HOST: '127.0.0.1',
+  };
+  return { port, env };
+}
+
+async function openSmtp(): Promise<OpenDoor> {
+  const { port, env } = await listenForMail();
   const bring = async (paths: readonly string[]) => {
     const pool = { pool: true, maxConnections: SENDERS, maxMessages: 50 } as const;
     const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, ...pool });
@@ -66,12 +78,6 @@ async function openSmtp(): Promise<OpenDoor> {
     const mails = await Promise.all(paths.map((path) => readFile(path)));
     await Promise.all(mails.map((raw) => transport.sendMail({ envelope, raw })));
     transport.close();
-  };
-  const env = {
-    PLUMBLINE_SMTP_NAME: 'mx.example.com',
-    PLUMBLINE_SMTP_RECIPIENTS: ADDRESS,
-    PLUMBLINE_SMTP_PORT: `${port}`,
-    PLUMBLINE_SMTP_HOST: '127.0.0.1',
   };
   return { env, bring };
 }

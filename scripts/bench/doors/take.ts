@@ -93,7 +93,7 @@ async function listFiles(folder: string): Promise<string[]> {
   return (await readdir(folder)).map((name) => join(folder, name));
 }
 
-async function until(isDone: () => Promise<boolean>, failure: string): Promise<void> {
+export async function until(isDone: () => Promise<boolean>, failure: string): Promise<void> {
   const end = performance.now() + MAX_MS;
   while (!(await isDone())) {
     if (performance.now() > end) throw new Error(failure);
@@ -101,7 +101,7 @@ async function until(isDone: () => Promise<boolean>, failure: string): Promise<v
   }
 }
 
-async function countReports(url: string, key: string): Promise<number> {
+export async function countReports(url: string, key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(`${url}/v1/external/reports?limit=1`, { headers });
   const { total } = (await answer.json()) as { total: number };
