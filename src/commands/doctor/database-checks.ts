@@ -76,7 +76,7 @@ export async function checkDoors(_config: Config, { db }: Store): Promise<Findin
 export async function checkSecrets({ secretsKeyFile }: Config, { db }: Store): Promise<Finding> {
   await requireKey(db, secretsKeyFile && createSealings(secretsKeyFile));
   if (secretsKeyFile) return ok('The key reads what is encrypted.');
-  const cure = 'Second factors and webhooks need one: set PLUMBLINE_SECRETS_KEY_FILE.';
+  const cure = 'Second factors and webhooks need one: set PLUMBLINE_SECRETS_KEY_FILE, and restart.';
   return warning('There is no key.', cure);
 }
 
