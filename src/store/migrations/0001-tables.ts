@@ -196,13 +196,13 @@ export const TABLES = {
       // At most one open alert for each domain, type and subject, whichever process writes it.
       `unique index alert_open (domain_id, type, subject) ${OPEN}`,
       `index alert_list_open (account_id, fired_at, seq) ${OPEN}`,
-      // It has all that the heads of filtered lists are counted from, and so has that of a type.
-      'index alert_list_by_account_id (account_id, fired_at, seq, resolved_at, last_change)',
+      // It has all that filtered lists are counted from, and so has that of a type.
+      'index alert_list_by_account_id (account_id, fired_at, seq, resolved_at)',
       'index alert_change_by_account (account_id, number)',
       'index alert_change_by_domain (domain_id, number)',
       'index alert_last_change (account_id, last_change)',
-      'index alert_type_list (account_id, type, fired_at, seq, resolved_at, last_change)',
-      'index alert_type_change (account_id, type, number, last_change)',
+      'index alert_type_list (account_id, type, fired_at, seq, resolved_at)',
+      'index alert_type_change (account_id, type, number)',
     ],
     sqlite: [`index alert_list_by_domain_id (${LIST})`],
     postgres: [`primary key (${LIST})`],
