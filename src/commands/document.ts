@@ -87,7 +87,7 @@ interface Correction {
 async function remove(db: Db, id: DocumentId): Promise<Corrected | undefined> {
   const now = toInstant(new Date());
   if (id.kind === 'report') return await removeReport(db, id.id, now);
-  if (id.kind === 'conflict') return await removeConflict(db, id.seq, now);
+  if (id.kind === 'conflict') return await removeConflict(db, id.seq);
   await removeRejection(db, id.seq);
   return undefined;
 }

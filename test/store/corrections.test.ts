@@ -182,7 +182,7 @@ describe('a report that is removed', () => {
 test('a removed conflict is not stored again, and changes no count', async () => {
   const db = await aForgery(await aStore());
   const before = await db.selectFrom('domain').selectAll().execute();
-  await removeConflict(db, 1, NOW);
+  await removeConflict(db, 1);
   expect(await receive(db, [GENUINE])).toEqual(['removed']);
   expect(await db.selectFrom('conflict').selectAll().execute()).toEqual([]);
   expect(await db.selectFrom('domain').selectAll().execute()).toEqual(before);

@@ -85,7 +85,7 @@ export async function take({ db }: Store, taken: Step): Promise<void> {
   const report = reports[taken.which % Math.max(1, reports.length)];
   const conflict = conflicts[taken.which % Math.max(1, conflicts.length)];
   if (taken.kind === 'removeReport' && report) await removeReport(db, report.id, NOW);
-  if (taken.kind === 'removeConflict' && conflict) await removeConflict(db, conflict.seq, NOW);
+  if (taken.kind === 'removeConflict' && conflict) await removeConflict(db, conflict.seq);
   if (taken.kind === 'prefer' && conflict) await preferConflict(db, conflict.seq);
 }
 

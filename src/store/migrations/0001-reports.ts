@@ -190,7 +190,7 @@ export const REPORTS = {
 
   /** A payload that an operator removed. When it comes in again, it is not stored. Operators bound it; nothing deletes rows. */
   removed_payload: {
-    columns: { report_id: id(), payload_sha256: bytes(), removed_at: instant() },
+    columns: { report_id: id(), payload_sha256: bytes() },
     clusteredBy: 'report_id, payload_sha256',
   },
 

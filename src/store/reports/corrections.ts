@@ -97,18 +97,18 @@ export function removeReport(db: Db, id: string, now: Instant): Promise<Correcte
       await deleteConflict(tx, conflict);
     }
     await deleteOriginals(tx, [report.document_seq]);
-    await insertRemovedPayload(tx, report, now);
+    await insertRemovedPayload(tx, report);
     return toCorrected({ domain, report }, conflict?.seq);
   });
 }
 
 /** Removes a conflict. Its content is not stored again when it comes in again. */
-export function removeConflict(db: Db, seq: number, now: Instant): Promise<Corrected> {
+export function removeConflict(db: Db, seq: number): Promise<Corrected> {
   return db.write(async (tx) => {
     const { domain, report, conflict } = await lockConflict(tx, seq);
     await deleteConflict(tx, conflict);
     await deleteOriginals(tx, [conflict.document_seq]);
-    await insertRemovedPayload(tx, { ...conflict, id: report.id }, now);
+    await insertRemovedPayload(tx, { ...conflict, id: report.id });
     return toCorrected({ domain, report });
   });
 }
@@ -122,11 +122,10 @@ async function deleteConflict(tx: Tx, conflict: ConflictRow): Promise<void> {
 async function insertRemovedPayload(
   tx: Tx,
   { id: report_id, payload_sha256 }: Pick<ReportRow, 'id' | 'payload_sha256'>,
-  removed_at: Instant,
 ): Promise<void> {
   await tx
     .insertInto('removed_payload')
-    .values({ report_id, payload_sha256, removed_at })
+    .values({ report_id, payload_sha256 })
     .onConflict((oc) => oc.columns(['report_id', 'payload_sha256']).doNothing())
     .execute();
 }

@@ -76,7 +76,7 @@ test('what is removed, corrected or pruned later is subtracted without its origi
   await hold(store);
   await preferConflict(db, 1);
   await hold(store);
-  await removeConflict(db, 1, at(9));
+  await removeConflict(db, 1);
   await hold(store);
   await pruneOriginals(db, until(20));
   await hold(store);
