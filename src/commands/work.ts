@@ -4,7 +4,7 @@ import { createLog, isJournal } from '../http/log.ts';
 import { type OutputOptions, printResult } from './output/output.ts';
 import { openLogged, runUntilStopped } from './serving/process.ts';
 
-/** The process listens on no port but that of its metrics. When it does not respond, its leases expire, and another process does its work. */
+/** The process answers no requests but for its metrics. When it does not respond, its leases expire, and another process does its work. */
 export function define(command: Command): void {
   command.action(async (options: OutputOptions) => {
     const config = readConfig(process.env);

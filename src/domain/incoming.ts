@@ -69,7 +69,7 @@ export type MailResult =
   | 'processed'
   /** It contains a report that could not be read, and none that could. */
   | 'rejected'
-  /** There is no aggregate report in it: other people's mail, TLS-RPT, failure reports, auto-replies, bounces. */
+  /** There is no report in it: other people's mail, failure reports, auto-replies, bounces. */
   | 'ignored';
 
 /** What became of a document of an upload. */

@@ -76,7 +76,7 @@ async function openParts(
   const { startServer } = hasServer ? await import('../../http/server.ts') : {};
   const server = await startServer?.(config, { ...deps, isSandbox, metrics });
   if (server) stops.push(server.stop);
-  // A sandbox does not evaluate alerts: after three days its made-up reports would count as missing.
+  // The made-up data of a sandbox do not change: there is nothing for jobs to do.
   const { startJobs } = hasJobs ? await import('../../jobs/jobs.ts') : {};
   const { createParserProcess } = await import('../../intake/parser/parser-process.ts');
   const jobs = startJobs?.(config, { ...deps, parser: createParserProcess(), metrics });

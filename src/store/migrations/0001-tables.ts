@@ -226,7 +226,7 @@ export const TABLES = {
 
   /**
    * The name of a source in DNS, as it was when it was last looked up. A job looks up at most MAX_NAMES of a domain, and
-   * deletes names of addresses that send no more (sources/names.ts).
+   * deletes names of addresses that send no more (days/names.ts).
    */
   source_name: {
     columns: {
