@@ -16,7 +16,7 @@ import { requireKey } from '../store/accounts/sealed-secrets.ts';
 import { deleteOldEvents } from '../store/events/events.ts';
 import { trimKept } from '../store/inbox/room.ts';
 import { MAIL_DAYS, tidyInbox } from '../store/inbox/tidy.ts';
-import { deleteOldChanges } from '../store/lists/changes.ts';
+import { CHANGE_DAYS, deleteOldChanges } from '../store/lists/changes.ts';
 import { correctDue } from '../store/notify/claims.ts';
 import { trimUnclaimed } from '../store/reports/aging/unclaimed.ts';
 import { finishListings } from '../store/reports/listing.ts';
@@ -152,8 +152,11 @@ function startEach(config: Config, deps: InboxDeps): readonly Job[] {
       );
     },
   );
-  const tidyChanges = deleting('changes', tidied, { changeDays: EVENT_DAYS }, (mayGoOn, noteGone) =>
-    deleteOldChanges(store.db, mayGoOn, noteGone),
+  const tidyChanges = deleting(
+    'changes',
+    tidied,
+    { changeDays: CHANGE_DAYS },
+    (mayGoOn, noteGone) => deleteOldChanges(store.db, mayGoOn, noteGone),
   );
   const jobs = [
     // Missing reports trigger no ingest.

@@ -18,7 +18,7 @@ const OF_NO_STORE = [
   'test/external/{page-bytes,page-cache}.test.ts',
   'test/settings/{busy-store,style}.test.ts',
   'test/settings/frame/*.test.ts',
-  'test/alerts/{contexts,schedule}.test.ts',
+  'test/alerts/contexts.test.ts',
   'test/mcp/protocol.test.ts',
   'test/dns/reverse-lookup.test.ts',
   'test/notify/hostile-addresses.test.ts',

@@ -91,7 +91,7 @@ test('a removed domain leaves its account with its alerts, marks and checks; its
 
   await aDomain(db, theirs, { name: 'example.com' });
   const scope = { accountId: theirs, domainId };
-  expect((await findDomain(reader, scope)).sends_no_mail).toBe(0);
+  expect(await findDomain(reader, scope)).toMatchObject({ sends_no_mail: 0, tls_version: null });
   expect((await readPage(reader, reportsOf(scope), WHOLE)).total).toBe(1);
   expect((await readPage(reader, alertsOf(scope), WHOLE)).items).toEqual([]);
   await anAlert(db, scope);

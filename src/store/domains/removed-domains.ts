@@ -77,14 +77,14 @@ async function noteRemovedAlerts(tx: Tx, accountId: string, number: number): Pro
 }
 
 /** Whoever adds it begins anew: not paused, sending mail, with its DNS records as they are then, and without alerts of before. */
-async function release(tx: Tx, { id }: OwnedDomain, now: Instant) {
+async function release(tx: Tx, { id, tls_version }: OwnedDomain, now: Instant) {
   await tx.deleteFrom('source_mark').where('domain_id', '=', id).execute();
   await tx.deleteFrom('dns_record').where('domain_id', '=', id).execute();
   await tx
     .updateTable('domain')
     .set({ account_id: null, status: 'active', watched_since: null, removed_at: now })
     .set({ alerts_version: newVersion(), reports_version: newVersion(), sends_no_mail: 0 })
-    .set({ tls_version: newVersion() })
+    .set({ tls_version: tls_version && newVersion() })
     .where('id', '=', id)
     .execute();
 }

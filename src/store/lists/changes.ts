@@ -18,7 +18,7 @@ import type { NoteGone } from '../work/gone.ts';
  */
 
 /** Rows of `change` go after so many days. What follows an account by them begins again then. */
-const KEPT_DAYS = 400;
+export const CHANGE_DAYS = 400;
 
 /** The feed's id: it has an order of its own, and cursors. */
 export const feedList = (accountId: string) => `changes ${accountId}`;
@@ -134,7 +134,7 @@ export async function deleteOldChanges(
   mayGoOn: () => Promise<boolean>,
   noteGone?: NoteGone,
 ): Promise<boolean> {
-  const before = later(await readNow(db), -KEPT_DAYS * DAY_MS);
+  const before = later(await readNow(db), -CHANGE_DAYS * DAY_MS);
   const first = db.selectFrom('account').select('seq').orderBy('seq').limit(ACCOUNTS_AT_ONCE);
   let accounts = await first.execute();
   while (accounts.length > 0) {
