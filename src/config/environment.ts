@@ -2,8 +2,8 @@ import { closest, distance } from 'fastest-levenshtein';
 import { ConfigError, type Variable } from './variable.ts';
 
 const PREFIX = 'PLUMBLINE_';
-/** PLUMBLINE_CONFIG is read before the others; the samples of the docs export the other two for a client. */
-const OTHER_NAMES = ['PLUMBLINE_CONFIG', 'PLUMBLINE_API_KEY', 'PLUMBLINE_API_KEYS'];
+/** PLUMBLINE_CONFIG is read before the others; the samples of the docs export the other one for a client. */
+const OTHER_NAMES = ['PLUMBLINE_CONFIG', 'PLUMBLINE_API_KEY'];
 /** A name that differs in more characters, or in more than half of them, is not a typing mistake. */
 const MAX_DISTANCE = 4;
 

@@ -8,10 +8,10 @@ const manual = readFileSync(`${ROOT}/docs/manual.md`, 'utf8');
 const source = globSync('src/config/*.ts', { cwd: ROOT })
   .map((file) => readFileSync(`${ROOT}/${file}`, 'utf8'))
   .join('');
-/** Those of partners' programs, which a shell with both may have. */
-const OTHERS = ['PLUMBLINE_API_KEY', 'PLUMBLINE_API_KEYS'];
+/** That of partners' programs, which a shell with both may have. */
+const OTHER = 'PLUMBLINE_API_KEY';
 const variables = [...new Set(source.match(/PLUMBLINE_[A-Z_]*[A-Z](?![A-Z_])/g))].filter(
-  (variable) => !OTHERS.includes(variable),
+  (variable) => variable !== OTHER,
 );
 
 /** A row may have several variables: `PLUMBLINE_OIDC_ISSUER`, `…_CLIENT_ID`. */
