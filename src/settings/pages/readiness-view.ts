@@ -45,7 +45,7 @@ export function renderPolicy({ record, statedOn, dns }: Known): Html {
   const from = dns?.value === null ? dns.inherited?.from : undefined;
   const inDns = from === undefined ? 'in DNS' : `by the record of ${from}`;
   const source = statedOn === undefined ? inDns : `by the reports of ${formatDay(statedOn)}`;
-  return html`Policy <b class="policy">${tags.join(', ')}</b> <span class="muted">(${source})</span>.`;
+  return html`Policy <b>${tags.join(', ')}</b> <span class="muted">(${source})</span>.`;
 }
 
 /** “p=none”, and the one of subdomains where it differs. */

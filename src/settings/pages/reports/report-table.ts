@@ -49,7 +49,7 @@ function renderRow(domainId: string, report: ShownReport): Html {
 const DOUBTS: Readonly<Record<Doubt, Html>> = {
   unproven: html` <span class="badge warn">Not authenticated</span>`,
   new: html` <span class="badge warn">New sender</span>`,
-  disputed: html` <span class="badge bad">Disputed</span>`,
+  disputed: html` <span class="badge">Disputed</span>`,
 };
 
 export function renderReporter(report: ReportItem): Html {

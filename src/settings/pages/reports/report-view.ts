@@ -60,7 +60,7 @@ export function renderMetadata(
 /** A file has no sender. */
 function renderSender({ authenticated, doubt }: ReportOfAccount): Html | null {
   if (doubt === 'disputed')
-    return html`<span class="badge bad">Disputed</span> This reporter authenticated its mails before, and this one is
+    return html`<span class="badge">Disputed</span> This reporter authenticated its mails before, and this one is
       not authenticated. It may be forged. Alerts do not count it.`;
   if (doubt === 'unproven')
     return html`<span class="badge warn">Not authenticated</span> Nothing proves that it is from this reporter.`;
