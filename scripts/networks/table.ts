@@ -16,10 +16,9 @@ interface Network {
 }
 
 const LINE = /^(\d+),(\d+),(\d+),(.*)$/;
-const BITS = { v4: 32, v6: 128 } as const;
 /** IPv6 addresses are known by their site's network: all smaller ones would make the file half as large again. */
 const LEAST_BITS = { v4: 0n, v6: 80n } as const;
-type Family = keyof typeof BITS;
+type Family = keyof typeof LEAST_BITS;
 
 export function parseLine(text: string): Line[] {
   const [, first, last, asn, name] = LINE.exec(text.trim()) ?? [];

@@ -17,8 +17,6 @@ import { findVerdict, isOwn, judge } from './verdict-rules.ts';
  */
 
 export interface JudgedSenders {
-  /** Most messages first. */
-  readonly senders: readonly Sender[];
   /** The sender of an address, undefined for an address that was not judged. */
   readonly of: (address: string) => Sender | undefined;
   readonly lookOf: (seen: SeenMail, address: string) => Look | undefined;
@@ -44,7 +42,6 @@ export function judgeSenders(all: readonly SentMail[], context: JudgeContext): J
     for (const { mail } of members) byAddress.set(mail.address, byKey.get(key));
   const placeOf = new Map(places.map((place) => [place.mail.address, place]));
   return {
-    senders,
     of: (address) => byAddress.get(address),
     lookOf: (seen, address) => {
       const place = placeOf.get(address);

@@ -7,7 +7,6 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     readonly signingDomain: string;
     readonly selector: string;
     readonly hashAlgo: string;
-    readonly bodyCanon: string;
     readonly invalid?: string;
     /** A number when the signature is of a part of the body (`l=`). */
     readonly maxBodyLength: number | '';

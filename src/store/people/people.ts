@@ -61,8 +61,6 @@ export function toPerson(row: Pick<Selectable<Tables['person']>, (typeof PERSON_
     role: row.role,
     isDisabled: row.disabled === 1,
     hasPassword: row.password_hash !== null,
-    /** Whether the person has signed in at the OpenID provider. */
-    hasSingleSignOn: row.single_sign_on !== null,
     /** Only a one-time link lets the person in. */
     isInvited: row.password_hash === null && row.single_sign_on === null,
     createdAt: row.created_at,

@@ -20,14 +20,14 @@ const TABLE = readTable(toOwnerDomain);
 
 function judgeDomain({ domain, modes, marks, wanted }: TableDomain, more: Marks = {}) {
   const nameService = createNamer({ domain, services, toOrganizationalDomain });
-  return judgeSenders(
-    wanted.flatMap(({ mail }) => mail),
-    {
-      ...{ domain, modes, nameService, toOrganizationalDomain: toOwnerDomain },
-      findMark: (subject) => more[subject] ?? marks.get(subject),
-      isSister: (name) => toOwnerDomain(name) === 'sister-brand.example',
-    },
-  );
+  const all = wanted.flatMap(({ mail }) => mail);
+  const judged = judgeSenders(all, {
+    ...{ domain, modes, nameService, toOrganizationalDomain: toOwnerDomain },
+    findMark: (subject) => more[subject] ?? marks.get(subject),
+    isSister: (name) => toOwnerDomain(name) === 'sister-brand.example',
+  });
+  const senders = new Set(all.map(({ address }) => judged.of(address)));
+  return { ...judged, senders: [...senders].filter((sender) => sender !== undefined) };
 }
 
 type Marks = Readonly<Record<string, Mark>>;
@@ -147,8 +147,8 @@ describe('a sender', () => {
 test('what reporters state of a botnet is one row, whose title says so', () => {
   const { senders } = judgeLines([OWN, '2001:db8:*::1 x2800 | - | - | 1-3 spf=fail:own | - | -']);
   expect(senders.map(({ title, isScattered, sources }) => [title, isScattered, sources])).toEqual([
-    ['2,800 scattered addresses, likely one botnet', true, 2800],
     ['AS64500 Own', false, 1],
+    ['2,800 scattered addresses, likely one botnet', true, 2800],
   ]);
 });
 
