@@ -20,14 +20,14 @@ export interface ServedPlumbline {
 }
 
 /**
- * Starts a server on a free port, and waits until it serves. `postgres`, else the variable SERVED_POSTGRES, is the URL of a
- * server on which the demo gets a database.
+ * Starts a server on a free port, and waits until it serves. The variable SERVED_POSTGRES is the URL of a server on which the
+ * demo gets a database.
  */
 export async function servePlumbline(
   given: readonly string[],
   environment: Environment = {},
-  postgres = process.env['SERVED_POSTGRES'],
 ): Promise<ServedPlumbline> {
+  const { SERVED_POSTGRES: postgres } = process.env;
   const hasDatabase = postgres !== undefined && given.includes('demo');
   const database = hasDatabase ? ['--database', await createDatabase(postgres)] : [];
   const args = [...given, ...database];

@@ -136,22 +136,18 @@ export async function onTestDay() {
 }
 
 /** A person of an account with an open session, without the time that checking a password takes. */
-export async function aSignedIn(
-  api: Api,
-  accountId: string,
-  { proof, browser = new Browser(api) }: { proof?: Proof; browser?: Browser } = {},
-) {
+export async function aSignedIn(api: Api, accountId: string) {
   const person = await aPerson(api, accountId);
-  await openFor(api, person.id, { proof: proof ?? { password_hash: await passwordHash }, browser });
-  return { ...person, browser };
+  return { ...person, browser: await openFor(api, person.id) };
 }
 
 /** Opens a session for a person in a browser, as a right password and code would. */
 export async function openFor(
   api: Api,
   personId: string,
-  { proof, browser = new Browser(api) }: { proof?: Proof; browser?: Browser } = {},
+  { proof }: { proof?: Proof } = {},
 ): Promise<Browser> {
+  const browser = new Browser(api);
   const known = { password_hash: await passwordHash };
   const session = { personId, proof: proof ?? known, isFactorDone: true, address: '192.0.2.1' };
   const now = toInstant(new Date());

@@ -14,11 +14,13 @@ export const ok = (found: string): Finding => ({ level: 'ok', found, advice: nul
 export const warning = toFinding('warning');
 export const error = toFinding('error');
 
+const TIMEOUT_MS = 20_000;
+
 /** A check that throws has found an error. Nobody waits for one that does not end. */
-export async function check(work: () => Promise<Finding>, timeoutMs = 20_000): Promise<Finding> {
+export async function check(work: () => Promise<Finding>): Promise<Finding> {
   const late = Promise.withResolvers<Finding>();
-  const found = error(`No answer after ${timeoutMs / 1000} s.`, 'Look why it does not respond.');
-  const timer = setTimeout(() => late.resolve(found), timeoutMs);
+  const found = error(`No answer after ${TIMEOUT_MS / 1000} s.`, 'Look why it does not respond.');
+  const timer = setTimeout(() => late.resolve(found), TIMEOUT_MS);
   try {
     return await Promise.race([work(), late.promise]);
   } catch (fault) {

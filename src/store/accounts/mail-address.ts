@@ -1,6 +1,6 @@
 import { createMailToken, isMailToken } from '../../domain/access/mail-token.ts';
 import type { Db, Queries } from '../engine/database.ts';
-import { type Actor, insertAudit, operator } from '../events/audit.ts';
+import { insertAudit, operator } from '../events/audit.ts';
 import { lockAccount, noAccount } from './accounts.ts';
 
 /* Each account's own address for reports: <token>@<our host>. */
@@ -40,12 +40,12 @@ export async function listReportAddresses(
 }
 
 /** Mail to the former address is refused from then on. */
-export async function updateMailToken(db: Db, accountId: string, by: Actor = operator()) {
+export async function updateMailToken(db: Db, accountId: string) {
   const mail_token = createMailToken();
   await db.write(async (tx) => {
     const { name: subject } = await lockAccount(tx, accountId);
     await tx.updateTable('account').set({ mail_token }).where('id', '=', accountId).execute();
-    await insertAudit(tx, by, { accountId, action: 'address_renewed', subject });
+    await insertAudit(tx, operator(), { accountId, action: 'address_renewed', subject });
   });
   return mail_token;
 }

@@ -34,7 +34,7 @@ const MAX_WRITING = 3;
 /** Opens PostgreSQL 15 or newer and migrates it. Throws a Failure that says what to do and shows no password. */
 export async function openPostgres(
   database: string,
-  { mustExist = false, replica, ...options }: StoreOptions = {},
+  { mustExist = false, replica, ...options }: StoreOptions,
 ): Promise<Store> {
   const division: Division = { isDivided: false };
   const pools = openPools(database, replica, { ...options, division });

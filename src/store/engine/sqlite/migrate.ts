@@ -19,7 +19,7 @@ import { requireNotMoved } from './moved.ts';
 export async function migrateSqlite(
   db: Kysely<Tables>,
   connection: Database.Database,
-  { steps = MIGRATIONS, migrate = runQuick }: MigrateOptions = {},
+  { steps = MIGRATIONS, migrate = runQuick }: MigrateOptions,
 ): Promise<void> {
   const applied = listApplied(connection);
   requireNotMoved(connection.name, applied);

@@ -22,7 +22,7 @@ const READ_TIMEOUT_MS = 200;
  */
 export async function openSqlite(
   path: string,
-  { mustExist = false, backupFolder, ...options }: StoreOptions = {},
+  { mustExist = false, backupFolder, ...options }: StoreOptions,
 ): Promise<Store> {
   if (path === IN_MEMORY) return await open(path, options);
   try {
