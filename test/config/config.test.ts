@@ -231,9 +231,9 @@ describe('the default database', () => {
 });
 
 describe('the configuration file', () => {
-  async function aFile(text: string, name = 'plumbline.env') {
+  async function aFile(text: string) {
     const folder = await aFolder();
-    const file = join(folder, name);
+    const file = join(folder, 'plumbline.env');
     writeFileSync(file, text);
     return { folder, file };
   }

@@ -21,8 +21,8 @@ async function readOne(text: string, hint?: string) {
   return { ...report, codes: report.warnings.map(({ code }) => code).sort() };
 }
 
-const refusalOf = async (text: string, hint?: string) =>
-  await read(text, hint).then(
+const refusalOf = async (text: string) =>
+  await read(text).then(
     () => undefined,
     (error) => (error instanceof Refusal ? error.reason : error),
   );

@@ -5,10 +5,10 @@ import { serveApi } from '../support/api.ts';
 import { anAccount } from '../support/builders.ts';
 
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-const toCall = (name: string, values: object = {}) =>
+const toCall = (name: string) =>
   JSON.stringify({
     ...{ jsonrpc: '2.0', id: 7, method: 'tools/call' },
-    params: { name, arguments: values },
+    params: { name, arguments: {} },
   });
 
 async function serveAgents(limits: { requestsPerIp?: number; requestsPerKey?: number } = {}) {

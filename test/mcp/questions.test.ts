@@ -58,9 +58,9 @@ async function findDomain(call: Call, name: string): Promise<{ id: string; range
   return { id, range: { from: figures.from, until: figures.until } };
 }
 
-const listSources = async (call: Call, name: string, more: object = {}) => {
+const listSources = async (call: Call, name: string) => {
   const { id, range } = await findDomain(call, name);
-  const values = { domain_id: id, ...range, ...more };
+  const values = { domain_id: id, ...range };
   const { data, total } = await call('list_sources', { ...values, limit: 200 });
   if (total > 200)
     data.push(...(await call('list_sources', { ...values, limit: 200, offset: 200 })).data);

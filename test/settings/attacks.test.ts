@@ -22,7 +22,7 @@ beforeEach(async () => {
   accountId = await aBareAccount(api.db);
 });
 
-const keyNames = async (id = accountId) => (await listApiKeys(api.db, id)).map(({ name }) => name);
+const keyNames = async () => (await listApiKeys(api.db, accountId)).map(({ name }) => name);
 
 describe('forged requests', () => {
   test.each([

@@ -67,8 +67,8 @@ beforeEach(async () => {
   accountId = await aBareAccount(store.db);
 });
 
-const invite = (email = EMAIL) =>
-  insertPerson(store.db, { accountId, email, passwordHash: null, now: NOW });
+const invite = () =>
+  insertPerson(store.db, { accountId, email: EMAIL, passwordHash: null, now: NOW });
 
 /** Signs in at the provider and consents; returns the URL that the provider redirects to. */
 async function signInAtProvider(browser: Traveller, login: string, next = ''): Promise<string> {

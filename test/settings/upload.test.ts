@@ -37,7 +37,8 @@ beforeEach(async () => {
 });
 
 /** Uploads, has all that waits read, and returns the lines of the page. */
-async function upload(files: Parameters<Browser['upload']>[0], { browser }: Person = member) {
+async function upload(files: Parameters<Browser['upload']>[0]) {
+  const { browser } = member;
   const { status, headers, text } = await browser.upload(files);
   expect([status, text]).toEqual([303, expect.any(String)]);
   await workAll(api.db);

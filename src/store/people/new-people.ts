@@ -26,8 +26,8 @@ interface NewPerson {
 }
 
 /** Adds a person to an account. An e-mail address belongs to one person, whatever its spelling. */
-export async function insertPerson(db: Db, person: NewPerson, by: Actor = operator(person.now)) {
-  return await db.write((tx) => addPerson(tx, person, by));
+export async function insertPerson(db: Db, person: NewPerson) {
+  return await db.write((tx) => addPerson(tx, person, operator(person.now)));
 }
 
 /** Adds a person who chooses a password by a one-time link, whose token is returned. */

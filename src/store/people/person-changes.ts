@@ -50,7 +50,8 @@ async function shutOut(
 }
 
 /** Throws `conflict` when the person is the account's only owner and would be a member. */
-export async function updateRole(db: Db, id: string, role: Role, by: Actor = operator()) {
+export async function updateRole(db: Db, id: string, role: Role) {
+  const by = operator();
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, id, by);
     if (person.role === role) return person;

@@ -117,7 +117,8 @@ async function changeOwn(
 }
 
 /** Removes a person's second factor, also one that waits, and ends their sessions; false when none was on. */
-export async function resetSecondFactor(db: Db, personId: string, by: Actor = operator()) {
+export async function resetSecondFactor(db: Db, personId: string) {
+  const by = operator();
   return await db.write(async (tx) => {
     const person = await lockPerson(tx, personId, by);
     if (!(await removeSecondFactor(tx, personId))) return false;

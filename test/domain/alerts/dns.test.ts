@@ -23,13 +23,9 @@ const DAY = 24 * 60;
 type Answer = readonly [minutes: number, value: RecordValue];
 
 /** The state after some answers, and the alerts after each of them. */
-function watch(
-  type: RecordType,
-  answers: readonly Answer[],
-  known: AlertFacts = facts(),
-): AlertFacts {
+function watch(type: RecordType, answers: readonly Answer[]): AlertFacts {
   let state: DnsRecordState = UNKNOWN_RECORD;
-  let now = known;
+  let now: AlertFacts = facts();
   for (const [minutes, value] of answers) {
     state = addCheck(state, { type, value, at: at(minutes) }, DEFAULT_THRESHOLDS);
     now = { ...now, now: at(minutes), dns: { [type]: state } };

@@ -18,7 +18,8 @@ function toDay(day: Day, { good = 0, failed = [], ...changes }: Told): TlsDay {
 }
 
 /** What happens when the days come one after the other. */
-function tell(days: readonly (readonly Told[])[], known = facts()): string[] {
+function tell(days: readonly (readonly Told[])[]): string[] {
+  const known = facts();
   const events: string[] = [];
   let alerts: readonly KnownAlert[] = known.alerts;
   let tls: readonly TlsDay[] = [];

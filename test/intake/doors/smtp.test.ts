@@ -6,10 +6,10 @@ import { ADDRESS, anSmtpDoor, TOKEN } from '../../support/smtp-door.ts';
 const BODY = 'Subject: Report domain: example.com\r\n\r\nreport\r\n';
 
 /** A message as a whole, answered. */
-async function send(port: number, content = BODY): Promise<string> {
+async function send(port: number): Promise<string> {
   const client = await aTransaction(port, ADDRESS);
   await client.ask('DATA');
-  client.write(`${content}.\r\n`);
+  client.write(`${BODY}.\r\n`);
   return await client.reply();
 }
 

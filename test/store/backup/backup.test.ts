@@ -28,13 +28,13 @@ import { listMiscounts } from '../../support/recount.ts';
 const now = () => new Date('2026-03-15T04:12:09Z');
 
 /** A database with a report, which stays open. */
-async function aDatabase(name = 'Example') {
+async function aDatabase() {
   const folder = await aFolder();
   const path = join(folder, 'plumbline.db');
   const store = await openStore(path);
   const accountId = await aBareAccount(store.db);
   const { name: domain } = await aDomain(store.db, accountId);
-  await receive(store.db, [aReport({ domain, reportId: name })]);
+  await receive(store.db, [aReport({ domain, reportId: 'Example' })]);
   return { folder, path, store, domain, to: join(folder, 'copy.db') };
 }
 
