@@ -4,6 +4,7 @@ import { readSources, type SourceQuery } from '../../src/judging/source-list.ts'
 import { sumRange } from '../../src/judging/summed-range.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, NOW, receive } from '../support/builders.ts';
+import { caseCount } from '../support/counts.ts';
 import { openTestStore } from '../support/store.ts';
 
 const RANGE = { from: '2026-03-01', to: '2026-03-31' };
@@ -70,7 +71,7 @@ describe('sums that are kept', () => {
             );
         await store.close();
       }),
-      { numRuns: Number(process.env['RUNS'] ?? 12) },
+      { numRuns: caseCount({ few: 12, full: 100 }) },
     );
   });
 

@@ -60,7 +60,7 @@ export function findExpiry({ cert }: Certificate, file: string, now: Date): stri
 }
 
 /**
- * Calls `onFault` when the files cannot be used: the former certificate then stays. Half of a renewal (new certificate,
+ * Calls `on.fault` when the files cannot be used: the former certificate then stays. Half of a renewal (new certificate,
  * old key) is a fault that ends by itself. Returns what stops the watching.
  */
 export function watchCertificate(
