@@ -61,8 +61,11 @@ export async function shoot(page: Page, name: string, { fullPage = true } = {}):
   mkdirSync(SHOTS, { recursive: true });
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    // Colours change in a fifth of a second; a picture taken before shows neither scheme.
-    await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))');
+    // Colours change in a fifth of a second; a picture taken before shows neither scheme. Some animations have no end.
+    await page.evaluate(`Promise.race([
+      Promise.allSettled(document.getAnimations().map(({ finished }) => finished)),
+      new Promise((resolve) => setTimeout(resolve, 1_000)),
+    ])`);
     const path = `${SHOTS}${name}-${colorScheme}.png`;
     // Hiding the caret would add a style attribute, which the policy forbids.
     await page.screenshot({ path, fullPage, caret: 'initial' });
