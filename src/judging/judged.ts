@@ -1,5 +1,5 @@
 import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
-import type { DayRange } from '../domain/instant.ts';
+import { type DayRange, toDay, toInstant } from '../domain/instant.ts';
 import { type Standing, toStanding } from '../domain/own-mail.ts';
 import { addUp, failedOf } from '../domain/pass-rate.ts';
 import { remember } from '../domain/remember.ts';
@@ -16,8 +16,9 @@ import type { Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
 import { MAX_JUDGED } from './evidence.ts';
 import { keep } from './kept.ts';
-import { loadNamer } from './known-services.ts';
+import { findServicesVersion, loadNamer } from './known-services.ts';
 import type { DaysReads } from './reads.ts';
+import { readSourcesState } from './source-list.ts';
 import type { SourceSum } from './summed-range.ts';
 
 export { MAX_JUDGED };
@@ -86,6 +87,32 @@ export async function readJudged(
   };
   const results = new Map(mail.map((one) => [one.address, one.results]));
   return { ...found, sources: sources.map(toJudged), results };
+}
+
+const keptRanges = keep<{ readonly version: string; readonly judged: JudgedRange }>({
+  name: 'range',
+  toBytes: ({ judged }) => 1_000 * (1 + judged.results.size),
+  ttlMs: 60_000,
+});
+
+/** The same for whoever looks at one page of a range after another: it takes seconds of a year with 20,000 addresses. */
+export async function readJudgedOnce(
+  deps: JudgeDeps & { readonly now: () => Date },
+  query: JudgedQuery,
+): Promise<JudgedRange> {
+  const { reader, networks } = deps;
+  const { scope, range } = query;
+  const today = toDay(toInstant(deps.now()));
+  // What is read after it may be newer than this version, which is another one then.
+  const { version: days, reporters, marks } = await readSourcesState(reader, scope, today);
+  const known = [await findServicesVersion(), networks?.findVersion()];
+  const version = JSON.stringify([days, reporters, [...marks], today, known]);
+  const key = `${scope.domainId} ${range.from} ${range.to}`;
+  const kept = keptRanges.find(reader, key);
+  if (kept?.version === version) return kept.judged;
+  const judged = await readJudged(deps, query);
+  keptRanges.set(reader, key, { version, judged });
+  return judged;
 }
 
 interface MailQuery {

@@ -10,7 +10,7 @@ import { type SourceColumn, toSourceOrder } from '../../../domain/sources/source
 import {
   type JudgedRange,
   type JudgedSource,
-  readJudged,
+  readJudgedOnce,
   toRest,
 } from '../../../judging/judged.ts';
 import type { DomainOfAccount } from '../../../store/lists/heads.ts';
@@ -63,7 +63,8 @@ export interface FoundSources
 
 export async function findSources(deps: SettingsDeps, query: FindQuery): Promise<FoundSources> {
   const { scope, domain, range, choice } = query;
-  const judged = await readJudged({ ...deps, ...deps.store }, { scope, name: domain.name, range });
+  const asked = { scope, name: domain.name, range };
+  const judged = await readJudgedOnce({ ...deps, ...deps.store }, asked);
   const { sources: all, marks, messages, days, unlisted, reporters, aside, total } = judged;
   const chosen = choose(all, judged, choice);
   const counted = choice.standing && sumByStanding(all, judged, toRest(judged))[choice.standing];

@@ -11,7 +11,7 @@ import type { ReasonCode } from '../../../domain/senders/sender.ts';
 import { advise } from '../../../domain/sources/advice.ts';
 import { formatDay, formatDomainName } from '../../../domain/text.ts';
 import { toEvidenceRange } from '../../../judging/evidence.ts';
-import { type JudgedSource, readJudged } from '../../../judging/judged.ts';
+import { type JudgedSource, readJudgedOnce } from '../../../judging/judged.ts';
 import type { SourceDay, SourceOfRange } from '../../../judging/source.ts';
 import { dailyCheckOf, toSenderRecords } from '../../../store/alerts/daily-checks.ts';
 import { listDnsRecords, toDnsFacts } from '../../../store/alerts/dns-records.ts';
@@ -84,10 +84,8 @@ interface SourceQuery {
 async function readJudgedSource(deps: SettingsDeps, { address, ...query }: SourceQuery) {
   const { scope, domain, range } = query;
   const read = async (of: DayRange) => {
-    const judged = await readJudged(
-      { ...deps, ...deps.store },
-      { scope, name: domain.name, range: of },
-    );
+    const asked = { scope, name: domain.name, range: of };
+    const judged = await readJudgedOnce({ ...deps, ...deps.store }, asked);
     return { ...judged, source: judged.sources.find((one) => one.address === address) };
   };
   const shown = await read(range);
