@@ -1,4 +1,5 @@
 import { loadOwnerDomains } from '../domain/dns/organizational-domain.ts';
+import { mapInParts } from '../domain/in-parts.ts';
 import { type DayRange, toDay, toInstant } from '../domain/instant.ts';
 import { type Standing, toStanding } from '../domain/own-mail.ts';
 import { addUp, failedOf } from '../domain/pass-rate.ts';
@@ -20,6 +21,7 @@ import { findServicesVersion, loadNamer } from './known-services.ts';
 import type { DaysReads } from './reads.ts';
 import { readSourcesState } from './source-list.ts';
 import type { SourceSum } from './summed-range.ts';
+import { runInTurns } from './turns.ts';
 
 export { MAX_JUDGED };
 
@@ -68,10 +70,12 @@ export async function readJudged(
     name: names.get(source.address),
     network: networks?.find(source.address),
   });
-  const mail = known.map(({ patterns, ...source }) => ({
-    ...describe(source),
-    results: patterns.map(([place, messages]) => ({ seen: seen[place] as Seen, messages })),
-  }));
+  const mail = await runInTurns(
+    mapInParts(known, ({ patterns, ...source }) => ({
+      ...describe(source),
+      results: patterns.map(([place, messages]) => ({ seen: seen[place] as Seen, messages })),
+    })),
+  );
   const judged = await judgeMail(reader, { scope, domain, mail, marks: found.marks });
   const toJudged = (source: (typeof sources)[number]): JudgedSource => {
     // Every address of the range is among those that are judged.
@@ -86,7 +90,7 @@ export async function readJudged(
     return { ...describe(source), sender, standing: toStanding(sender, source), sent };
   };
   const results = new Map(mail.map((one) => [one.address, one.results]));
-  return { ...found, sources: sources.map(toJudged), results };
+  return { ...found, sources: await runInTurns(mapInParts(sources, toJudged)), results };
 }
 
 const keptRanges = keep<{ readonly version: string; readonly judged: JudgedRange }>({
@@ -125,7 +129,7 @@ interface MailQuery {
 /** Who sent, by all that is known of the domain. */
 export async function judgeMail(reader: Reader, { marks, mail, ...of }: MailQuery) {
   const toOrganizationalDomain = remember(await loadOwnerDomains());
-  return judgeSenders(mail, {
+  const work = judgeSenders(mail, {
     domain: of.domain,
     modes: { dkim: 'r', spf: 'r' },
     toOrganizationalDomain,
@@ -133,6 +137,7 @@ export async function judgeMail(reader: Reader, { marks, mail, ...of }: MailQuer
     findMark: (subject) => marks.get(subject)?.mark,
     isSister: await loadSisters(reader, { ...of, mail, toOrganizationalDomain }),
   });
+  return await runInTurns(work);
 }
 
 interface SistersQuery extends Omit<MailQuery, 'marks'> {

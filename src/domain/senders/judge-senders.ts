@@ -1,3 +1,4 @@
+import { type InParts, mapInParts } from '../in-parts.ts';
 import { remember } from '../remember.ts';
 import { addSafely } from '../safe-sum.ts';
 import { addCounts, NO_COUNTS } from '../sources/day-sources.ts';
@@ -23,8 +24,11 @@ export interface JudgedSenders {
 }
 
 /** All mail of a domain is judged together, of some 30 days: that shows where a signature is at home. */
-export function judgeSenders(all: readonly SentMail[], context: JudgeContext): JudgedSenders {
-  const { places, lookOf, ...looks } = findPlaces(all, context);
+export function* judgeSenders(
+  all: readonly SentMail[],
+  context: JudgeContext,
+): InParts<JudgedSenders> {
+  const { places, lookOf, ...looks } = yield* findPlaces(all, context);
   const { findMark } = context;
   const isMarked = remember((key: string) =>
     Object.values(PARTS).some((part) => findMark(key + part) !== undefined),
@@ -32,7 +36,7 @@ export function judgeSenders(all: readonly SentMail[], context: JudgeContext): J
   const crowd = findCrowd(places, { isKnown: findMark(SCATTERED) !== undefined, isMarked });
   const keyOf = (place: Place) => toKey(place, crowd, context);
   const groups = joinNeighbours(Map.groupBy(places, keyOf), context);
-  const judged = [...groups].map(([key, members]) =>
+  const judged = yield* mapInParts(groups, ([key, members]) =>
     toSender({ key, members }, { ...context, ...looks, crowd }),
   );
   const senders = addTitles(judged.sort((a, b) => b.messages - a.messages));

@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { type InParts, mapInParts } from '../in-parts.ts';
 import { remember } from '../remember.ts';
 import { type SeenMail, toFacts } from '../sources/evidence.ts';
 import { findLook, type Look, type LookContext, toTally } from './looks.ts';
@@ -20,14 +21,14 @@ export interface Places extends LookContext {
   readonly lookOf: (seen: SeenMail, place: Place) => Look;
 }
 
-export function findPlaces(all: readonly SentMail[], context: JudgeContext): Places {
+export function* findPlaces(all: readonly SentMail[], context: JudgeContext): InParts<Places> {
   const { domain, toOrganizationalDomain } = context;
   const factsOf = remember((seen: SeenMail) => toFacts(seen, context));
   const findParty = createPartyFinder(context, factsOf);
   const own = toOrganizationalDomain(domain);
   const isOwn = (name: string) =>
     (name.endsWith(own) && toOrganizationalDomain(name) === own) || context.isSister(name);
-  const located = all.map((mail) => {
+  const located = yield* mapInParts(all, (mail) => {
     const { address, name } = mail;
     const ownName = name !== undefined && isOwn(name) ? name : undefined;
     return { mail, party: findParty(mail), site: toSite(address), ownName };
@@ -35,7 +36,7 @@ export function findPlaces(all: readonly SentMail[], context: JudgeContext): Pla
   const homes = findHomes(located, factsOf);
   const servers = located.filter(({ mail, party }) => mail.spfAligned > 0 && hasServers(party));
   const sites = new Set(servers.map(({ site }) => site));
-  const places = located.map((one): Place => {
+  const places = yield* mapInParts(located, (one): Place => {
     const { mail, party, site, ownName } = one;
     const isNear = sites.has(site) && hasServers(party);
     const canPassOn = ownName === undefined && !(isNear && party.kind === 'network');

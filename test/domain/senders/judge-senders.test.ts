@@ -10,6 +10,7 @@ import { judgeSenders } from '../../../src/domain/senders/judge-senders.ts';
 import { createNamer } from '../../../src/domain/senders/service-name.ts';
 import { parseServices } from '../../../src/domain/senders/services.ts';
 import type { Mark } from '../../../src/domain/sources/source.ts';
+import { runInTurns } from '../../../src/judging/turns.ts';
 import { parseDomain, readTable, type TableDomain } from './verdicts-table.ts';
 
 const TSV = new URL('../../../src/judging/services/services.tsv', import.meta.url);
@@ -18,14 +19,15 @@ const toOwnerDomain = await loadOwnerDomains();
 const toOrganizationalDomain = await loadOrganizationalDomains();
 const TABLE = readTable(toOwnerDomain);
 
-function judgeDomain({ domain, modes, marks, wanted }: TableDomain, more: Marks = {}) {
+async function judgeDomain({ domain, modes, marks, wanted }: TableDomain, more: Marks = {}) {
   const nameService = createNamer({ domain, services, toOrganizationalDomain });
   const all = wanted.flatMap(({ mail }) => mail);
-  const judged = judgeSenders(all, {
+  const work = judgeSenders(all, {
     ...{ domain, modes, nameService, toOrganizationalDomain: toOwnerDomain },
     findMark: (subject) => more[subject] ?? marks.get(subject),
     isSister: (name) => toOwnerDomain(name) === 'sister-brand.example',
   });
+  const judged = await runInTurns(work);
   const senders = new Set(all.map(({ address }) => judged.of(address)));
   return { ...judged, senders: [...senders].filter((sender) => sender !== undefined) };
 }
@@ -36,9 +38,11 @@ type Marks = Readonly<Record<string, Mark>>;
 const judgeLines = (lines: readonly string[], marks?: Marks) =>
   judgeDomain(parseDomain(`own.example: a test\n${lines.join('\n')}`, toOwnerDomain), marks);
 
-describe.each(TABLE)('$title', (one) => {
-  const judged = judgeDomain(one);
+const JUDGED = await Promise.all(
+  TABLE.map(async (one) => ({ ...one, judged: await judgeDomain(one) })),
+);
 
+describe.each(JUDGED)('$title', ({ judged, ...one }) => {
   test.each(one.wanted)('$line', ({ mail, verdict }) => {
     const verdicts = mail.map(({ address }) => judged.of(address)?.verdict);
     expect([...new Set(verdicts)]).toEqual([verdict]);
@@ -74,8 +78,8 @@ const SEEN = {
 const GOOGLE = 'mail-a.google.com | AS64510 Google';
 
 describe('a sender', () => {
-  test('is one for all addresses of a service, and another one for what it passes on', () => {
-    const { senders, of } = judgeLines([
+  test('is one for all addresses of a service, and another one for what it passes on', async () => {
+    const { senders, of } = await judgeLines([
       `198.51.100.1 | ${GOOGLE} | 900 spf=pass:own dkim=pass:own:g | - | -`,
       `198.51.100.2 | ${GOOGLE} | 800 spf=pass:own dkim=pass:own:g | - | -`,
       `198.51.100.3 | ${GOOGLE} | 70 spf=pass:gmail.com dkim=pass:own:g | - | -`,
@@ -92,25 +96,29 @@ describe('a sender', () => {
     expect(of('192.0.2.77')).toBeUndefined();
   });
 
-  test('has a look for a signature of which the month knows nothing: a page of 120 days failed', () => {
-    const { lookOf } = judgeLines([OWN, `198.51.100.9 | ${GOOGLE} | 60 spf=fail:own | - | -`]);
+  test('has a look for a signature of which the month knows nothing: a page of 120 days failed', async () => {
+    const { lookOf } = await judgeLines([
+      OWN,
+      `198.51.100.9 | ${GOOGLE} | 60 spf=fail:own | - | -`,
+    ]);
     const older = { ...SEEN, dkim: [{ domain: 'own.example', selector: 'old', result: 'fail' }] };
     expect(lookOf(older, '198.51.100.9')).toBe('refused');
   });
 
-  test('of a network is told apart from others in it, whose name is whole where they are alone', () => {
+  test('of a network is told apart from others in it, whose name is whole where they are alone', async () => {
     const other = '198.51.100.9 | - | AS64500 Own | 60 spf=fail:own | - | -';
-    const toTitles = (...lines: string[]) => judgeLines(lines).senders.map(({ title }) => title);
-    expect(toTitles(OWN, other)).toEqual(['AS64500 Own', 'AS64500 Own, others']);
-    expect(toTitles(other)).toEqual(['AS64500 Own']);
+    const listTitles = async (...lines: string[]) =>
+      (await judgeLines(lines)).senders.map(({ title }) => title);
+    expect(await listTitles(OWN, other)).toEqual(['AS64500 Own', 'AS64500 Own, others']);
+    expect(await listTitles(other)).toEqual(['AS64500 Own']);
   });
 
-  test('has the signature that breaks most, with its selector, and the days of all addresses', () => {
-    const [sender] = judgeLines([
+  test('has the signature that breaks most, with its selector, and the days of all addresses', async () => {
+    const { senders } = await judgeLines([
       '198.51.100.1 | - | - | 50 spf=pass:sendgrid.net dkim=fail:own:s1 + 9 spf=pass:sendgrid.net dkim=fail:own:s2 | - | -',
       '198.51.100.2 | - | - | 20 spf=pass:sendgrid.net dkim=permerror:own:s2 + 30 spf=pass:sendgrid.net dkim=fail:own:s2 | - | -',
-    ]).senders;
-    expect(sender).toMatchObject({
+    ]);
+    expect(senders[0]).toMatchObject({
       ...{ key: 'service Twilio SendGrid', verdict: 'needs_setup', sources: 2 },
       ...{
         reasons: ['signature_broken', 'service_as_itself'],
@@ -121,22 +129,22 @@ describe('a sender', () => {
     });
   });
 
-  test('that a mark is of keeps the mark for addresses that come later', () => {
+  test('that a mark is of keeps the mark for addresses that come later', async () => {
     const marks = { 'domain mailer.example': 'unknown', scattered: 'unknown' } as const;
     const later = '203.0.113.9 | - | - | 3 spf=pass:x.mailer.example | - | -';
-    expect(judgeLines([OWN, later], marks).of('203.0.113.9')).toMatchObject({
+    expect((await judgeLines([OWN, later], marks)).of('203.0.113.9')).toMatchObject({
       ...{ key: 'domain mailer.example', verdict: 'forged', mark: 'unknown' },
     });
     // There was a botnet, and now one address is left.
     const last = '203.0.113.9 | - | - | 1 spf=softfail:own | - | -';
-    expect(judgeLines([OWN, last], marks).of('203.0.113.9')).toMatchObject({
+    expect((await judgeLines([OWN, last], marks)).of('203.0.113.9')).toMatchObject({
       ...{ key: 'scattered', isScattered: true, verdict: 'forged' },
     });
   });
 
-  test('is the address itself where that has a mark, which leaves the others as they were', () => {
+  test('is the address itself where that has a mark, which leaves the others as they were', async () => {
     const lines = [1, 2].map((i) => `198.51.100.${i} | - | - | 50 spf=pass:zendesk.com | - | -`);
-    const { senders } = judgeLines(lines, { '198.51.100.1': 'unknown' });
+    const { senders } = await judgeLines(lines, { '198.51.100.1': 'unknown' });
     expect(senders.map(({ key, title, verdict }) => [key, title, verdict])).toEqual([
       ['198.51.100.1', '198.51.100.1', 'forged'],
       ['service Zendesk', 'Zendesk', 'needs_setup'],
@@ -144,8 +152,11 @@ describe('a sender', () => {
   });
 });
 
-test('what reporters state of a botnet is one row, whose title says so', () => {
-  const { senders } = judgeLines([OWN, '2001:db8:*::1 x2800 | - | - | 1-3 spf=fail:own | - | -']);
+test('what reporters state of a botnet is one row, whose title says so', async () => {
+  const { senders } = await judgeLines([
+    OWN,
+    '2001:db8:*::1 x2800 | - | - | 1-3 spf=fail:own | - | -',
+  ]);
   expect(senders.map(({ title, isScattered, sources }) => [title, isScattered, sources])).toEqual([
     ['AS64500 Own', false, 1],
     ['2,800 scattered addresses, likely one botnet', true, 2800],
@@ -156,14 +167,13 @@ const PATTERNS = TABLE.flatMap(({ wanted }) => wanted).flatMap(({ line }) =>
   (line.split(' | ')[3] ?? '').split(' + '),
 );
 
-test('nothing that is not the owner’s makes own mail another’s', () => {
+test('nothing that is not the owner’s makes own mail another’s', async () => {
   const pattern = fc.constantFrom(...PATTERNS);
-  fc.assert(
-    fc.property(fc.array(pattern, { maxLength: 30 }), (patterns) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(pattern, { maxLength: 30 }), async (patterns) => {
       const others = patterns.map((one, i) => `203.0.113.${i} | - | - | ${one} | - | -`);
-      expect(['yours', 'needs_setup']).toContain(
-        judgeLines([OWN.replace('5000', '900000'), ...others]).of('192.0.2.10')?.verdict,
-      );
+      const { of } = await judgeLines([OWN.replace('5000', '900000'), ...others]);
+      expect(['yours', 'needs_setup']).toContain(of('192.0.2.10')?.verdict);
     }),
     { numRuns: 200 },
   );
