@@ -44,10 +44,10 @@ export function createDaysReads({ db, aside }: ReadingStore, { now, logError }: 
     const today = toDay(toInstant(now()));
     const answer = Promise.withResolvers<object>();
     const reading = inLane(query.scope.accountId, async () => {
-      const found = await aside.run(import.meta.url, read, { ...query, today });
+      const { counted, ...found } = await aside.run(import.meta.url, read, { ...query, today });
       answer.resolve(found);
-      if (found.counted === undefined || found.counted.days.length === 0) return;
-      const storing = storeSources(db, found.counted).catch(logError);
+      if (counted === undefined || counted.days.length === 0) return;
+      const storing = storeSources(db, counted).catch(logError);
       await Promise.race([storing, sleep(STORE_MS, undefined, { ref: false })]);
     });
     reading.catch(answer.reject);
