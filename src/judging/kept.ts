@@ -14,10 +14,11 @@ type Cache = LRUCache<string, object>;
 const caches = new WeakMap<Reader, Cache>();
 
 function cacheOf(reader: Reader): Cache {
+  const of = reader.madeBy ?? reader;
   const cache =
-    caches.get(reader) ??
+    caches.get(of) ??
     new LRUCache({ maxSize: MAX_BYTES, ttlAutopurge: true, updateAgeOnGet: true });
-  caches.set(reader, cache);
+  caches.set(of, cache);
   return cache;
 }
 

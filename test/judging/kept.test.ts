@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { keep } from '../../src/judging/kept.ts';
-import { openTestStore } from '../support/store.ts';
+import { openStore } from '../../src/store/engine/open.ts';
+import type { Reader } from '../../src/store/engine/reader.ts';
+import { aDatabasePath, IS_POSTGRES, openTestStore } from '../support/store.ts';
 
 interface Value {
   readonly name: string;
@@ -33,6 +35,16 @@ describe('what is kept', () => {
     expect(months.find(reader, 'a')).toBeUndefined();
     months.set(reader, 'a', { name: 'a', megabytes: 1 });
     expect(months.find(reader, 'flood')).toBeUndefined();
+    await close();
+  });
+
+  test.skipIf(IS_POSTGRES)('is found by the readers that one makes for requests', async () => {
+    const { reader, close } = await openStore(aDatabasePath());
+    const [first, second] = [reader.forRequest?.(), reader.forRequest?.()] as [Reader, Reader];
+    expect(first).not.toBe(second);
+    months.set(first, 'a', { name: 'a', megabytes: 1 });
+    expect(months.find(second, 'a')?.name).toBe('a');
+    expect(months.find(reader, 'a')?.name).toBe('a');
     await close();
   });
 

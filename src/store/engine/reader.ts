@@ -7,6 +7,8 @@ export interface Reader {
   readFirst<Row>(query: BoundQuery<Row>): Promise<Row[]>;
   /** A reader for one request, where that saves something: all that it reads first sees what was committed before it. */
   forRequest?(): Reader;
+  /** Of a reader for one request: the one that made it, by which is kept what was found (judging/kept.ts). */
+  readonly madeBy?: Reader;
   readAll<Row>(query: BoundQuery<Row>): Promise<Row[]>;
   /**
    * The result of a plan, all of whose queries read one snapshot of the database. Servers that share the reports of an account

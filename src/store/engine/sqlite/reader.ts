@@ -28,13 +28,13 @@ export function createSqliteReader({ db, connection }: Connected): Reader {
     readFirst: async (query) => readFirst(query, findVersion()) as never,
     readAll: async (query) => readAll(query) as never,
     readPlan: async (plan) => readPlan(plan) as never,
-    forRequest: () => {
+    forRequest(this: Reader) {
       let version: unknown;
       const readFirstOf = async (query: BoundQuery<unknown>) => {
         version ??= findVersion();
         return readFirst(query, version) as never;
       };
-      return { ...reader, readFirst: readFirstOf };
+      return { ...this, readFirst: readFirstOf, madeBy: this };
     },
   });
   return reader;
