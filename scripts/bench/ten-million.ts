@@ -83,7 +83,6 @@ function copyDomains(database: string, [first = '', ...others]: readonly string[
   const taken = last.change - last.before;
   const copyTo = (id: string, i: number) => {
     const seqOf = (domain: string) => `(select seq from domain where id = '${domain}')`;
-    const ofFirst = `domain_id = '${first}'`;
     copyRows(db, 'document', `seq <= ${last.document}`, {
       seq: `seq + ${i * last.document}`,
       input_sha256: 'randomblob(16)',
@@ -96,8 +95,7 @@ function copyDomains(database: string, [first = '', ...others]: readonly string[
       domain_seq: seqOf(id),
       payload_sha256: 'randomblob(16)',
     });
-    const newest = `newest + ${i * taken}`;
-    copyRows(db, 'domain_day', ofFirst, { domain_id: `'${id}'`, newest, sources: 'null' });
+    copyRows(db, 'domain_day', `domain_id = '${first}'`, { domain_id: `'${id}'`, sources: 'null' });
     copyRows(db, 'change', `number > ${last.before} and number <= ${last.change}`, {
       number: `number + ${i * taken}`,
     });
@@ -107,7 +105,7 @@ function copyDomains(database: string, [first = '', ...others]: readonly string[
   for (const [i, id] of others.entries()) copyTo(id, i + 1);
   const [all, later] = [others.length + 1, others.length * taken];
   db.exec(`update account set reports_total = reports_total * ${all}, changes = changes + ${later};
-    update list_day set items = items * ${all}, newest = newest + ${later};
+    update list_day set items = items * ${all};
     commit`);
   db.pragma('journal_mode = wal');
   db.close();
