@@ -35,6 +35,8 @@ export interface DomainFacts {
   /** What DNS has, once a check has confirmed it. */
   readonly dns?: KnownRecord | undefined;
   readonly openAlerts: readonly OpenAlert[];
+  /** Of the addresses that alerts ask about, those that people marked, by themselves or as a part of their sender. */
+  readonly marked?: ReadonlySet<string>;
   /** undefined where nobody asked whose the mail is: then all of it counts as the owner's. */
   readonly mail?: JudgedMail | undefined;
 }
@@ -98,4 +100,6 @@ export interface OpenAlert {
   /** The day that it is about. */
   readonly day: Day | undefined;
   readonly cause?: Cause | undefined;
+  /** The addresses that it asks about, where it names all of them. */
+  readonly sources?: readonly string[] | undefined;
 }

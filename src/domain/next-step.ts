@@ -134,8 +134,10 @@ const urgencyOf = ({ type, cause }: OpenAlert): number =>
   cause?.signature ? 0 : (findRule(type)?.urgency ?? Number.MAX_SAFE_INTEGER);
 
 function findAlert(facts: DomainFacts): NextStep | undefined {
-  const { openAlerts, today } = facts;
-  const [first] = openAlerts.toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
+  const { openAlerts, marked, today } = facts;
+  // The alert stays open until its addresses are quiet, but there is nothing more to do about it.
+  const asking = openAlerts.filter(({ sources }) => !sources?.every((one) => marked?.has(one)));
+  const [first] = asking.toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
   // The step about a sender says more of it.
   if (first?.type === SENDER_FAILING && findFailing(facts, isOwnVerdict)) return undefined;
   return first && { kind: 'alert', ...first, today };

@@ -95,6 +95,8 @@ interface OwnQuery extends JudgedQuery {
   readonly all: Counts;
   /** Whether the next policy has mail refused, so that what failed long ago counts. */
   readonly isForReject: boolean;
+  /** Addresses that alerts ask about. */
+  readonly asked: readonly string[];
 }
 
 /** Data days whose mail tells what a sender does now. */
@@ -121,7 +123,12 @@ export async function readOwnMail(deps: JudgeDeps, query: OwnQuery) {
     ...{ owned, ...history, unsigned: await listUnsigned(senders, judged) },
   };
   const results = toMailResults([...judged.results.values()].flat(), judged.byReporter);
-  return { senders, mail, results };
+  const asked = new Set(query.asked);
+  const answered = judged.sources.filter(
+    ({ address, sender }) => sender.mark && asked.has(address),
+  );
+  const marked = new Set(answered.map(({ address }) => address));
+  return { senders, mail, results, marked };
 }
 
 const isOfOwner = ({ sender }: { readonly sender: Sender }) => isOwnVerdict(sender);

@@ -195,7 +195,7 @@ function toShownDays({ from, to }: DayRange, { facts: { newest } }: WorkItem): D
 async function judge(deps: JudgeDeps, accountId: string, item: ShownItem) {
   const facts = countOwn(item);
   const own = await keepOwnMail(deps, { accountId, item, facts });
-  const settled = { ...facts, mail: own.mail };
+  const settled = { ...facts, mail: own.mail, marked: own.marked };
   const step = await nameFault(deps, item.id, findNextStep(settled));
   return { ...item, settled, own, step };
 }
@@ -244,11 +244,12 @@ async function keepOwnMail(deps: JudgeDeps, { accountId, item, facts }: JudgedIt
   const oldest = facts.oldest ?? facts.today;
   const isForReject = findTarget(facts) === 'reject';
   const known = [await findServicesVersion(), deps.networks?.findVersion()];
-  const version = [item.version, reporters, newest, isForReject, ...known].join();
+  const asked = facts.openAlerts.flatMap(({ sources }) => sources ?? []);
+  const version = [item.version, reporters, newest, isForReject, ...known, ...asked].join();
   const kept = keptMail.find(deps.reader, id);
   if (kept?.version === version) return kept.own;
   const scope = { accountId, domainId: id };
-  const query = { scope, name, range: toStepWindow(newest), oldest, all, isForReject };
+  const query = { scope, name, range: toStepWindow(newest), oldest, all, isForReject, asked };
   const own = await readOwnMail(deps, query);
   keptMail.set(deps.reader, id, { version, own });
   await yieldToOthers();
@@ -263,7 +264,8 @@ const EARLY: ReadonlySet<NextStep['kind']> = new Set([
 
 function dependsOnSenders(facts: DomainFacts): boolean {
   const step = findNextStep(facts);
-  return !EARLY.has(step.kind) || (step.kind === 'alert' && step.type === SENDER_FAILING);
+  if (step.kind !== 'alert') return !EARLY.has(step.kind);
+  return step.type === SENDER_FAILING || step.sources !== undefined;
 }
 
 /** The days that the next step depends on: a month that ends with the newest day that has data. */

@@ -1142,6 +1142,33 @@ export const DOMAINS: readonly TableDomain[] = [
     wanted: { ...STRONGER, why: 'By the owner’s word nobody knows it.' },
   },
   {
+    name: 'marked-after-an-alert.example',
+    ...{ policy: 'p=none', days: [60, 1], marks: { 'domain shop-mailer.example': 'unknown' } },
+    traffic: [server(2_000), stranger('shop-mailer.example', 40, { days: [1, 1] })],
+    wanted: { ...STRONGER, why: 'The alert asks whose it is, and the owner has said so.' },
+  },
+  {
+    name: 'marked-address-after-an-alert.example',
+    ...{ policy: 'p=none', days: [60, 1], marks: { '198.51.100.140': 'unknown' } },
+    traffic: [server(2_000), stranger('shop-mailer.example', 40, { days: [1, 1] })],
+    wanted: { ...STRONGER, why: 'The same, where the owner marked the address.' },
+  },
+  {
+    name: 'marked-one-of-two-after-an-alert.example',
+    ...{ policy: 'p=none', days: [60, 1], marks: { 'domain other-mailer.example': 'unknown' } },
+    traffic: [
+      server(2_000),
+      stranger('shop-mailer.example', 40, { days: [1, 1] }),
+      stranger('other-mailer.example', 30, { days: [1, 1], from: () => ['203.0.113.141'] }),
+    ],
+    wanted: {
+      answer: 'yes',
+      step: 'alert',
+      sender: /198\.51\.100\.140/,
+      why: 'The owner has said nothing of one of the two.',
+    },
+  },
+  {
     name: 'marked-scattered.example',
     ...{ policy: 'p=none', days: [45, 1], marks: { scattered: 'unknown' } },
     traffic: [server(400), botnet(2_800, 93, { spf: 'softfail own' })],

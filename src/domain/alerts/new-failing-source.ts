@@ -166,6 +166,11 @@ function findCause(context: AlertContext): Cause | undefined {
   const who = String(most[0]);
   const all = `${who}${more === 0 ? '' : ` and ${pluralize(more, 'more source')}`}`;
   const { failed_count, message_count } = context;
-  const text = `${all} sent ${pluralize(Number(message_count), 'message')} from addresses not seen before, of which ${formatCount(Number(failed_count))} failed. Mark them as legitimate or as unknown.`;
+  const sent = `sent ${pluralize(Number(message_count), 'message')}`;
+  const failures = `of which ${formatCount(Number(failed_count))} failed`;
+  const text =
+    isService || more > 0
+      ? `${all} ${sent} from addresses not seen before, ${failures}. Mark them as legitimate or as unknown.`
+      : `${who}, not seen before, ${sent}, ${failures}. Mark it as legitimate or as unknown.`;
   return { sender: isService ? who : undefined, text };
 }

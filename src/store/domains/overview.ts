@@ -1,5 +1,6 @@
 import type { Expression, Kysely } from 'kysely';
 import { findAlertCause, isUnconfirmed } from '../../domain/alerts/alert-texts.ts';
+import { listAlertSources } from '../../domain/alerts/new-failing-source.ts';
 import { listPolicySteps } from '../../domain/dns/policy-steps.ts';
 import type { OpenAlert } from '../../domain/domain-facts.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -135,9 +136,11 @@ export function toOpenAlerts(
 ): OpenAlert[] {
   return alerts.flatMap(({ type, context: text }) => {
     const context = JSON.parse(text);
-    return isUnconfirmed(context)
-      ? []
-      : [{ type, day: findDay(text), cause: findAlertCause(type, context) }];
+    if (isUnconfirmed(context)) return [];
+    const listed = listAlertSources(context).map(({ ip }) => String(ip));
+    const isWhole = context['additional_sources'] === 0 && listed.length > 0;
+    const sources = isWhole ? listed : undefined;
+    return [{ type, day: findDay(text), cause: findAlertCause(type, context), sources }];
   });
 }
 
