@@ -141,7 +141,7 @@ async function deleteOne(
     const by = request && ` ${request.by}, an owner, asked for its deletion at ${request.at}.`;
     const sentence = `The account “${name}” has ${lists.join(', ')}.${kept}${by ?? ''}`;
     if (dryRun) return printResult(result, [sentence], output);
-    if (!yes) await confirm(`${sentence} All of it is deleted.`, name);
+    if (!yes) await confirm(`${sentence} All of it will be deleted.`, name);
     await deleteAccount(db, id, { by: operator(), keepsReports });
     printOne(result, output);
     tellOfSpace(await giveBackSpace(db), output);

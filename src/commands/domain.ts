@@ -108,7 +108,7 @@ async function removeOne(given: string, options: Flags<'deleteReports' | 'yes'>)
     const reports = reports_total + tls_total;
     if (deletesReports && !yes)
       await confirm(
-        `${name} has ${pluralize(reports, 'report')}. ${reports === 1 ? 'It is' : 'They are'} deleted, with the domain’s alerts and the marks of its sources.`,
+        `${name} has ${pluralize(reports, 'report')}. ${reports === 1 ? 'It' : 'They'} will be deleted, with the domain’s alerts and the marks of its sources.`,
         name,
       );
     await removeDomain(db, id, { deletesReports });
