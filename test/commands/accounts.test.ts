@@ -178,7 +178,7 @@ describe('plumbline account, domain, key', () => {
     expect([status, stderr]).toEqual([
       2,
       expect.stringMatching(
-        /example\.com has 1 report\. It is deleted, .* alerts and the marks of its sources/,
+        /example\.com has 1 report\. It will be deleted, .* alerts and the marks of its sources/,
       ),
     ]);
     expect(await store.db.selectFrom('report').select('id').execute()).toHaveLength(1);
