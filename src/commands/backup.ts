@@ -21,7 +21,7 @@ export function define(command: Command): void {
       printResult(backup, [`${backup.path} is a backup of ${file}, and is not damaged.`], output);
       if (secretsKeyFile !== undefined)
         hint(
-          `The key of second factors is not in it: keep a copy of ${secretsKeyFile.path}, where there is one, at another place.`,
+          `The key of second factors and webhooks is not in it: keep a copy of ${secretsKeyFile.path}, where there is one, at another place.`,
           output,
         );
     });

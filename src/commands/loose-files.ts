@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
 
 /**
- * Other users of the machine must not read reports, addresses and hashes of passwords, nor the key of second factors.
+ * Other users of the machine must not read reports, addresses and hashes of passwords, nor the key of secrets.
  * A key file that was configured may be readable for the server's group.
  */
 export function warnOfLooseFiles(
