@@ -49,7 +49,7 @@ function requireContract(): void {
 
 function pack(): void {
   process.stderr.write('Packing takes a minute, python3, and up to 1.1 GB of memory.\n');
-  writeRelease(FOLDER);
+  writeRelease(FOLDER, { isSigned: options.sign !== undefined });
   if (options.sign !== undefined) signRelease(FOLDER, options.sign);
   process.stdout.write(`The release is in ${FOLDER}: copy all of it.\n`);
 }

@@ -20,7 +20,8 @@ const JOINED = 'joined-';
 /**
  * Replaces package.json by the package's own: without what only developing needs (Node itself among it), and
  * with its dependencies at the versions that were tested. Of a joined library the package brings a package.json, so that
- * `npm audit` of an installation knows it. Links of its documents to files that it lacks become text; its README has no pictures.
+ * `npm audit` of an installation knows it. Links of its documents to files that it lacks say where else they are; its README has
+ * no pictures.
  */
 export function writeManifest(root: string, joined: readonly PackageJson[]): void {
   const text = readFileSync(join(root, 'package.json'), 'utf8');
@@ -55,9 +56,16 @@ const PICTURE = /<picture>.*?<\/picture>\n+/gs;
 function unlink(document: string, text: string, isPacked: (path: string) => boolean): string {
   return text
     .replaceAll(PICTURE, '')
-    .replaceAll(/\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)/g, (link, name, target) =>
-      isPacked(join(dirname(document), target)) ? link : name,
-    );
+    .replaceAll(/\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)([^)\s]*)\)/g, (link, name, target, part) => {
+      const path = join(dirname(document), target);
+      return isPacked(path) ? link : `${name} (${toPlace(path, part)})`;
+    });
+}
+
+/** Every server has the guides. */
+function toPlace(path: string, part: string): string {
+  const [, slug] = /^openapi\/guides\/(.+)\.md$/.exec(path) ?? [];
+  return slug === undefined ? `\`${path}\` of a checkout` : `\`/docs/${slug}${part}\` of a server`;
 }
 
 function replace(root: string, path: string, text: string): void {

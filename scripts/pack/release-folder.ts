@@ -26,8 +26,23 @@ const CONTENTS = [
   ['components.cdx.json', 'the libraries that the package contains, as CycloneDX'],
 ] as const;
 
+interface ReleaseOptions {
+  /** Whether the checksums get a signature, which the notes are to name. */
+  readonly isSigned: boolean;
+}
+
+/** How who has the public key verifies the signature, as `docs/operate.md` says. */
+const VERIFYING = `The signature verifies the checksums. Get the public key by another way than this
+folder, as the file \`plumbline-release.pub\` in it:
+
+\`\`\`sh
+echo "releases@example.com $(cat plumbline-release.pub)" >allowed_signers
+ssh-keygen -Y verify -f allowed_signers -I releases@example.com -n ${NAMESPACE} -s ${SUMS}.sig <${SUMS}
+\`\`\`
+`;
+
 /** Packs the service and the clients, and writes them into `folder` with the contract, notes and checksums. */
-export function writeRelease(folder: string): void {
+export function writeRelease(folder: string, options: ReleaseOptions): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'clients'), { recursive: true });
   run('npm', ['pack', '--silent', '--pack-destination', folder]);
@@ -39,7 +54,7 @@ export function writeRelease(folder: string): void {
   writeFileSync(join(folder, 'v1.yaml'), contract);
   writeFileSync(join(folder, 'v1.json'), `${JSON.stringify(parse(contract), null, 2)}\n`);
   writeComponents(ROOT, folder);
-  describeRelease(folder, readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'));
+  describeRelease(folder, readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), options);
 }
 
 /** Signs the checksums with a private key of OpenSSH; `SHA256SUMS.sig` is what `ssh-keygen -Y verify` reads. */
@@ -51,7 +66,11 @@ export function signRelease(folder: string, key: string): void {
 }
 
 /** Writes the notes and the checksums of what is in `folder`. Throws when something is missing. */
-export function describeRelease(folder: string, changelog: string): void {
+export function describeRelease(
+  folder: string,
+  changelog: string,
+  { isSigned }: ReleaseOptions,
+): void {
   const files = CONTENTS.map(([pattern, words]) => {
     const [file, ...more] = globSync(pattern, { cwd: folder });
     if (file === undefined || more.length > 0)
@@ -63,9 +82,9 @@ export function describeRelease(folder: string, changelog: string): void {
   const notes = `# Plumbline ${version}
 
 ${files.map(({ file, words }) => `- \`${file}\`: ${words}`).join('\n')}
-
+${isSigned ? `- \`${SUMS}.sig\`: the signature of the checksums\n` : ''}
 \`sha256sum --check ${SUMS}\` verifies them.
-
+${isSigned ? VERIFYING : ''}
 ${changes.trim()}
 `;
   writeFileSync(join(folder, 'NOTES.md'), notes);

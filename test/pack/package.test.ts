@@ -66,6 +66,10 @@ test('the documents of the package, its README too, linked files that it lacks',
   expect(targets.length).toBeGreaterThan(50);
   expect(before.length).toBeGreaterThan(targets.length);
   expect(targets.filter((target) => !existsSync(join(folder, target)))).toEqual([]);
+  // A sentence that lost its link alone said nothing.
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  expect(readme).toContain('read getting started (`/docs/getting-started` of a server), or');
+  expect(readme).toContain('Developing (`docs/develop.md` of a checkout) has the rest.');
   restoreManifest(folder);
   expect(listTargets(folder)).toEqual(before);
 });

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeRelease } from '../../scripts/pack/release-folder.ts';
+import { describeRelease, signRelease } from '../../scripts/pack/release-folder.ts';
 import { aFolder } from '../support/command.ts';
 
 const CHANGELOG = `# Changelog
@@ -41,7 +42,7 @@ async function aRelease(service: string): Promise<string> {
 
 test('every file of a release has its checksum, as sha256sum --check reads it', async () => {
   const folder = await aRelease('plumbline-1.2.0.tgz');
-  describeRelease(folder, CHANGELOG);
+  describeRelease(folder, CHANGELOG, { isSigned: false });
   const lines = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
   const files = lines.map((line) => {
     const [, sum, file = ''] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? [];
@@ -55,7 +56,7 @@ test('every file of a release has its checksum, as sha256sum --check reads it', 
 
 test('the notes name each file, and have the changes of that version alone', async () => {
   const folder = await aRelease('plumbline-1.2.0.tgz');
-  describeRelease(folder, CHANGELOG);
+  describeRelease(folder, CHANGELOG, { isSigned: false });
   const notes = readFileSync(join(folder, 'NOTES.md'), 'utf8');
   expect(notes).toMatch(/^# Plumbline 1\.2\.0\n/);
   for (const file of ['plumbline-1.2.0.tgz', ...clients, ...OTHERS])
@@ -66,7 +67,7 @@ test('the notes name each file, and have the changes of that version alone', asy
 
 test('the notes of a commit that is not released have what is not released', async () => {
   const folder = await aRelease('plumbline-1.3.0-dev.tgz');
-  describeRelease(folder, CHANGELOG);
+  describeRelease(folder, CHANGELOG, { isSigned: false });
   const notes = readFileSync(join(folder, 'NOTES.md'), 'utf8');
   expect(notes).toContain('- Something new.');
   expect(notes).not.toContain('changes`');
@@ -75,8 +76,28 @@ test('the notes of a commit that is not released have what is not released', asy
 test('a release that lacks a file, or has one twice, is not described', async () => {
   const folder = await aRelease('plumbline-1.2.0.tgz');
   writeFileSync(join(folder, 'plumbline-1.1.0.tgz'), 'An older one.');
-  expect(() => describeRelease(folder, CHANGELOG)).toThrow('no one plumbline-*.tgz');
+  expect(() => describeRelease(folder, CHANGELOG, { isSigned: false })).toThrow(
+    'no one plumbline-*.tgz',
+  );
   rmSync(join(folder, 'plumbline-1.1.0.tgz'));
   rmSync(join(folder, 'v1.json'));
-  expect(() => describeRelease(folder, CHANGELOG)).toThrow('no one v1.json');
+  expect(() => describeRelease(folder, CHANGELOG, { isSigned: false })).toThrow('no one v1.json');
+});
+
+test('the notes of a signed release name the signature, and their commands verify it', async () => {
+  const folder = await aRelease('plumbline-1.2.0.tgz');
+  describeRelease(folder, CHANGELOG, { isSigned: false });
+  expect(readFileSync(join(folder, 'NOTES.md'), 'utf8')).not.toMatch(/SHA256SUMS\.sig|ssh-keygen/);
+  const key = join(await aFolder(), 'plumbline-release');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  describeRelease(folder, CHANGELOG, { isSigned: true });
+  signRelease(folder, key);
+  const notes = readFileSync(join(folder, 'NOTES.md'), 'utf8');
+  expect(notes).toContain('- `SHA256SUMS.sig`: ');
+  const [, commands = ''] = /```sh\n(.*?)```/s.exec(notes) ?? [];
+  copyFileSync(`${key}.pub`, join(folder, 'plumbline-release.pub'));
+  const verify = () => execFileSync('sh', ['-ec', commands], { cwd: folder, stdio: 'pipe' });
+  expect(verify().toString()).toContain('Good "plumbline-release" signature');
+  writeFileSync(join(folder, 'SHA256SUMS'), 'Other sums.');
+  expect(verify).toThrow('verification failed');
 });
