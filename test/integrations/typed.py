@@ -47,6 +47,7 @@ def main() -> None:
     asyncio.run(follow_async(client, Database(), include="records"))
     verdict: Verdict = "yours"
     print(verdict, verify_webhook("whsec_x", {"webhook-id": "1"}, b"{}")["type"])
+    verify_webhook("whsec_x", {"webhook-id": "1"}, "{}")
 
 
 main()

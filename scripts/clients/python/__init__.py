@@ -165,11 +165,12 @@ def _ask(query: dict[str, str]) -> Generator[Step, httpx.Response | None, httpx.
         backoff = min(2 * backoff, 60)
 
 
-def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes | str) -> dict[str, Any]:
     """The event of a delivery: its body as it came. Raises when it was not signed with the secret in the last five minutes."""
     given = {name.lower(): value for name, value in headers.items()}
     timestamp = given.get("webhook-timestamp", "")
-    content = f"{given.get('webhook-id', '')}.{timestamp}.".encode() + body
+    content = f"{given.get('webhook-id', '')}.{timestamp}.".encode()
+    content += body.encode() if isinstance(body, str) else body
     key = base64.b64decode(secret.removeprefix("whsec_"))
     wanted = b"v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256))
     signatures = given.get("webhook-signature", "").encode().split(b" ")
