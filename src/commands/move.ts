@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { isPostgresUrl, toShownUrl } from '../domain/database-address.ts';
 import { toDatabaseError } from '../store/engine/open.ts';
-import { toPostgresError } from '../store/engine/postgres/errors.ts';
+import { MOVE_URL, toPostgresError } from '../store/engine/postgres/errors.ts';
 import type { Progress } from '../store/move/move.ts';
 import { type Flags, hint, type OutputOptions, printList, printResult } from './output/output.ts';
 import { UsageError } from './output/report-error.ts';
@@ -25,7 +25,7 @@ export function define(command: Command): void {
         if (cancel) await cancelMove(from, url, output);
         else await move(from, requireUrl(url), output);
       } catch (error) {
-        throw toDatabaseError(from, toPostgresError(url ?? '', error, 'the URL of the move'));
+        throw toDatabaseError(from, toPostgresError(url ?? '', error, MOVE_URL));
       }
     });
 }

@@ -436,6 +436,8 @@ describe('plumbline move', () => {
     [['move', '--cancel', 'postgres://a@127.0.0.1/b'], 2, '--cancel needs no URL'],
     [['move', '--cancel'], 1, 'was not moved'],
     [['move', 'postgres://nobody@127.0.0.1:1/b'], 1, 'cannot be reached'],
+    // It named PLUMBLINE_DATABASE, which is the SQLite database.
+    [['move', 'postgres://nobody@127.0.0.1:1/b'], 1, '(the URL of the move)'],
   ])('%j ends with status %i', async (args, wanted, words) => {
     const { run, json } = aProgram();
     await json('account', 'create', 'My company');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { isLost, isOfConnection } from '../../src/store/engine/postgres/errors.ts';
+import { isLost, isOfConnection, toPostgresError } from '../../src/store/engine/postgres/errors.ts';
 
 const anError = (code: string, syscall?: string) =>
   Object.assign(new Error('failed'), { code, ...(syscall && { syscall }) });
@@ -9,6 +9,15 @@ const anError = (code: string, syscall?: string) =>
 /** The error of a connection to a socket file that does not exist. */
 const refused = () =>
   new Promise<unknown>((resolve) => connect('/nowhere/at/all').on('error', resolve));
+
+test('a certificate that is not trusted named an option of Node', () => {
+  const error = Object.assign(new Error('self-signed certificate; try --use-system-ca'), {
+    code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+  });
+  expect(toPostgresError('postgres://plumbline@db.example.com/plumbline', error)).toMatchObject({
+    message: expect.stringMatching(/^(?!.*--use-system-ca).*sslrootcert in the URL/),
+  });
+});
 
 describe('a lost connection', () => {
   test.each([

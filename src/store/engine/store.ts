@@ -25,6 +25,8 @@ export interface StoreOptions extends MigrateOptions {
   readonly hasThread?: boolean;
   /** SQLite: none is made while this folder has a backup of one. */
   readonly backupFolder?: string | undefined;
+  /** PostgreSQL: what names the database, for errors when it is opened; PLUMBLINE_DATABASE without it. */
+  readonly variable?: string | undefined;
   /** The password when the URL has none, asked for at each new connection. */
   readonly password?: (() => string) | undefined;
   /** The URL of a replica that pages are read from. */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { MOVE_URL } from '../engine/postgres/errors.ts';
 import { openPostgres } from '../engine/postgres/open.ts';
 import { createPool } from '../engine/postgres/pool.ts';
 
@@ -11,7 +12,8 @@ export async function fillInTransaction<T>(
   password: (() => string) | undefined,
   fill: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  await (await openPostgres(url, { password, maxConnections: 2 })).close();
+  const options = { password, variable: MOVE_URL, maxConnections: 2 };
+  await (await openPostgres(url, options)).close();
   const times = { timeoutMs: 0, connectTimeoutMs: 5_000 };
   const pool = createPool(url, { password, maxConnections: 1, ...times });
   try {

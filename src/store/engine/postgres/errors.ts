@@ -25,6 +25,12 @@ const PROBLEMS: readonly (readonly [state: string, problem: string])[] = [
 const NO_PASSWORD =
   'asks for a password: set PLUMBLINE_DATABASE_PASSWORD or PLUMBLINE_DATABASE_PASSWORD_FILE';
 
+/** A certificate whose authority is not known, by the code of OpenSSL. Node's own hint is for its options. */
+const UNTRUSTED =
+  /^(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/;
+const UNTRUSTED_CERTIFICATE =
+  'has a certificate that is not trusted: name the file of its authority as sslrootcert in the URL';
+
 /** The beginnings of what the driver says when a connection is lost or was never made. It has no codes for that. */
 const LOST = [
   'Connection terminated',
@@ -34,6 +40,9 @@ const LOST = [
   'timeout e',
   'The server does not support SSL',
 ];
+
+/** What names the database of a move. */
+export const MOVE_URL = 'the URL of the move';
 
 /** A Failure for an error of the database that `variable` names, or of its connection; any other error as it is. */
 export function toPostgresError(database: string, error: unknown, variable = 'PLUMBLINE_DATABASE') {
@@ -47,6 +56,7 @@ export function toPostgresError(database: string, error: unknown, variable = 'PL
 function findProblem(error: Error): string | undefined {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (error.message.includes('client password must be a string')) return NO_PASSWORD;
+  if (UNTRUSTED.test(code)) return `${UNTRUSTED_CERTIFICATE} (${code})`;
   const [, known] = PROBLEMS.find(([state]) => isState(code) && code.startsWith(state)) ?? [];
   if (known !== undefined) return known;
   return isLost(error) ? `cannot be reached: ${error.message || code}` : undefined;

@@ -34,7 +34,7 @@ const MAX_WRITING = 3;
 /** Opens PostgreSQL 15 or newer and migrates it. Throws a Failure that says what to do and shows no password. */
 export async function openPostgres(
   database: string,
-  { mustExist = false, replica, ...options }: StoreOptions,
+  { mustExist = false, replica, variable, ...options }: StoreOptions,
 ): Promise<Store> {
   const division: Division = { isDivided: false };
   const pools = openPools(database, replica, { ...options, division });
@@ -47,7 +47,7 @@ export async function openPostgres(
     return toStore(database, pools, options);
   } catch (error) {
     await pools.close();
-    throw toPostgresError(database, error);
+    throw toPostgresError(database, error, variable);
   }
 }
 
