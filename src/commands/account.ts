@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { readConfig } from '../config/config.ts';
 import type { AccountPlan } from '../domain/access/api-key.ts';
+import { parseDisplayName } from '../domain/display-name.ts';
 import { Failure } from '../domain/failure.ts';
 import { toInstant } from '../domain/instant.ts';
 import { pluralize } from '../domain/text.ts';
@@ -34,8 +35,10 @@ export function define(account: Command): void {
     .addOption(new Option('--plan <plan>', 'only Pro has the API').choices(PLANS).default('pro'))
     .option('--allow-duplicate', 'also when another account has the name')
     .action(
-      async (name: string, given: Flags<'allowDuplicate'> & { readonly plan: AccountPlan }) => {
+      async (text: string, given: Flags<'allowDuplicate'> & { readonly plan: AccountPlan }) => {
         const { plan, allowDuplicate, ...options } = given;
+        // No database is made for a name that is refused.
+        const name = parseDisplayName(text, 'An account');
         const now = toInstant(new Date());
         const created = await withNewStore(options, ({ db }) =>
           insertAccount(db, { name, plan, now, allowDuplicate }),

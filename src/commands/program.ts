@@ -97,7 +97,7 @@ function createProgram(): Command {
     .hook('preSubcommand', async (_program, command) => {
       const name = command.name();
       if (isCommand(name)) (await MODULES[name]()).define(command);
-      leavesOf(command).forEach(addCommonOptions);
+      complete(command, `plumbline ${name}`);
     })
     .hook('preAction', async (_program, command) => {
       for (const [name, value] of Object.entries(program.opts()))
@@ -141,6 +141,9 @@ function expandHelp(argv: readonly string[]): readonly string[] {
 
 const isCommand = (word: string): word is keyof typeof MODULES => Object.hasOwn(MODULES, word);
 
-function leavesOf(command: Command): readonly Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+/** Each command names its own help after an error, and what has no subcommands gets the common options. */
+function complete(command: Command, path: string): void {
+  command.showHelpAfterError(`(${path} --help says how to use it)`);
+  if (command.commands.length === 0) addCommonOptions(command);
+  for (const one of command.commands) complete(one, `${path} ${one.name()}`);
 }

@@ -17,18 +17,27 @@ function readTopics(before: RegExp): Topics {
 const toWords = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 /**
- * The names of all topics, a line for each; or the text of the one that has this name, or whose name has this word, or else
+ * The names of all topics, a line for each, and below each those of its parts, indented; or the text of the one that has this name, or whose name has this word, or else
  * of such a part of a topic. A word that only texts have: the text that has it, or a list of those that do. Throws
  * `not_found`.
  */
 export function renderTopic(asked: string): string {
   const topics = readTopics(/^(?=## )/m);
   const word = toWords(asked);
-  if (word === 'topics') return `${[...topics.keys()].join('\n')}\n`;
+  if (word === 'topics') return listTopics();
   const parts = readTopics(/^(?=###? )/m);
   const text =
     topics.get(word) ?? parts.get(word) ?? findNamed(topics, word) ?? findNamed(parts, word);
   return text ?? renderFound(asked, parts, topics);
+}
+
+function listTopics(): string {
+  const headings = GUIDES.flatMap((guide) => [
+    ...readFileSync(guide, 'utf8').matchAll(/^##(#?) (.*)\n/gm),
+  ]);
+  return headings
+    .map(([, part, words = '']) => `${part === '' ? '' : '  '}${toWords(words)}\n`)
+    .join('');
 }
 
 /** The only topic whose name has the word. */

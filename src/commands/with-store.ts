@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
 import { findAccountId } from '../store/domains/find-by-name.ts';
@@ -43,8 +44,20 @@ export async function withNewStore<T>(
     database,
     isPatient ? { ...databaseOptions, patience } : databaseOptions,
   );
-  if (isNew) hint(`A new database was made: ${database}`, options);
+  if (isNew) {
+    hint(`A new database was made: ${database}`, options);
+    warnOfOwner(file);
+  }
   return await run(database, store, work);
+}
+
+/** Root's new database is of no use to the user that the folder is for. Of one that is there, SQLite keeps the owner. */
+function warnOfOwner(file: string): void {
+  const folder = dirname(file);
+  if (process.getuid?.() !== 0 || statSync(folder).uid === 0) return;
+  tell(
+    `Warning: It belongs to root, so the user whose folder it is in cannot write it. To end that: chown --reference=${folder} ${file}*`,
+  );
 }
 
 async function run<T>(

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { claimOrPropose } from '../../src/store/domains/proposals.ts';
@@ -21,6 +21,29 @@ describe('plumbline account, domain, key', () => {
     const none = { deletion_asked_at: null, deletion_asked_by: null, deletion_command: null };
     expect(await json('account', 'list')).toEqual([{ ...account, plan: 'free', ...none }]);
   });
+
+  test('an account with a name that is refused made a database', async () => {
+    const { run, database } = aProgram();
+    const { status, stderr } = await run(['account', 'create', ' ']);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('needs a name')]);
+    expect(existsSync(database)).toBe(false);
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    'root is told that it made a database in the folder of another user',
+    async () => {
+      const { run, folder } = aProgram();
+      const before = await run(['account', 'create', 'A']);
+      expect(before.stderr).not.toContain('Warning');
+      const other = aProgram();
+      chownSync(other.folder, 65_534, 65_534);
+      const { status, stderr } = await other.run(['account', 'create', 'A']);
+      expect([status, stderr]).toEqual([0, expect.stringContaining('It belongs to root')]);
+      expect(stderr).toContain(`chown --reference=${other.folder} `);
+      expect(other.folder).not.toBe(folder);
+      expect((await other.run(['account', 'list'])).stderr).toBe('');
+    },
+  );
 
   test('an account is renamed, but not to the name of another', async () => {
     const { json, run } = aProgram();
@@ -210,6 +233,13 @@ describe('plumbline account, domain, key', () => {
     expect(await json(...deletion, '--dry-run')).toEqual({ ...wanted, deleted: false });
     expect(await json(...deletion)).toEqual({ ...wanted, deleted: true });
     expect(await json('account', 'list')).toEqual([]);
+  });
+
+  test('a deletion that gives no space back, as every one on PostgreSQL, spoke of the file', async () => {
+    const { json, run } = aProgram();
+    await json('account', 'create', 'A');
+    const { status, stderr } = await run(['account', 'delete', 'A', '--yes']);
+    expect([status, stderr]).toEqual([0, '']);
   });
 
   test('a deletion that was killed is listed, and found by doctor, with the command that ends it', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { checkSecrets } from '../../src/commands/doctor/database-checks.ts';
+import { checkAddress } from '../../src/commands/doctor/outside-checks.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createSealing } from '../../src/domain/access/sealing.ts';
 import { openStore } from '../../src/store/engine/open.ts';
@@ -143,6 +144,20 @@ test('a proxy that is not the one that is trusted is an error', async () => {
   });
   expect([levels['address'], levels['proxy']]).toEqual(['ok', 'error']);
   expect(find('proxy')).toContain('not trusted');
+});
+
+test('a name that DNS does not have was said to be a matter of the proxy', async () => {
+  const cause = { code: 'ENOTFOUND', syscall: 'getaddrinfo' };
+  const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND dmarc.example.com'), cause);
+  vi.spyOn(globalThis, 'fetch').mockRejectedValue(
+    new TypeError('fetch failed', { cause: unknown }),
+  );
+  onTestFinished(() => void vi.restoreAllMocks());
+  const config = { baseUrl: 'https://dmarc.example.com' } as Config;
+  expect(await checkAddress(config)).toMatchObject({
+    found: expect.stringContaining('ENOTFOUND'),
+    advice: expect.stringContaining('DNS'),
+  });
 });
 
 test('too little free space is an error', async () => {

@@ -23,6 +23,16 @@ describe('exit status', () => {
     expect((await run(args)).status).toBe(status);
   });
 
+  test.each([
+    [['account', 'create'], 'account create'],
+    [['account', 'list', '--frobnicate'], 'account list'],
+    [['account', 'frobnicate'], 'account'],
+    [['ingest'], 'ingest'],
+  ])('%j named the list of all commands, not the help of its own', async (args, command) => {
+    const { stderr } = await aProgram().run(args);
+    expect(stderr).toContain(`(plumbline ${command} --help says how to use it)`);
+  });
+
   test('an invalid configuration is reported with the name of each variable', async () => {
     const { run } = aProgram({
       PLUMBLINE_PORT: 'eighty',

@@ -80,7 +80,12 @@ export async function checkAddress(config: Config): Promise<Finding> {
     const { cause, message } = fault as Error;
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
     const found = `${url} does not answer: ${why}.`;
-    return error(found, 'Start serve; look at the proxy and its certificate.');
+    const { syscall } = (cause ?? fault) as NodeJS.ErrnoException;
+    const advice =
+      syscall === 'getaddrinfo'
+        ? 'DNS has no address for this name: publish a record A or AAAA, or correct PLUMBLINE_BASE_URL.'
+        : 'Start serve; look at the proxy and its certificate.';
+    return error(found, advice);
   }
 }
 

@@ -83,8 +83,9 @@ export function hint(line: string, { quiet }: OutputOptions): void {
   if (!quiet) tell(line);
 }
 
-/** After much was deleted: by how many bytes the file is smaller. */
+/** After much was deleted: by how many bytes the file of SQLite is smaller. PostgreSQL has no such file. */
 export function tellOfSpace(fileBytes: number, options: OutputOptions): void {
+  if (fileBytes === 0) return;
   hint(`The file is ${toMb(fileBytes)} smaller. What is free in it is used again.`, options);
 }
 
