@@ -221,7 +221,10 @@ describe('plumbline account, domain, key', () => {
     const asked = { deletion_asked_at: at, deletion_asked_by: 'owner@example.com' };
     expect(await json('account', 'list')).toMatchObject([asked]);
     const { status, stderr } = await run(['account', 'delete', 'A']);
-    expect([status, stderr]).toEqual([2, expect.stringContaining('Nothing was deleted: there is no terminal')]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('Nothing was deleted: there is no terminal'),
+    ]);
     expect(stderr).toContain(
       'has 1 domain, 0 reports, 0 TLS reports, 0 keys, 0 webhooks, 0 people.',
     );
