@@ -78,4 +78,17 @@ describe('the account’s page', () => {
     const { read: readOther } = await aPage(path);
     expect(await readOther()).not.toContain('Address for reports');
   });
+
+  test('says which address to take where one takes the reports of all domains', async () => {
+    const mailHost = 'reports.example.net';
+    const path = '/settings/account';
+    const { read } = await aPage(path, { mailHost, reportAddress: `rua@${mailHost}` });
+    const text = await read();
+    expect(text).toContain('in the rua tag of a domain that you do not have yet');
+    expect(text).toContain(
+      `The pages of your domains name rua@${mailHost} , which takes the reports of all domains and proposes none.`,
+    );
+    const { read: readOther } = await aPage(path, { mailHost });
+    expect(await readOther()).not.toContain('which takes the reports of all domains');
+  });
 });

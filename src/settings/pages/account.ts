@@ -11,7 +11,8 @@ import { renderUploadForm } from './upload.ts';
 
 const PLANS = { pro: 'Pro', free: 'Free' } as const;
 
-export const showAccount: PageHandler = async ({ store, now, mailHost, uploads }, _req, res) => {
+export const showAccount: PageHandler = async (deps, _req, res) => {
+  const { store, now, mailHost, reportAddress, uploads } = deps;
   const visitor = visitorOf(res);
   const { accountId, accountName, plan, personId, role } = visitor;
   const people = await listPeople(store.db, accountId);
@@ -25,7 +26,7 @@ export const showAccount: PageHandler = async ({ store, now, mailHost, uploads }
         <dt>Account id</dt><dd><code>${accountId}</code></dd>
       </dl>
     </section>
-    ${mailHost === undefined ? '' : renderAddress(`${token}@${mailHost}`)}
+    ${mailHost === undefined ? '' : renderAddress(`${token}@${mailHost}`, reportAddress)}
     ${(uploads ?? 'off') === 'off' ? '' : renderUploadForm(visitor)}
     <section class="card" aria-labelledby="people">
       <h2 id="people">People</h2>
@@ -41,14 +42,23 @@ export const showAccount: PageHandler = async ({ store, now, mailHost, uploads }
   await sendPage(res, { title: 'Account', current: 'account', main });
 };
 
-function renderAddress(address: string): Html {
+/** `common` takes the reports of all domains, when there is such an address: then the pages of domains name it. */
+function renderAddress(address: string, common: string | undefined): Html {
+  const whose =
+    common === undefined ? 'your domains’ DMARC records' : 'a domain that you do not have yet';
   return html`<section class="card" aria-labelledby="address">
     <h2 id="address">Address for reports</h2>
     <p><code>${address}</code></p>
-    <p class="muted">Name it in the <code>rua</code> tag of your domains’ DMARC records:
+    <p class="muted">Name it in the <code>rua</code> tag of ${whose}:
       <code>rua=mailto:${address}</code>. With its first report, a domain whose record names it is proposed on the
       <a href="/settings/overview">overview</a>; one of the organisation of a domain that you have becomes yours at
       once.</p>
+    ${
+      common === undefined
+        ? ''
+        : html`<p class="muted">The pages of your domains name <code>${common}</code>, which takes the reports of all domains
+      and proposes none. For a domain that you have, either address does: one is enough.</p>`
+    }
   </section>`;
 }
 
