@@ -63,6 +63,20 @@ describe('the page of what changed', () => {
     );
   });
 
+  test('counts who has sent for longer, and calls nobody a stranger who may be the owner’s', async () => {
+    await aDomain(api.db, accountId, { name: 'example.com' });
+    const fails = aRecord({ sourceIp: '198.51.100.9', count: 12, headerFrom: 'example.com' });
+    const begins = [0, 1, 60].map((i) => `${addDays(TO, -i)}T00:00:00Z`);
+    await receive(
+      api.db,
+      begins.map((begin) => aReportOf([fails], { begin, reportId: begin })),
+    );
+    expect(toReadable(await read())).toContain(
+      'Not listed are senders that nothing shows to be yours. 24 messages of theirs failed in the name of 1 domain, most in that of example.com .',
+    );
+    expect(await read()).not.toContain('for the first time');
+  });
+
   test('says that nothing changed, and has no line of other accounts', async () => {
     await aDomain(api.db, accountId, { name: 'example.com' });
     expect(toReadable(await read())).toContain('Nothing changed.');

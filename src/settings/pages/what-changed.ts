@@ -126,11 +126,14 @@ const KINDS: Readonly<
 
 type StrangersOf = Pick<Row, 'id' | 'name'> & Pick<Window, 'strangers'>;
 
-/** One line, however many they are. */
+/** One line, however many they are. Some of them may be senders that the owner is asked about. */
 function renderStrangers(windows: readonly StrangersOf[]): Html | '' {
   const some = windows.filter(({ strangers }) => strangers.messages > 0);
   const [most] = some.toSorted((a, b) => b.strangers.messages - a.strangers.messages);
   if (most === undefined) return '';
   const sum = (of: 'sources' | 'messages') => some.reduce((all, one) => all + one.strangers[of], 0);
-  return html`<p class="muted">Strangers who use the names of ${pluralize(some.length, 'domain')}: ${pluralize(sum('messages'), 'message')} failed, and ${pluralize(sum('sources'), 'source')} sent for the first time; most in the name of <a href="${toSourcePath(most.id)}?failing=1">${renderDomainName(most.name)}</a>. They are not listed.</p>`;
+  const sources = sum('sources');
+  const first =
+    sources === 0 ? '' : ` ${pluralize(sources, 'source')} of theirs sent for the first time.`;
+  return html`<p class="muted">Not listed are senders that nothing shows to be yours. ${pluralize(sum('messages'), 'message')} of theirs failed in the ${some.length === 1 ? 'name of 1 domain' : `names of ${pluralize(some.length, 'domain')}`}, most in that of <a href="${toSourcePath(most.id)}?failing=1">${renderDomainName(most.name)}</a>.${first}</p>`;
 }
