@@ -50,5 +50,5 @@ export const OBSTACLE_TEXTS: Readonly<Record<EnforceObstacle, string>> = {
   mx: 'An MX is in no mx line of the policy.',
   days: `Fewer than ${DATA_DAYS} days have reports.`,
   reporters: 'Only one reporter tells of it.',
-  failures: `Sessions failed on the last ${QUIET_DAYS} days that have reports.`,
+  failures: `Sessions failed: on the latest ${QUIET_DAYS} days that have reports, none may fail.`,
 };
