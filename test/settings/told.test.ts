@@ -39,7 +39,9 @@ describe('an alert says who was told', () => {
     const id = await fire();
     expect(await read()).toMatch(/Open Nobody/);
     const { text } = await browser.get(`/settings/alerts/${id}`);
-    expect(toReadable(text)).toContain('People of this account wanted no mail about alerts');
+    expect(toReadable(text)).toContain(
+      'Mail is not configured here: the operator of this Plumbline can name a mail server. So nobody gets mail about alerts, and no webhook wanted it.',
+    );
     expect(text).toContain('<a href="/settings/mail">');
   });
 

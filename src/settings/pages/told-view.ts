@@ -4,6 +4,7 @@ import { EVENT_DAYS } from '../../domain/events.ts';
 import { DAY_MS } from '../../domain/instant.ts';
 import { formatCount } from '../../domain/text.ts';
 import type { Told, ToldCount } from '../../store/notify/told.ts';
+import type { SettingsDeps } from '../deps.ts';
 import { renderTable } from '../frame/elements.ts';
 import { type Html, renderText, renderTime } from '../frame/text.ts';
 
@@ -63,10 +64,17 @@ function renderReceiver({ email, url, webhookId, state }: Told): Html | string {
   return html`<a href="/settings/integrations/webhooks/${webhookId}">${new URL(url).host}</a>`;
 }
 
+const NO_SERVER =
+  'Mail is not configured here: the operator of this Plumbline can name a mail server. So nobody gets mail about alerts';
+const NOBODY = 'Nobody of this account got mail about it, because nobody wanted any about alerts';
+
 /** Why nobody was, and where that is changed. */
-export function renderUntold(context: Readonly<Record<string, unknown>>): Html {
+export function renderUntold(
+  context: Readonly<Record<string, unknown>>,
+  { mailServer }: Pick<SettingsDeps, 'mailServer'>,
+): Html {
   const why = isUnconfirmed(context)
     ? 'People are told once an established reporter says the same.'
-    : 'People of this account wanted no mail about alerts, or the server sends none, and no webhook wanted it.';
+    : `${mailServer === undefined ? NO_SERVER : NOBODY}, and no webhook wanted it.`;
   return html`<p>${why} Choose <a href="/settings/mail">your mail</a>, or add <a href="/settings/integrations/webhooks">a webhook</a>.</p>`;
 }
