@@ -447,7 +447,7 @@ describe('a domain’s page', () => {
     );
     const page = await read(`/settings/domains/${id}`);
     expect(page).toContain(
-      'Can I go to p=reject? Yes. It would stop: 600 messages that others passed on',
+      'Can I go to p=reject? Yes, by p=quarantine first. It would stop: 600 messages that others passed on',
     );
     expect(page).toContain('1 source 600 0.00% 600');
   });

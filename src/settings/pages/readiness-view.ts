@@ -109,7 +109,7 @@ function renderAnswer({ facts, mail, domainId, domain }: ReadinessView): Html {
   }
   const below = renderBelow(facts, mail);
   if (answer !== 'yes') return html`${below}<b>Not yet.</b>${why}`;
-  return html`${below}${renderYes(stopped, place)} ${describeWay(facts)}`;
+  return html`${below}${renderYes(stopped, { ...place, isFirst: isQuarantineNext(facts) })} ${describeWay(facts)}`;
 }
 
 /** The policy of the domain itself is there, and subdomains have a weaker one. */
@@ -121,8 +121,12 @@ function renderBelow(facts: DomainFacts, { below }: JudgedMail): Html | '' {
 }
 
 /** All that would be stopped is said, by sender: the owner looks at it before. */
-function renderYes(stopped: readonly MailObstacle[], { domainId, tag }: Place): Html {
-  if (stopped.length === 0) return html`<b>Yes.</b>`;
+function renderYes(
+  stopped: readonly MailObstacle[],
+  { domainId, tag, isFirst }: Place & { readonly isFirst: boolean },
+): Html {
+  const way = isFirst ? ', by p=quarantine first' : '';
+  if (stopped.length === 0) return html`<b>Yes${way}.</b>`;
   const parts = stopped.map(({ kind, mail, senders }) => {
     const names = senders
       .slice(0, MAX_NAMED)
@@ -132,7 +136,7 @@ function renderYes(stopped: readonly MailObstacle[], { domainId, tag }: Place): 
     return html` <a href="${toFailingPath(domainId, kind as Standing)}">${describeMessages(failedOf(mail), tag)} ${STOPPED[kind]}</a>${all.length === 0 ? '' : html`: ${renderText(all.join(', '), MAX_NAMES)}`}.`;
   });
   const isAsked = stopped.some(({ kind }) => kind === 'stranger' || kind === 'undecided');
-  return html`<b>Yes${isAsked ? ', if these are not yours' : ''}.</b> It would stop:${parts}${isAsked ? ' Mark as legitimate those that are yours.' : ''}`;
+  return html`<b>Yes${isAsked ? ', if these are not yours' : ''}${way}.</b> It would stop:${parts}${isAsked ? ' Mark as legitimate those that are yours.' : ''}`;
 }
 
 const MAX_NAMED = 5;
@@ -150,6 +154,10 @@ const STOPPED: Readonly<Record<MailObstacle['kind'], string>> = {
 function toFailingPath(domainId: string, standing: Standing): string {
   return `${toSourcePath(domainId)}?${toSendersQuery({ standing })}`;
 }
+
+/** One step at a time, but for a domain that sends no mail. */
+const isQuarantineNext = ({ record, sendsNoMail }: DomainFacts): boolean =>
+  !sendsNoMail && toPolicies(record ?? null).p === 'none';
 
 function describeWay(facts: DomainFacts): string {
   const { record, sendsNoMail } = facts;
