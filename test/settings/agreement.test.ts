@@ -499,7 +499,7 @@ async function checkAside(
   }
   const after = await readAll(id, name);
   expect(after).toEqual(before);
-  expect(page.includes(' not established yet ')).toBe(madeUp.aside.length > 0);
+  expect(page.includes(' not established yet')).toBe(madeUp.aside.length > 0);
   await checkApi(after, id, madeUp.aside);
 }
 

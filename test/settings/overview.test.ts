@@ -384,7 +384,7 @@ describe('a domain’s page', () => {
     for (const page of before) expect(page).not.toMatch(/set aside|established/);
     await send(33_000_000, unproven('stranger.example'));
     const one =
-      ' 1 report of reporters that are not established yet counts 33,000,000 messages: it is set aside and changes nothing here. See the reports';
+      ' 1 report with 33,000,000 messages is set aside and changes nothing here: its reporter is not authenticated or not established yet. See the reports';
     const shown = await readAll();
     // The list of the latest reports has all of them.
     const cut = (page: string) => page.replace(/Latest reports .*/, '');
@@ -395,7 +395,7 @@ describe('a domain’s page', () => {
     await send(5, unproven('stranger.example'));
     for (const page of await readAll())
       expect(page).toContain(
-        '2 reports of reporters that are not established yet count 33,000,005 messages: they are set aside and change nothing here.',
+        '2 reports with 33,000,005 messages are set aside and change nothing here: their reporters are not authenticated or not established yet.',
       );
     const { text } = await browser.get(places[0] ?? '');
     expect(text).toContain(`href="/settings/domains/${id}/reports?days=30">See the reports</a>`);
@@ -410,7 +410,7 @@ describe('a domain’s page', () => {
     await send('example.com', unproven('stranger.example'));
     await send('example.com', unproven('google.com'));
     const all =
-      'No established reporter has sent reports in 30 days, so all reports count but disputed ones. 1 disputed report counts 1 message: it is set aside and changes nothing here.';
+      'No established reporter has sent reports in 30 days, so all reports count but disputed ones. 1 disputed report with 1 message is set aside and changes nothing here.';
     for (const place of ['', '/sources'])
       expect(await read(`/settings/domains/${id}${place}`)).toContain(all);
     expect(await read('/settings/overview')).toContain(

@@ -17,14 +17,17 @@ export function renderAside(
   list: string,
 ): Html | '' {
   if (reports === 0) return '';
-  // Where all reporters count, disputed reports alone do not.
-  const which =
-    reporters === 'all'
-      ? pluralize(reports, 'disputed report')
-      : `${pluralize(reports, 'report')} of reporters that are not established yet`;
   const isOne = reports === 1;
-  const change = isOne ? 'it is set aside and changes' : 'they are set aside and change';
-  return html`<p class="muted">${which} ${isOne ? 'counts' : 'count'} ${pluralize(messages, 'message')}: ${change} nothing here. <a href="${list}">See the reports</a></p>`;
+  const what = `${pluralize(reports, reporters === 'all' ? 'disputed report' : 'report')} with ${pluralize(messages, 'message')}`;
+  const does = isOne
+    ? 'is set aside and changes nothing here'
+    : 'are set aside and change nothing here';
+  // Where all reporters count, disputed reports alone do not.
+  const why =
+    reporters === 'all'
+      ? ''
+      : `: ${isOne ? 'its reporter is' : 'their reporters are'} not authenticated or not established yet`;
+  return html`<p class="muted">${what} ${does}${why}. <a href="${list}">See the reports</a></p>`;
 }
 
 /** `of`: the domains, where a page has several. */
