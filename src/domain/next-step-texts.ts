@@ -36,6 +36,7 @@ function toSources({ type, day, today }: AlertStep): NonNullable<StepText['link'
 const ALERT_LINKS = {
   sources: toSources,
   dns: () => ROUTE,
+  tls: () => ['#tls', 'See what failed'] as const,
   alert: () => ['#alerts', 'See it'] as const,
 };
 

@@ -53,8 +53,8 @@ export interface AlertRule<Type extends string, Known extends CommonFacts> {
   readonly findCause?: (context: AlertContext) => Cause | undefined;
   /** The open alert with the least number is the next step. */
   readonly urgency: number;
-  /** Where it is looked into: who failed, what DNS needs, or the alert itself. */
-  readonly link: 'sources' | 'dns' | 'alert';
+  /** Where it is looked into: who failed, what DNS needs, the TLS of mail to the domain, or the alert itself. */
+  readonly link: 'sources' | 'dns' | 'tls' | 'alert';
   /** Whether it is about all days since the one in its context, and not about that day alone. */
   readonly isLasting: boolean;
 }

@@ -5,7 +5,14 @@ import { nameOfPolicy } from '../tls/tls-summary.ts';
 import { type AlertContext, formatRate, isContext } from './context.ts';
 import type { CommonFacts } from './facts.ts';
 import type { Resolution } from './resolution.ts';
-import { type AlertRule, isFresh, isWatched, listOfType, type Occurrence } from './rule.ts';
+import {
+  type AlertRule,
+  type Cause,
+  isFresh,
+  isWatched,
+  listOfType,
+  type Occurrence,
+} from './rule.ts';
 import type { Thresholds } from './thresholds.ts';
 import {
   type GroupDay,
@@ -61,8 +68,9 @@ export const tlsFailures: AlertRule<typeof TLS_FAILURES, Facts> = {
   describe,
   advice:
     'Servers that deliver mail to the domain do not get the TLS that it asks for: see what fails.',
+  findCause,
   urgency: 4,
-  link: 'alert',
+  link: 'tls',
   isLasting: false,
 };
 
@@ -162,21 +170,20 @@ function describe(context: AlertContext): string {
   const policy = `${nameOfPolicy(policyType)}${typeof mode === 'string' ? `, ${mode}` : ''}`;
   const when = typeof day === 'string' ? ` on ${formatDay(day)}` : '';
   const counts = `${formatCount(Number(failed))} of ${pluralize(Number(total), 'session')} (${formatRate(context['failure_rate'])}) failed${when} (${policy}).`;
-  return `${describeMost(context)} ${counts} ${describeEffect(context)}`;
+  return `${findCause(context).text} ${counts} ${describeEffect(context)}`;
 }
 
-function describeMost(context: AlertContext): string {
+/** What failed most, and what to do. No sender of the domain’s fails: the subject of mails has the title. */
+function findCause(context: AlertContext): Cause {
   const first = (list: string, name: string) => {
     const [one] = Array.isArray(context[list]) ? context[list] : [];
     return isContext(one) && typeof one[name] === 'string' ? one[name] : null;
   };
   const names = { mxHost: first('mx_hosts', 'mx_host'), reason: null };
   const reporter = first('reporters', 'reporter') ?? 'A reporter';
-  return describeFailure(
-    first('result_types', 'result_type') ?? 'unknown',
-    { ...names, reporter },
-    null,
-  ).sentence;
+  const failed = first('result_types', 'result_type') ?? 'unknown';
+  const { sentence, step } = describeFailure(failed, { ...names, reporter }, null);
+  return { sender: undefined, text: `${sentence} ${step}` };
 }
 
 function describeEffect({ policy_type, mode }: AlertContext): string {

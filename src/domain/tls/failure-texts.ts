@@ -53,13 +53,15 @@ export function describeFailure(resultType: string, names: FailureNames, mode: T
 const WAY_OUT =
   'If that takes longer than an hour: set mode: testing in the policy file and change the id at _mta-sts. Senders keep the old policy until they see the new id and can fetch the file.';
 
-type Texts = Readonly<Record<'host' | 'policyHost' | 'reporter' | 'why', string>>;
+type Texts = Readonly<Record<'host' | 'policyHost' | 'policyFile' | 'reporter' | 'why', string>>;
 type Told = readonly [sentence: string, step: string];
 
 function toTexts({ domain, mxHost, reporter, reason }: FailureNames): Texts {
   const name = domain === undefined ? 'the domain' : formatDomainName(domain);
   return {
     policyHost: domain === undefined ? 'the host mta-sts' : `mta-sts.${name}`,
+    policyFile:
+      domain === undefined ? 'the policy file' : `https://mta-sts.${name}/.well-known/mta-sts.txt`,
     host: mxHost === null ? `a mail server of ${name}` : toSafeText(mxHost),
     reporter: toSafeText(reporter),
     why: reason === null ? '' : `: ${toSafeText(reason)}`,
@@ -109,9 +111,9 @@ const RESULTS: Readonly<Record<ResultType, (texts: Texts) => Told>> = {
     `${reporter} insists on DANE, and ${host} has none.`,
     `That is an agreement with ${reporter}: publish TLSA records, or end it.`,
   ],
-  'sts-policy-fetch-error': ({ policyHost }) => [
+  'sts-policy-fetch-error': ({ policyFile }) => [
     'The policy file could not be fetched.',
-    `Open https://${policyHost}/.well-known/mta-sts.txt from outside: DNS (AAAA too), certificate, 200, no redirect, no robot check.`,
+    `Open ${policyFile} from outside: DNS (AAAA too), certificate, 200, no redirect, no robot check.`,
   ],
   'sts-policy-invalid': () => [
     'The policy file is not valid.',

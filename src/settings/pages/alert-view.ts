@@ -41,11 +41,14 @@ export function renderState({ resolved_at, context }: Pick<ShownAlert, 'resolved
   return html`<span class="badge ${resolved_at === null && !isApart ? 'warn' : ''}">${state}${isApart ? ', reported by nobody who is established' : ''}</span>`;
 }
 
-/** Links to the sources that caused an alert, in its own days. */
+/** Links to the sources that caused an alert, in its own days, or to what reports say of TLS. */
 export function renderLinks(alert: ShownAlert, now: Date) {
   const { type, resolved_at, context } = alert;
   const { since, day = since } = context;
-  if (findRule(type)?.link !== 'sources' || typeof day !== 'string' || !isDay(day)) return '';
+  const link = findRule(type)?.link;
+  if (link === 'tls')
+    return html`<p><a href="/settings/domains/${alert.domain_id}#tls">See what failed, and who saw it</a></p>`;
+  if (link !== 'sources' || typeof day !== 'string' || !isDay(day)) return '';
   const end = toDay(resolved_at ?? toInstant(now));
   const days = new URLSearchParams({ ...toAlertDays({ type, day, end }) });
   if (listAlertSources(context).length > 0) return renderSourceLinks(alert, days);

@@ -171,10 +171,10 @@ test('the context has the worst type of policy, ten of each list, and its figure
   });
 });
 
-test('it is told in sentences, with the effect', () => {
+test('it is told in sentences, with what to do and the effect', () => {
   const { context } = fire({ good: 20, failed: [20] });
   expect(findAlertText(TYPE).describe(context)).toBe(
-    'The certificate of mx.example.com has expired. 20 of 40 sessions (50%) failed on 14 Mar 2026 (MTA-STS, enforce). These senders did not deliver over this host: they wait, try others, and return the mail if this lasts.',
+    'The certificate of mx.example.com has expired. Renew it, reload the mail server, and automate both. 20 of 40 sessions (50%) failed on 14 Mar 2026 (MTA-STS, enforce). These senders did not deliver over this host: they wait, try others, and return the mail if this lasts.',
   );
   expect(findAlertText(TYPE).describe({})).toMatch(/^TLS with a mail server of the domain failed/);
 });
