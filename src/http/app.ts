@@ -24,7 +24,7 @@ import { isReadable, READY_TIMEOUT_MS } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
 import { findWriteFault, listFailingJobs, readFailing } from '../store/inbox/doors.ts';
 import type { Counters } from './counters/counters.ts';
-import { serveFront } from './front/front.ts';
+import { answerMissing, serveFront } from './front/front.ts';
 import { ERROR_SERIALIZERS, logRequests, OTHER_AREAS, withoutKeys } from './log.ts';
 import { openNetworks } from './networks.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
@@ -86,7 +86,8 @@ export async function createApp(deps: AppDeps) {
   app.set('query parser', false);
   app.set('trust proxy', config.trustedProxies.length > 0 ? config.trustedProxies : false);
 
-  app.use(serveFront({ hasSandbox: true, ...config, site: deps.site, now, isSandbox }));
+  const front = { hasSandbox: true, ...config, site: deps.site, now, isSandbox };
+  app.use(serveFront(front));
   if (!isSandbox) app.use('/settings', openSettings(common));
   app.get('/healthz', (req, res) => sendStatus(req, res, 'ok'));
   app.get('/readyz', answerReady(deps, counters));
@@ -94,7 +95,10 @@ export async function createApp(deps: AppDeps) {
     throw new Failure('not_found', 'No such path.');
   });
   const answerError = answerErrors(logError);
-  const onError: ErrorRequestHandler = (error: unknown, req, res, next) => {
+  const answerPerson = answerMissing(front);
+  const onError: ErrorRequestHandler = async (error: unknown, req, res, next) => {
+    const isMissing = error instanceof Failure && error.code === 'not_found';
+    if (isMissing && (await answerPerson(req, res, error.message))) return;
     if (!answerError(error, req, res)) next(error);
   };
   app.use(onError);

@@ -82,6 +82,26 @@ describe('what an address is', () => {
     expect([status, JSON.parse(body)]).toMatchObject([200, { api }]);
   });
 
+  test('a path where nothing is is said so: to people with a page, to programs with the error of the API', async () => {
+    for (const path of ['/nope', '/v1/nope', '/settings.txt?<b>']) {
+      const page = await ask(path, { Accept: BROWSER });
+      expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+        ...[404, 'text/html; charset=utf-8', 'Accept, Accept-Encoding'],
+      ]);
+      expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+      expect(page.body).toContain('No such path.');
+      expect(page.body).toContain('<a href="/settings">Sign in</a>');
+      expect(page.body).not.toContain('<b>');
+      const others = [{}, { Accept: '*/*' }, { Accept: BROWSER, method: 'POST' }];
+      for (const headers of others) {
+        const { status, body } = await ask(path, headers as Record<string, string>);
+        expect(status).toBe(404);
+        expect(JSON.parse(body).error).toEqual({ code: 'not_found', message: 'No such path.' });
+      }
+    }
+    expect((await ask('/nope', { Accept: BROWSER, method: 'HEAD' })).body).toBe('');
+  });
+
   test('a server without a sandbox has none there', async () => {
     const bare = await serveApi({ site, hasSandbox: false });
     for (const path of ['/sandbox', '/sandbox/mcp/server-card'])
@@ -282,7 +302,7 @@ describe('files that programs look for', () => {
   });
 
   test('security.txt is a 404 without a contact', async () => {
-    const answer = await ask('/.well-known/security.txt', { Accept: BROWSER });
+    const answer = await ask('/.well-known/security.txt');
     expect(answer.status).toBe(404);
     holdToErrorShape(answer.body);
   });
@@ -292,7 +312,7 @@ describe('files that programs look for', () => {
     expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(answer.body).toBe(withAddress('llms.txt', 'http://plumbline.example'));
     const bare = await serveApi({ site: join(site, 'nothing') });
-    const missing = await ask('/llms.txt', { Accept: BROWSER }, bare);
+    const missing = await ask('/llms.txt', {}, bare);
     expect(missing.status).toBe(404);
     holdToErrorShape(missing.body);
   });

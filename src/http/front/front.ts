@@ -1,4 +1,4 @@
-import { type Response, Router } from 'express';
+import { type Request, type Response, Router } from 'express';
 import Negotiator from 'negotiator';
 import { toOwnAddress } from '../../domain/own-address.ts';
 import { SANDBOX_PATH } from '../../domain/sandbox.ts';
@@ -27,10 +27,7 @@ export function serveFront(deps: front.FrontDeps): Router {
   const { site = SITE, now, contact } = deps;
   const router = Router({ caseSensitive: true, strict: true });
   const sendFile = openTexts(site, deps.baseUrl);
-  const describe = async (res: Response) => {
-    res.set('Link', LINKS);
-    return front.describeServer(toOwnAddress(res.req, deps.baseUrl), deps, await isBuilt(site));
-  };
+  const describe = async (res: Response) => describeFor(res.set('Link', LINKS), deps);
   const serve = (path: string, type: string, render: Render) =>
     router.get(path, pageHeaders(), async (_req, res, next) => {
       const text = await render(await describe(res));
@@ -39,9 +36,7 @@ export function serveFront(deps: front.FrontDeps): Router {
       await sendParts(res.setHeader('Content-Type', type), [Buffer.from(text)]);
     });
   router.get('/', async (req, res, next) => {
-    const wanted = new Negotiator(req).mediaType(['application/json', 'text/html']);
-    res.vary('Accept');
-    if (wanted !== 'text/html') return next();
+    if (!isForPeople(req, res)) return next();
     // Loaded for the first person: a process that serves programs alone renders no page.
     await (await import('./home.ts')).sendHome(res, await describe(res));
   });
@@ -72,4 +67,24 @@ export function serveFront(deps: front.FrontDeps): Router {
   });
   router.use('/docs', serveDocs(site, sendFile));
   return router;
+}
+
+async function describeFor({ req }: Response, deps: front.FrontDeps): Promise<front.About> {
+  const docs = await isBuilt(deps.site ?? SITE);
+  return front.describeServer(toOwnAddress(req, deps.baseUrl), deps, docs);
+}
+
+function isForPeople(req: Request, res: Response): boolean {
+  res.vary('Accept');
+  return new Negotiator(req).mediaType(['application/json', 'text/html']) === 'text/html';
+}
+
+/** Says at a path where nothing is so with a page, and resolves with false for programs. */
+export function answerMissing(deps: front.FrontDeps) {
+  return async (req: Request, res: Response, message: string): Promise<boolean> => {
+    if (res.headersSent || (req.method !== 'GET' && req.method !== 'HEAD')) return false;
+    if (!isForPeople(req, res)) return false;
+    await (await import('./home.ts')).sendMissing(res, await describeFor(res, deps), message);
+    return true;
+  };
 }

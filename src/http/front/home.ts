@@ -34,40 +34,83 @@ const setHeaders = pageHeaders({
 
 /** The page at `/` is one answer with its style, its script and its icon. It loads the picture, which the docs have. */
 export async function sendHome(res: Response, about: About): Promise<void> {
-  const { name, description, version, base_url, sign_in, docs, contact } = about;
+  const { name, description, base_url, docs, contact } = about;
   const title = name === undefined ? undefined : toSafeText(name);
+  await sendPage(res, about, {
+    head: html`<title>${title === undefined ? 'Plumbline: DMARC monitoring' : `${title} · Plumbline`}</title>
+    <meta name="description" content="${description}">
+    <link rel="canonical" href="${base_url}/">
+    <link rel="alternate" type="application/json" href="/">`,
+    header: html`<span class="brand">${renderLogo()}Plumbline</span>`,
+    main: html`<section class="first">
+        <div>
+          <h1>${title ?? 'Who sends mail in your domains’ names'}</h1>
+          <p>This server takes in DMARC aggregate reports, watches whether the mail of each domain passes DMARC, and serves domains, reports and alerts by a read-only API.</p>
+          ${renderButtons(about)}
+        </div>
+        ${docs && renderPicture()}
+      </section>
+      ${renderTrial(about)}`,
+    footer: html`${docs && html`For programs: the <a href="/docs/v1.yaml">contract</a>, <a href="/llms.txt">llms.txt</a>, and for agents <code>${about.mcp}</code> · `}${contact && html`<a href="${contact}">${contact.replace(/^mailto:/, '')}</a> · `}`,
+    end: html`<script>${raw(SCRIPT)}</script>`,
+  });
+}
+
+/** Tells a person that there is nothing at a path. */
+export async function sendMissing(res: Response, about: About, message: string): Promise<void> {
+  await sendPage(res.status(404), about, {
+    head: html`<title>Not found · Plumbline</title>
+    <meta name="robots" content="noindex">`,
+    header: html`<a class="brand" href="/">${renderLogo()}Plumbline</a>`,
+    main: html`<section>
+        <div>
+          <h1>Not found</h1>
+          <p>${message}</p>
+          ${renderButtons(about)}
+        </div>
+      </section>`,
+  });
+}
+
+type Part = 'head' | 'header' | 'main' | 'footer' | 'end';
+type Html = ReturnType<typeof html>;
+
+async function sendPage(
+  res: Response,
+  { version }: About,
+  {
+    head,
+    header,
+    main,
+    footer,
+    end,
+  }: Pick<Record<Part, Html>, 'head' | 'header' | 'main'> & Partial<Record<Part, Html>>,
+): Promise<void> {
   const page = await html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
-    <title>${title === undefined ? 'Plumbline: DMARC monitoring' : `${title} · Plumbline`}</title>
-    <meta name="description" content="${description}">
+    ${head}
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <link rel="canonical" href="${base_url}/">
-    <link rel="alternate" type="application/json" href="/">
     <link rel="icon" type="image/svg+xml" href="${ICON}">
     <style>${raw(STYLE)}</style>
   </head>
   <body>
-    <header><span class="brand">${renderLogo()}Plumbline</span></header>
+    <header>${header}</header>
     <main>
-      <section class="first">
-        <div>
-          <h1>${title ?? 'Who sends mail in your domains’ names'}</h1>
-          <p>This server takes in DMARC aggregate reports, watches whether the mail of each domain passes DMARC, and serves domains, reports and alerts by a read-only API.</p>
-          <p class="buttons">${sign_in && html`<a href="/settings">Sign in</a>`}${docs && html`<a href="/docs/">Read the docs</a>`}</p>
-        </div>
-        ${docs && renderPicture()}
-      </section>
-      ${renderTrial(about)}
+      ${main}
     </main>
-    <footer>${docs && html`For programs: the <a href="/docs/v1.yaml">contract</a>, <a href="/llms.txt">llms.txt</a>, and for agents <code>${about.mcp}</code> · `}${contact && html`<a href="${contact}">${contact.replace(/^mailto:/, '')}</a> · `}Plumbline ${version}</footer>
-    <script>${raw(SCRIPT)}</script>
+    <footer>${footer}Plumbline ${version}</footer>
+    ${end}
   </body>
 </html>
 `;
   setHeaders(res.req, res, () => undefined);
   await sendParts(res.type('html'), [Buffer.from(String(page))]);
+}
+
+function renderButtons({ sign_in, docs }: About) {
+  return html`<p class="buttons">${sign_in && html`<a href="/settings">Sign in</a>`}${docs && html`<a href="/docs/">Read the docs</a>`}</p>`;
 }
 
 function renderPicture() {
