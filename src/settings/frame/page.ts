@@ -6,7 +6,7 @@ import { findVisitor, type Visitor } from '../visitor.ts';
 import { assetPath } from './assets.ts';
 import { renderFormToken } from './forms.ts';
 import { renderLogo } from './logo.ts';
-import { type Html, toSafePage } from './text.ts';
+import { type Html, renderText, toSafePage } from './text.ts';
 
 interface PageView {
   readonly title: string;
@@ -98,7 +98,7 @@ function renderFramed(
     <a class="skip" href="#main">Skip to content</a>
     <header>
       <a class="brand" href="/settings/overview">${renderLogo()}Plumbline</a>
-      <span class="who"><span class="email">${visitor.email}</span></span>
+      <span class="who"><b>${renderText(visitor.accountName)}</b> <span>${visitor.email}</span></span>
       <form method="post" action="/settings/sign-out">
         ${renderFormToken(visitor)}
         <button class="quiet">Sign out</button>
