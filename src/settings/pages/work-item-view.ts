@@ -29,13 +29,13 @@ export function renderWorkItem({ item, range, address, now }: WorkItemView): Htm
   const { id, name, facts, days, step } = item;
   const { counts } = facts;
   return html`<tr role="row">
-    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a>${renderAside(item, `/settings/domains/${id}/reports?from=${range.from}&to=${range.to}`)}</th>
+    <th role="rowheader" scope="row"><a href="/settings/domains/${id}">${renderDomainName(name)}</a></th>
     <td role="cell" class="number" data-label="Messages">${formatCount(counts.messages)}</td>
     <td role="cell" class="number" data-label="Passed">${counts.messages === 0 ? html`<span class="muted none">–</span>` : html`<span class="rate">${renderSparkline(toChartColumns(days, range).columns, formatDomainName(name))}<b>${formatRateInColumn(counts)}</b></span>`}</td>
     <td role="cell" class="number" data-label="Change in points">${renderChange(facts)}</td>
     <td role="cell" data-label="Policy">${renderPolicy(item)}</td>
     <td role="cell" data-label="Last report">${renderLastReport(item, now)}</td>
-    <td role="cell" class="step">${renderStep(describeStep(step, { id, name, address, dns: facts.dns }), id)}</td>
+    <td role="cell" class="step">${renderStep(describeStep(step, { id, name, address, dns: facts.dns }), id)}${renderAside(item, `/settings/domains/${id}/reports?from=${range.from}&to=${range.to}`)}</td>
   </tr>`;
 }
 
