@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addDays } from '../../src/domain/instant.ts';
 import type { TlsCheck } from '../../src/domain/tls/tls-check.ts';
 import { updateTlsCheck } from '../../src/store/alerts/daily-checks.ts';
-import { aDomain, aReport, NOW, receive } from '../support/builders.ts';
+import { aDomain, anAlert, aReport, NOW, receive } from '../support/builders.ts';
 import { aReadFailure, aReadPolicy, aReadTlsReport } from '../support/tls-report.ts';
 import { onTestDay, toReadable } from '../support/visitor.ts';
 
@@ -21,7 +21,7 @@ async function aDomainPage() {
   const read = async () => (await browser.get(`/settings/domains/${id}`)).text;
   const section = async () =>
     toReadable(/<section[^>]*aria-labelledby="tls".*?<\/section>/s.exec(await read())?.[0] ?? '');
-  return { db: api.db, id, name, tell, read, section };
+  return { db: api.db, accountId, id, name, browser, tell, read, section };
 }
 
 test('a domain without TLS reports has no section of them, and one without those that count says why', async () => {
@@ -89,4 +89,30 @@ test('what checks found of a policy is said, without reports too', async () => {
   );
   await store({ record, sts: { ...sts, fileFindings: [] } });
   expect(await section()).toContain('DNS and the policy file had no fault');
+});
+
+test('an alert about TLS says what to do with a link to the section, and has no sign in the chart of the pass rate', async () => {
+  const { db, accountId, id, name, browser } = await aDomainPage();
+  await receive(db, [aReport({ domain: name })]);
+  const context = {
+    ...{ day: '2026-03-14', failed_sessions: 20, total_sessions: 40, failure_rate: 50 },
+    ...{ policy_type: 'sts', mode: 'enforce', reporters: [{ reporter: 'Provider One' }] },
+    result_types: [{ result_type: 'certificate-expired' }],
+    mx_hosts: [{ mx_host: 'mx.example.com' }],
+  };
+  const owner = { accountId, domainId: id };
+  const alert = await anAlert(db, owner, { type: 'alert.tls_failures', context });
+  const told =
+    'The certificate of mx.example.com has expired. Renew it, reload the mail server, and automate both.';
+  for (const path of ['/alerts', `/alerts/${alert}`]) {
+    const { text } = await browser.get(`/settings${path}`);
+    expect(toReadable(text)).toContain(told);
+    expect(text).toContain(`href="/settings/domains/${id}#tls"`);
+  }
+  const { text } = await browser.get(`/settings/domains/${id}`);
+  expect(toReadable(text)).toContain(`Next step ${told} See what failed`);
+  expect(text).not.toContain('aria-label="Alerts in the chart"');
+  await anAlert(db, owner);
+  const { text: another } = await browser.get(`/settings/domains/${id}`);
+  expect(another).toContain('aria-label="Alerts in the chart"');
 });

@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import { findAlertText } from '../../domain/alerts/alert-texts.ts';
+import { findRule } from '../../domain/alerts/registry.ts';
 import type { DomainFacts } from '../../domain/domain-facts.ts';
 import { Failure } from '../../domain/failure.ts';
 import { toDay, toInstant } from '../../domain/instant.ts';
@@ -151,7 +152,9 @@ function renderCharts(
   { path, ...range }: DomainRange & { readonly path: string },
 ): Html {
   const columns = { ...toChartColumns(days, range), steps };
-  const fired = past.map(({ type, context, ...times }) => ({
+  // The pass rate has nothing to do with how mail to the domain was encrypted.
+  const shown = past.filter(({ type }) => findRule(type)?.link !== 'tls');
+  const fired = shown.map(({ type, context, ...times }) => ({
     ...times,
     title: findAlertText(type).title,
     day: findDay(context),
