@@ -401,6 +401,8 @@ describe('the list of reports', () => {
     expect(await daysFor('sender=anything')).toHaveLength(6);
     const { text } = await browser.get(path);
     expect(text.match(/Not authenticated<\/span>/g)).toHaveLength(2);
+    const summary = await browser.get(path.replace(/\/reports$/, ''));
+    expect(summary.text.match(/Not authenticated<\/span>/g)).toHaveLength(2);
     const [, report = ''] = /([0-9a-f-]{36})">(?:(?!<\/a>).)*<\/a> <span/.exec(text) ?? [];
     expect(await read(`${path}/${report}`)).toContain('Sender Not authenticated Nothing proves');
     await authenticate('2026-03-08', { authenticated: 'one.example', doubt: 'new' });

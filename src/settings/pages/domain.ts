@@ -15,7 +15,8 @@ import { findDataDays } from '../../store/domains/domain-reports.ts';
 import type { DomainRow } from '../../store/domains/domains.ts';
 import { findDay, readDomain } from '../../store/domains/overview.ts';
 import { parseItems, readPage } from '../../store/lists/page.ts';
-import { type ReportItem, reportsOf } from '../../store/reports/reports.ts';
+import { listLatestReports } from '../../store/reports/report-list.ts';
+import type { ListedReport } from '../../store/reports/report-list-queries.ts';
 import type { PageHandler } from '../deps.ts';
 import { toChartColumns } from '../frame/charts/columns.ts';
 import { renderIncidents, renderPassRate, toIncidents } from '../frame/charts/pass-rate.ts';
@@ -44,7 +45,7 @@ import { renderDomainTls } from './tls/tls-view.ts';
 import { renderWords } from './words.ts';
 import { renderStep } from './work-item-view.ts';
 
-const LATEST_REPORTS = { limit: 8, offset: 0 };
+const LATEST_REPORTS = 8;
 const LATEST_ALERTS = { limit: 10, offset: 0 };
 const FEWEST_IN_CONTENTS = 4;
 
@@ -65,7 +66,8 @@ export const showDomain: PageHandler = async (deps, req, res) => {
   const { settled: facts, senders, mail, results, step, statedOn } = settled;
   const read = { ...charted, record: facts.record, dns: facts.dns, statedOn };
   const failed = failedOf(facts.counts);
-  const reports = await readPage(reader, reportsOf(scope), LATEST_REPORTS);
+  const latest = { domainId: domain.id, limit: LATEST_REPORTS };
+  const reports = await listLatestReports(reader, latest);
   const alerts = await readPage(reader, alertsOf(scope), LATEST_ALERTS);
   const [address] = await listReportAddresses(db, visitor.accountId, deps);
   const stopped = renderStoppedSenders(senders, domain.id);
@@ -81,7 +83,7 @@ export const showDomain: PageHandler = async (deps, req, res) => {
     ${await renderSenderRecords(deps, domain.id)}
     ${await renderDomainTls(deps, { scope, domain, address })}
     ${renderResolved(resolved, at)}
-    ${renderReports(domain, parseItems(reports), reports.total)}
+    ${renderReports(domain, reports)}
     ${await renderRoute(deps, domain, { visitor, dns: facts.dns })}
     ${renderSendsNoMail(domain, visitor, { isProposed: hasNoPassingMail(facts) })}
     ${renderWords()}`;
@@ -167,8 +169,11 @@ function renderCharts(
     ${renderVolume(columns)}`;
 }
 
-function renderReports({ id }: DomainRow, rows: readonly ReportItem[], total: number): Html {
-  if (total === 0) return html``;
+function renderReports(
+  { id, reports_total: total }: DomainRow,
+  rows: readonly ListedReport[],
+): Html | '' {
+  if (rows.length === 0) return '';
   return html`<section class="card" aria-labelledby="reports">
     <div class="beside"><h2 id="reports">Latest reports</h2>
       <a href="/settings/domains/${id}/reports">All reports</a></div>

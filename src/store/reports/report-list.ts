@@ -64,6 +64,15 @@ export function readReportPage(reader: Reader, query: ReportPageQuery): Promise<
   return reader.readPlan(() => planPage(query));
 }
 
+/** The latest reports of a domain. The caller has checked that it is the account's. */
+export function listLatestReports(
+  reader: Reader,
+  { domainId, limit }: Pick<ReportPageQuery, 'domainId' | 'limit'>,
+): Promise<readonly ListedReport[]> {
+  const bounds = toBounds({ domainId, from: '1970-01-01', to: '9999-12-31' });
+  return reader.readAll(QUERIES.desc.all({ ...bounds, limit }));
+}
+
 function* planPage(query: ReportPageQuery): Plan<ReportPage> {
   const [sum] = yield* ask(reportCountOf(toDays(query)));
   const total = sum?.total ?? 0;
@@ -178,7 +187,7 @@ function shift({ begin, seq }: ReportKey, by: 1 | -1): ReportKey {
 
 const toKey = ({ begin_date, seq }: ListedReport): ReportKey => ({ begin: begin_date, seq });
 
-function toBounds({ domainId, from, to, start }: ReportPageQuery): Bounds {
+function toBounds({ domainId, from, to, start }: Days & Pick<ReportPageQuery, 'start'>): Bounds {
   const lower = { begin: `${from}T00:00:00Z`, seq: 0 };
   const upper = { begin: `${to}T23:59:59Z`, seq: Number.MAX_SAFE_INTEGER };
   const since = start?.direction === 'newer' ? later(start.key, lower) : lower;
