@@ -22,6 +22,18 @@ export function warnOfLooseFiles(
   if (keyFile !== undefined) check(keyFile.path, !keyFile.isMade);
 }
 
+/**
+ * A database that root has just made is of no use to the user that its folder is for. Of one that was there, SQLite gives
+ * the files beside it the same owner.
+ */
+export function warnOfOwner(file: string, warn: (text: string) => void): void {
+  const folder = dirname(file);
+  if (process.getuid?.() !== 0 || statSync(folder).uid === 0) return;
+  warn(
+    `${file} belongs to root, so the user whose folder it is in cannot write it. To end that: chown --reference=${folder} ${file}*`,
+  );
+}
+
 /** Every right of the group and of all others. */
 const OTHERS = 0o077;
 /** The same, except that the group may read. */

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { toSqliteError } from '../store/engine/sqlite/errors.ts';
 import { requireSqlite } from './backup.ts';
-import { type Flags, hint, printResult } from './output/output.ts';
+import { warnOfOwner } from './loose-files.ts';
+import { type Flags, hint, printResult, tell } from './output/output.ts';
 
 const HELP = `
 Stop every process of Plumbline first. The backup is checked before anything changes, and stays as it is. What came in
@@ -19,6 +20,7 @@ export function define(command: Command): void {
       const restored = await restore({ from, to, force, now }).catch((error) => {
         throw toSqliteError(to, error);
       });
+      warnOfOwner(to, (text) => tell(`Warning: ${text}`));
       printResult(restored, [`${to} is what ${from} has.`], output);
       if (restored.kept !== undefined)
         hint(

@@ -1,12 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { readConfig } from '../config/config.ts';
 import { findDatabaseFile } from '../domain/database-address.ts';
 import { findAccountId } from '../store/domains/find-by-name.ts';
 import type { Db } from '../store/engine/database.ts';
 import { openStore, toDatabaseError } from '../store/engine/open.ts';
 import type { Store } from '../store/engine/store.ts';
-import { warnOfLooseFiles } from './loose-files.ts';
+import { warnOfLooseFiles, warnOfOwner } from './loose-files.ts';
 import { hint, type OutputOptions, tell } from './output/output.ts';
 
 /** A missing database is an error, so that a wrong path does not look empty: only `withNewStore` makes one. */
@@ -46,18 +45,9 @@ export async function withNewStore<T>(
   );
   if (isNew) {
     hint(`A new database was made: ${database}`, options);
-    warnOfOwner(file);
+    warnOfOwner(file, (text) => tell(`Warning: ${text}`));
   }
   return await run(database, store, work);
-}
-
-/** Root's new database is of no use to the user that the folder is for. Of one that is there, SQLite keeps the owner. */
-function warnOfOwner(file: string): void {
-  const folder = dirname(file);
-  if (process.getuid?.() !== 0 || statSync(folder).uid === 0) return;
-  tell(
-    `Warning: It belongs to root, so the user whose folder it is in cannot write it. To end that: chown --reference=${folder} ${file}*`,
-  );
 }
 
 async function run<T>(

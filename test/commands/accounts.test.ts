@@ -38,10 +38,14 @@ describe('plumbline account, domain, key', () => {
       const other = aProgram();
       chownSync(other.folder, 65_534, 65_534);
       const { status, stderr } = await other.run(['account', 'create', 'A']);
-      expect([status, stderr]).toEqual([0, expect.stringContaining('It belongs to root')]);
+      expect([status, stderr]).toEqual([0, expect.stringContaining('belongs to root, so')]);
       expect(stderr).toContain(`chown --reference=${other.folder} `);
       expect(other.folder).not.toBe(folder);
       expect((await other.run(['account', 'list'])).stderr).toBe('');
+      const backup = join(folder, 'backup.db');
+      await run(['backup', backup]);
+      const restored = await other.run(['restore', '--force', backup]);
+      expect(restored.stderr).toContain('belongs to root, so');
     },
   );
 
