@@ -180,18 +180,19 @@ describe('incidents', () => {
     expect(ends(fired('2026-03-17', null), { ...range, newest: '2026-04-01' })).toEqual([]);
   });
 
-  test('have signs beside each other where they are of one day, towards the middle of the chart', () => {
-    const movedOf = (day: string) => {
+  test('have signs above each other where they are of one day, towards the middle of the chart', () => {
+    const movedOf = (aligned: number) => {
+      const day = '2026-03-02';
       const { incidents } = toIncidents([fired(day, null), fired(day, null)], range);
-      const days = [{ day, messages: 10, aligned: 5 }];
+      const days = [{ day, messages: 10, aligned }];
       const text = String(renderPassRate(toChartColumns(days, range), incidents));
       expect(text.match(/<text class="mark fired"/g)).toHaveLength(2);
       return [...text.matchAll(/<g transform="([^"]+)"><circle[^>]+><text[^>]+>(\d)/g)].map(
         ([, moved, number]) => [number, moved],
       );
     };
-    expect(movedOf('2026-03-02')).toEqual([['2', 'translate(19)']]);
-    expect(movedOf('2026-03-14')).toEqual([['2', 'translate(-19)']]);
+    expect(movedOf(10)).toEqual([['2', 'translate(0 19)']]);
+    expect(movedOf(0)).toEqual([['2', 'translate(0 -19)']]);
   });
 
   test('are nine at most, the latest ones, numbered by time', () => {

@@ -7,8 +7,8 @@ import { describePassed, formatPeriod, type Html } from '../text.ts';
 import { type ChartColumn, type ChartColumns, findColumn, toPosition } from './columns.ts';
 import { renderPlot, toPercent, toRateAxis } from './plot.ts';
 
-/** In pixels: signs of one column stand beside each other, towards the middle of the chart. */
-const SIGN_WIDTH = 19;
+/** In pixels: signs of one column stand above each other, towards the middle of the chart. */
+const SIGN_HEIGHT = 19;
 
 /** Columns without messages are gaps in the line. */
 export function renderPassRate(
@@ -27,13 +27,14 @@ export function renderPassRate(
     const at = findColumn(columns, day);
     const rate = rates[at];
     const x = toPercent((at + 0.5) / columns.length);
-    const y = toPercent(rate === undefined ? 1 : axis.toY(rate));
+    const top = rate === undefined ? 1 : axis.toY(rate);
+    const y = toPercent(top);
     const sign = html`<circle class="mark ${kind}" cx="${x}" cy="${y}" r="0.55em"/><text class="mark ${kind}" x="${x}" y="${y}">${number}</text>`;
     const before = signsAt.get(at) ?? 0;
     signsAt.set(at, before + 1);
     if (before === 0) return sign;
-    const side = at < columns.length / 2 ? 1 : -1;
-    return html`<g transform="translate(${side * before * SIGN_WIDTH})">${sign}</g>`;
+    const side = top < 0.5 ? 1 : -1;
+    return html`<g transform="translate(0 ${side * before * SIGN_HEIGHT})">${sign}</g>`;
   };
   const isGap = (i: number) => rates[i] === undefined;
   const alone = rates.map((rate, i) =>
