@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeDeliveries } from '../../src/store/events/events.ts';
 import { updateMailServer } from '../../src/store/people/person-mail.ts';
-import type { Api } from '../support/api.ts';
+import { type Api, serveApi } from '../support/api.ts';
 import {
   aBareAccount,
   aDomain,
@@ -11,6 +11,11 @@ import {
   UNKNOWN_ID,
 } from '../support/builders.ts';
 import { aSignedIn, type Browser, onTestDay, toReadable } from '../support/visitor.ts';
+
+const SERVER = {
+  ...{ host: '127.0.0.1', port: 25, security: 'none' as const, user: undefined },
+  ...{ password: undefined, from: { name: '', address: 'plumbline@example.com' } },
+};
 
 let api: Api;
 let accountId: string;
@@ -35,14 +40,25 @@ const record = (set: { state: 'delivered' | 'failed'; status: number | null; ans
   );
 
 describe('an alert says who was told', () => {
-  test('nobody, because nobody wants it, and where to change that', async () => {
+  test('nobody, because there is no mail server, and where to change that', async () => {
     const id = await fire();
     expect(await read()).toMatch(/Open Nobody/);
     const { text } = await browser.get(`/settings/alerts/${id}`);
     expect(toReadable(text)).toContain(
-      'Mail is not configured here: the operator of this Plumbline can name a mail server. So nobody gets mail about alerts, and no webhook wanted it.',
+      'Mail is not configured here, so that nobody gets any: the operator of this Plumbline can name a mail server. No webhook wanted it either.',
     );
     expect(text).toContain('<a href="/settings/mail">');
+  });
+
+  test('nobody wanted it, where there is a mail server', async () => {
+    const { db, ...served } = await serveApi({ mailServer: SERVER });
+    const own = await aBareAccount(db);
+    const { id: domain } = await aDomain(db, own, { name: 'two.example' });
+    const id = await anAlert(db, { accountId: own, domainId: domain }, { firedAt: NOW });
+    const { browser: by } = await aSignedIn({ db, ...served }, own);
+    expect(await read(`/${id}`, by)).toContain(
+      'Nobody of this account wanted mail about alerts, and no webhook wanted it.',
+    );
   });
 
   test('that nobody is told yet, then who was, and of the resolution', async () => {

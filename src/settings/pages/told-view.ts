@@ -65,8 +65,8 @@ function renderReceiver({ email, url, webhookId, state }: Told): Html | string {
 }
 
 const NO_SERVER =
-  'Mail is not configured here: the operator of this Plumbline can name a mail server. So nobody gets mail about alerts';
-const NOBODY = 'Nobody of this account got mail about it, because nobody wanted any about alerts';
+  'Mail is not configured here, so that nobody gets any: the operator of this Plumbline can name a mail server. No webhook wanted it either.';
+const NOT_WANTED = 'Nobody of this account wanted mail about alerts, and no webhook wanted it.';
 
 /** Why nobody was, and where that is changed. */
 export function renderUntold(
@@ -75,6 +75,8 @@ export function renderUntold(
 ): Html {
   const why = isUnconfirmed(context)
     ? 'People are told once an established reporter says the same.'
-    : `${mailServer === undefined ? NO_SERVER : NOBODY}, and no webhook wanted it.`;
+    : mailServer === undefined
+      ? NO_SERVER
+      : NOT_WANTED;
   return html`<p>${why} Choose <a href="/settings/mail">your mail</a>, or add <a href="/settings/integrations/webhooks">a webhook</a>.</p>`;
 }
