@@ -177,7 +177,7 @@ const toNumber = (text: string) => Number(text.replaceAll(',', ''));
 const toPath = (text: string) => text.replaceAll('&amp;', '&');
 const get = async (path: string) => (await browser.get(path)).text;
 
-const STEP = /<td role="cell" class="step">(.*?)<\/td>/s;
+const STEP = /<td role="cell" class="step">(.*?)(?:<p class="muted">|<\/td>)/s;
 const OWN_STEP = /<h2 id="next">[^<]*<\/h2>\s*<p>(.*?)<\/p>/s;
 const findText = (pattern: RegExp, text: string) =>
   toReadable(pattern.exec(text)?.[1] ?? '').trim();

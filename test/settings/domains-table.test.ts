@@ -223,7 +223,7 @@ interface Told {
   readonly answer: string;
 }
 
-const STEP = /<td role="cell" class="step">(.*?)<\/td>/s;
+const STEP = /<td role="cell" class="step">(.*?)(?:<p class="muted">|<\/td>)/s;
 const ANSWER =
   /Can I go to p=reject\? (?:For the domain itself, .*?\. )?((?:It is there|Yes|Not yet).{0,60})/;
 
