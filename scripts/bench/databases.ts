@@ -83,6 +83,7 @@ export class Databases {
       `${checkout.name} stores ${SHAPES[shape].reports} reports (${shape}, ${this.#engine.name})`,
     );
     const filled = await this.#fill(await this.#engine.create(name), checkout, SHAPES[shape]);
+    await this.#engine.tidy(filled.database);
     if (isKept) await writeFile(note, JSON.stringify(filled));
     return filled;
   }

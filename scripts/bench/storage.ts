@@ -56,8 +56,6 @@ async function listSizes(database: string): Promise<Size[]> {
   }
   const client = new pg.Client(database);
   await client.connect();
-  // As the server's own vacuum leaves it.
-  await client.query('vacuum analyze');
   const { rows } = await client.query(ON_POSTGRES);
   await client.end();
   return rows;
