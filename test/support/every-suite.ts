@@ -9,7 +9,7 @@ export const PATIENCE_MS = 120_000;
  */
 export const EVERY_SUITE = {
   reporters: ['default', './test/support/closing-line.ts'],
-  setupFiles: ['./test/support/equal-bytes.ts'],
+  setupFiles: ['./test/support/equal-bytes.ts', './test/support/fixed-seeds.ts'],
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: PATIENCE_MS, interval: 10 } },
