@@ -17,9 +17,9 @@ function readTopics(before: RegExp): Topics {
 const toWords = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 /**
- * The names of all topics, a line for each, and below each those of its parts, indented; or the text of the one that has this name, or whose name has this word, or else
- * of such a part of a topic. A word that only texts have: the text that has it, or a list of those that do. Throws
- * `not_found`.
+ * The names of all topics, a line for each, and below each those of its parts, indented; or the text of the one that has this
+ * name, or whose name has this word, or else of such a part of a topic. A word that only texts have: the text that has it, or
+ * a list of those that do. Throws `not_found`.
  */
 export function renderTopic(asked: string): string {
   const topics = readTopics(/^(?=## )/m);

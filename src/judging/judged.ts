@@ -93,6 +93,11 @@ export async function readJudged(
   return { ...found, sources: await runInTurns(mapInParts(sources, toJudged)), results };
 }
 
+/** The versions of what senders are named by, whatever they sent. */
+export async function findKnown({ networks }: Pick<JudgeDeps, 'networks'>) {
+  return [await findServicesVersion(), networks?.findVersion()] as const;
+}
+
 const keptRanges = keep<{ readonly version: string; readonly judged: JudgedRange }>({
   name: 'range',
   toBytes: ({ judged }) => 1_000 * (1 + judged.results.size),
@@ -104,13 +109,12 @@ export async function readJudgedOnce(
   deps: JudgeDeps & { readonly now: () => Date },
   query: JudgedQuery,
 ): Promise<JudgedRange> {
-  const { reader, networks } = deps;
+  const { reader } = deps;
   const { scope, range } = query;
   const today = toDay(toInstant(deps.now()));
   // What is read after it may be newer than this version, which is another one then.
   const { version: days, reporters } = await readSourcesState(reader, scope, today);
-  const known = [await findServicesVersion(), networks?.findVersion()];
-  const version = [days, reporters, today, ...known].join();
+  const version = [days, reporters, today, ...(await findKnown(deps))].join();
   const key = `${scope.domainId} ${range.from} ${range.to}`;
   const kept = keptRanges.find(reader, key);
   if (kept?.version === version) return kept.judged;

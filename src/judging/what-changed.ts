@@ -2,9 +2,8 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { addDays, type Day, type DayRange } from '../domain/instant.ts';
 import { COMPARED_DAYS, findChanges, type Window } from '../domain/what-changed.ts';
 import { readPolicySteps } from '../store/domains/overview.ts';
-import { type JudgeDeps, readJudged } from './judged.ts';
+import { findKnown, type JudgeDeps, readJudged } from './judged.ts';
 import { keep } from './kept.ts';
-import { findServicesVersion } from './known-services.ts';
 import type { WorkItem } from './work.ts';
 
 /* What changed of domains in a week and in thirty days. Pages and the API ask it here, so that they agree. */
@@ -27,7 +26,7 @@ export async function readChanges(
   deps: JudgeDeps,
   { accountId, items, range: { to } }: ChangesQuery,
 ): Promise<ReadonlyMap<string, readonly Window[]>> {
-  const known = [await findServicesVersion(), deps.networks?.findVersion()];
+  const known = await findKnown(deps);
   const found = new Map<string, readonly Window[]>();
   for (const item of items) {
     const version = [item.version, item.alertsVersion, item.reporters, to, ...known].join();

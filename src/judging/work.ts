@@ -28,9 +28,8 @@ import {
 } from '../store/domains/worklist.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
-import type { JudgeDeps } from './judged.ts';
+import { findKnown, type JudgeDeps } from './judged.ts';
 import { keep } from './kept.ts';
-import { findServicesVersion } from './known-services.ts';
 import { type OwnMail, readOwnMail } from './sender-mail.ts';
 
 /* What there is to do for domains. Pages, mails and the API ask it here, so that they agree. */
@@ -243,7 +242,7 @@ async function keepOwnMail(deps: JudgeDeps, { accountId, item, facts }: JudgedIt
   const newest = facts.newest ?? facts.today;
   const oldest = facts.oldest ?? facts.today;
   const isForReject = findTarget(facts) === 'reject';
-  const known = [await findServicesVersion(), deps.networks?.findVersion()];
+  const known = await findKnown(deps);
   const asked = facts.openAlerts.flatMap(({ sources }) => sources ?? []);
   const version = [item.version, reporters, newest, isForReject, ...known, ...asked].join();
   const kept = keptMail.find(deps.reader, id);
