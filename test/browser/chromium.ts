@@ -45,7 +45,7 @@ export async function openWindow(url: string, { width, place = '/settings', ...o
   await page.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
     console.error('refused by the policy: ' + [violatedDirective, blockedURI, sample].join(' ')))`);
   await page.addInitScript(`addEventListener('DOMContentLoaded', () =>
-    requestAnimationFrame(() => requestAnimationFrame((ms) => { globalThis.parsedMs = ms; })))`);
+    requestAnimationFrame(() => requestAnimationFrame(() => { globalThis.parsedMs = performance.now(); })))`);
   page.on('request', (request) => {
     if (!request.url().startsWith(url + place)) wrong.push(request.url());
   });

@@ -191,6 +191,32 @@ test.each(LOOKS)('an account without any data, at $width pixels', async (look) =
   expect(wrong).toEqual([]);
 });
 
+test.each(LOOKS)('the header does not move while it comes in, at $width pixels', async (look) => {
+  const { server, store } = await runServer();
+  const { email } = await aPerson(store, await aBareAccount(store.db));
+  const { page } = await openWindow(server.url, look);
+  await page.goto('/settings');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const header = page.locator('.framed > header');
+  /** Of its parts, by which of them have come in. */
+  const places = await header.evaluate(({ children }) => {
+    const seen: string[][] = [];
+    for (; children.length > 0; children[children.length - 1]?.remove())
+      seen.push(
+        Array.from(children, (part) => {
+          const { x, y, width, height } = part.getBoundingClientRect();
+          return [part.className || part.localName, x, y, width, height].join(' ');
+        }),
+      );
+    return seen;
+  });
+  expect(places.map((parts) => parts.length)).toEqual([3, 2, 1]);
+  for (const parts of places) expect(places[0]?.slice(0, parts.length)).toEqual(parts);
+});
+
 describe.each([
   { width: 390, javaScriptEnabled: true },
   { width: 1280, javaScriptEnabled: true },

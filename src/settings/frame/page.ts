@@ -98,11 +98,11 @@ function renderFramed(
     <a class="skip" href="#main">Skip to content</a>
     <header>
       <a class="brand" href="/settings/overview">${renderLogo()}Plumbline</a>
-      <span class="who"><b>${renderText(visitor.accountName)}</b> <span>${visitor.email}</span></span>
       <form method="post" action="/settings/sign-out">
         ${renderFormToken(visitor)}
         <button class="quiet">Sign out</button>
       </form>
+      <span class="who"><b>${renderText(visitor.accountName)}</b> <span>${visitor.email}</span></span>
     </header>
     <nav aria-label="Settings">${renderMenu(visitor, current)}</nav>
     <main id="main" tabindex="-1">${main}</main>
