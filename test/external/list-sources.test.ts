@@ -9,6 +9,8 @@ import { VERDICTS } from '../../src/external/verdicts.ts';
 import { readSources } from '../../src/judging/source-list.ts';
 import { updateMark } from '../../src/store/days/marks.ts';
 import { updateNames } from '../../src/store/days/names.ts';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
+import { removeDomain } from '../../src/store/domains/removed-domains.ts';
 import { removeReport } from '../../src/store/reports/corrections.ts';
 import { serveApi, walk } from '../support/api.ts';
 import {
@@ -57,7 +59,7 @@ async function serveDomain(wanted: Parameters<typeof serveApi>[0] = {}) {
 }
 
 describe('GET /v1/external/domains/{domain_id}/sources', () => {
-  test('has another verdict, and tag, when the account gets the domain as which a sender signs', async () => {
+  test('has another verdict, and tag, when the account gets or loses the domain as which a sender signs', async () => {
     const { db, accountId, get, key, domain, send, read } = await serveDomain();
     const spfDomain = 'bounce.sister-brand.example';
     await send(TODAY, [aRecord({ sourceIp: OWN, count: 50, spfDomain })]);
@@ -66,13 +68,21 @@ describe('GET /v1/external/domains/{domain_id}/sources', () => {
     const before = await get(about, { key });
     expect(body.data[0].verdict).toBe('not_recognised');
 
-    await aDomain(db, accountId, { name: 'sister-brand.example' });
+    const sister = await aDomain(db, accountId, { name: 'sister-brand.example' });
     const again = { 'if-none-match': headers['etag'] ?? '' };
     const after = await read('', again);
     expect(after.body.data[0].verdict).toBe('needs_setup');
     const tag = { 'if-none-match': before.headers['etag'] ?? '' };
     const { mail } = (await get(about, { key, headers: tag })).body.data;
     expect(mail).not.toStrictEqual(before.body.data.mail);
+
+    // It keeps as many domains that are not paused.
+    await updateDomainStatus(db, sister.id, 'paused');
+    const paused = await read();
+    expect(paused.body.data[0].verdict).toBe('needs_setup');
+    await removeDomain(db, sister.id, { accountId });
+    const gone = await read('', { 'if-none-match': paused.headers['etag'] ?? '' });
+    expect(gone.body.data[0].verdict).toBe('not_recognised');
   });
 
   test('returns who sent, with what is known of them, those with most failed messages first', async () => {

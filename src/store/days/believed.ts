@@ -65,7 +65,7 @@ const DAYS_VERSION = sql<string>`domain.reports_version || coalesce(domain.days_
  * account is the owner's.
  */
 export const JUDGED_VERSION = sql<string>`${DAYS_VERSION} || coalesce(
-    (select cast(domains_total as text) from account where account.id = domain.account_id), '')`;
+    (select names_version from account where account.id = domain.account_id), '')`;
 
 type OfDomain = Lately & { readonly domainId: string };
 

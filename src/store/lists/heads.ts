@@ -40,7 +40,10 @@ export function isVersion(
     where ${sql.ref(`${owner}.id`)} = ${id} and ${sql.ref(of)} = ${version})`;
 }
 
-/** Updates the heads of the account's lists of domains. That of active ones is longer by `added` (negative: shorter). */
+/**
+ * Updates the heads of the account's lists of domains. That of active ones is longer by `added` (negative: shorter), or would be,
+ * if the domain were not paused.
+ */
 export async function touchDomainList(
   tx: Tx,
   accountId: string,
@@ -49,6 +52,7 @@ export async function touchDomainList(
   await tx
     .updateTable('account')
     .set({ all_domains_version: newVersion() })
+    .$if(added !== 0, (update) => update.set({ names_version: newVersion() }))
     .$if(!isPaused, (update) =>
       update.set((eb) => ({
         domains_total: eb('domains_total', '+', added),

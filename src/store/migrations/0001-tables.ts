@@ -61,6 +61,8 @@ export const TABLES = {
       domains_version: text(),
       /** The same of the list that has paused domains, too. */
       all_domains_version: text(),
+      /** Another text whenever it gets or loses a domain. */
+      names_version: orNull(text()),
       reports_total: orZero(count()),
       reports_version: text(),
       /** Another text with each other `days_version` of a domain. */
