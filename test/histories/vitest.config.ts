@@ -14,7 +14,7 @@ export default defineConfig({
     ...EVERY_SUITE,
     include: [
       ...RANDOM,
-      'test/external/{declared-lists,filters}.test.ts',
+      'test/external/{computed-tags,declared-lists,filters}.test.ts',
       'test/store/heads.test.ts',
     ],
     maxWorkers: '100%',
