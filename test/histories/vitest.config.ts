@@ -15,6 +15,7 @@ export default defineConfig({
     include: [
       ...RANDOM,
       'test/external/{computed-tags,declared-lists,filters}.test.ts',
+      'test/judging/{judged-once,kept-sums}.test.ts',
       'test/store/heads.test.ts',
     ],
     maxWorkers: '100%',
