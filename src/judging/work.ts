@@ -86,7 +86,8 @@ export async function findWork(reader: Reader, { accountId, now }: WorkQuery): P
   const today = toDay(toInstant(now));
   const former = keptWork.find(reader, accountId);
   if (former?.version === `${version} ${today}`) return await former.work;
-  const domains = former?.domains ?? new Map();
+  // Whoever asks for a newer version while this one is read has a map of its own: it would take older sums from this one.
+  const domains = new Map(former?.domains);
   const read = readWorklist(reader, { accountId, today, days: WINDOW_DAYS }, domains);
   const work = read.then(async (found) => ({ ...(await toWork(found, today)), version }));
   keptWork.set(reader, accountId, { version: `${version} ${today}`, count, domains, work });

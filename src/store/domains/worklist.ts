@@ -155,11 +155,15 @@ interface WorklistQuery extends OfAccount {
   readonly domainId?: string | undefined;
 }
 
+interface KnownDomain {
+  readonly version: string;
+  readonly dates: Dates;
+  readonly sum?: DomainSum | undefined;
+  readonly to?: Day;
+}
+
 /** What was read of domains, by their ids. */
-export type KnownDomains = Map<
-  string,
-  { readonly version: string; readonly dates: Dates; sum?: DomainSum | undefined; to?: Day }
->;
+export type KnownDomains = Map<string, KnownDomain>;
 
 /** Domains that are read before the event loop runs: it takes some milliseconds. */
 const DOMAINS_AT_ONCE = 200;
@@ -186,7 +190,7 @@ export async function readWorklist(
     const found = await reader.readPlan(() => askByView(some, ofView));
     const byId = new Map(found.map((sum) => [sum.domain_id, sum]));
     for (const { id } of some)
-      Object.assign(known.get(id) ?? {}, { sum: byId.get(id), to: range.to });
+      known.set(id, { ...(known.get(id) as KnownDomain), sum: byId.get(id), to: range.to });
     await yieldToOthers();
   }
   const sums = states.flatMap(({ id }) => known.get(id)?.sum ?? []);
