@@ -23,14 +23,15 @@ export function warnOfLooseFiles(
 }
 
 /**
- * A database that root has just made is of no use to the user that its folder is for. Of one that was there, SQLite gives
- * the files beside it the same owner.
+ * A database, or its key, that root has made is of no use to the user that its folder is for. Of a database that was there, SQLite
+ * gives the files beside it the same owner.
  */
 export function warnOfOwner(file: string, warn: (text: string) => void): void {
   const folder = dirname(file);
-  if (process.getuid?.() !== 0 || statSync(folder).uid === 0) return;
+  const [owner, made] = [folder, file].map((path) => statSync(path).uid);
+  if (process.getuid?.() !== 0 || owner === 0 || made !== 0) return;
   warn(
-    `${file} belongs to root, so the user whose folder it is in cannot write it. To end that: chown --reference=${folder} ${file}*`,
+    `${file} belongs to root, so the user whose folder it is in cannot use it. To end that: chown --reference=${folder} ${file}*`,
   );
 }
 

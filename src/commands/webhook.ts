@@ -26,6 +26,7 @@ import {
   type Webhook,
 } from '../store/notify/webhooks.ts';
 import { parseId } from './arguments.ts';
+import { warnOfOwner } from './loose-files.ts';
 import {
   hint,
   type OutputOptions,
@@ -100,12 +101,15 @@ async function createWebhook(
   if (created.twice !== undefined) tell(`Warning: ${created.twice}`);
 }
 
-function openFor(db: Db, { secretsKeyFile }: Config): Promise<Sealing> {
-  if (secretsKeyFile !== undefined) return openToSeal(db, createSealings(secretsKeyFile));
-  throw new Failure(
-    'validation_error',
-    'With PostgreSQL, secrets need a key: set PLUMBLINE_SECRETS_KEY_FILE.',
-  );
+async function openFor(db: Db, { secretsKeyFile }: Config): Promise<Sealing> {
+  if (secretsKeyFile === undefined)
+    throw new Failure(
+      'validation_error',
+      'With PostgreSQL, secrets need a key: set PLUMBLINE_SECRETS_KEY_FILE.',
+    );
+  const sealing = await openToSeal(db, createSealings(secretsKeyFile));
+  if (secretsKeyFile.isMade) warnOfOwner(secretsKeyFile.path, (text) => tell(`Warning: ${text}`));
+  return sealing;
 }
 
 function printWithSecret(

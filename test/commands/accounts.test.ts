@@ -30,7 +30,7 @@ describe('plumbline account, domain, key', () => {
   });
 
   test.runIf(process.getuid?.() === 0)(
-    'root is told that it made a database in the folder of another user',
+    'root is told that it made a database, or its key, in the folder of another user',
     async () => {
       const { run, folder } = aProgram();
       const before = await run(['account', 'create', 'A']);
@@ -42,6 +42,9 @@ describe('plumbline account, domain, key', () => {
       expect(stderr).toContain(`chown --reference=${other.folder} `);
       expect(other.folder).not.toBe(folder);
       expect((await other.run(['account', 'list'])).stderr).toBe('');
+      chownSync(other.database, 65_534, 65_534);
+      const webhook = await other.run(['webhook', 'create', 'A', 'https://example.com/hook']);
+      expect(webhook.stderr).toContain(`${other.database}.key belongs to root, so`);
       const backup = join(folder, 'backup.db');
       await run(['backup', backup]);
       const restored = await other.run(['restore', '--force', backup]);
