@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -162,6 +163,17 @@ test.each([
   child.stdout.destroy();
   const { status, stderr } = await finish(child);
   expect([status, stderr]).toEqual([0, '']);
+});
+
+test.skipIf(!existsSync('/dev/full'))('says that the disk is full to which it writes', async () => {
+  const { env, folder, withDb } = await aCommand();
+  await withDb((db) => anAccount(db));
+  const full = openSync('/dev/full', 'w');
+  const args = [CLI, 'account', 'list', '--json'];
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  const { status, stderr } = await finish(child);
+  expect([status, stderr]).toEqual([1, 'write: the disk is full.\n']);
 });
 
 test('on a terminal the password is asked for twice, and not shown', async () => {
