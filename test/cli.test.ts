@@ -170,7 +170,11 @@ test.skipIf(!existsSync('/dev/full'))('says that the disk is full to which it wr
   await withDb((db) => anAccount(db));
   const full = openSync('/dev/full', 'w');
   const args = [CLI, 'account', 'list', '--json'];
-  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', full, 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env,
+    stdio: ['ignore', full, 'pipe'],
+  });
   closeSync(full);
   const { status, stderr } = await finish(child);
   expect([status, stderr]).toEqual([1, 'write: the disk is full.\n']);
