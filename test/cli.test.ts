@@ -4,8 +4,9 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { listAccounts } from '../src/store/accounts/accounts.ts';
 import { listPeople } from '../src/store/people/people.ts';
 import { aBareAccount, anAccount } from './support/builders.ts';
@@ -55,6 +56,29 @@ describe('plumbline serve', () => {
     expect(stderr + folder).not.toContain(key);
   });
 });
+
+test.skipIf(!existsSync('/dev/full'))(
+  'plumbline serve goes on while the disk of its log is full, and ends when it is told to',
+  async () => {
+    const { env, folder } = await aCommand();
+    const full = openSync('/dev/full', 'w');
+    const stdio = ['ignore', 'pipe', full] as const;
+    const child = spawn(process.execPath, [CLI, 'serve'], { cwd: folder, env, stdio: [...stdio] });
+    closeSync(full);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const ended = finish(child);
+    const [url] = /http:\/\/[\d.:]+/.exec(await printed(child, /npm run demo/)) as unknown as [
+      string,
+    ];
+    const ask = () => fetch(`${url}/healthz`, { signal: AbortSignal.timeout(60_000) });
+    await ask();
+    // A line waits half a second before it is written.
+    await setTimeout(1_000);
+    expect((await ask()).status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await ended).status).toBe(0);
+  },
+);
 
 test.each([
   ['serve', 'off'],

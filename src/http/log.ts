@@ -18,6 +18,8 @@ const MAX_DECODINGS = 5;
 /** How many characters of log are collected for one write, and for how long at most. */
 const BUFFER_LENGTH = 15 * 1024;
 const FLUSH_MS = 500;
+/** How many bytes of log wait while they cannot be written. */
+const MAX_WAITING = 16 * 2 ** 20;
 const STDERR = 2;
 
 /** Whether systemd's journal gets what is written to the stream (systemd.exec(5), `$JOURNAL_STREAM`). */
@@ -40,8 +42,16 @@ export function createLog(level: string): Logger {
   const { isoTime: timestamp } = pino.stdTimeFunctions;
   return pino(
     { ...common, timestamp, formatters: { level: (label) => ({ level: label }) } },
-    collectLines(pino.destination({ dest: STDERR, sync: false })),
+    collectLines(openStderr()),
   );
+}
+
+/** Lines wait while they cannot be written, as on a full disk. Without it, sonic-boom tries for ever, and nothing else runs. */
+function openStderr() {
+  const destination = pino.destination({ dest: STDERR, sync: false, maxLength: MAX_WAITING });
+  return destination.on('error', () => {
+    destination.flushSync = () => undefined;
+  });
 }
 
 /**
@@ -58,7 +68,8 @@ function collectLines(destination: ReturnType<typeof pino.destination>) {
   process.once('exit', () => {
     destination.flushSync();
     // What is begun without waiting is lost when the process ends.
-    pino.destination({ dest: STDERR, sync: true }).write(lines);
+    const last = pino.destination({ dest: STDERR, sync: true });
+    last.on('error', () => undefined).write(lines);
   });
   const isInJournal = isJournal(process.stderr);
   return {
