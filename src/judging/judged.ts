@@ -16,7 +16,7 @@ import { sistersOf } from '../store/domains/sisters.ts';
 import type { Reader } from '../store/engine/reader.ts';
 import type { DomainOfAccount } from '../store/lists/heads.ts';
 import { MAX_JUDGED } from './evidence.ts';
-import { keep } from './kept.ts';
+import { keepFinding } from './kept.ts';
 import { findServicesVersion, loadNamer } from './known-services.ts';
 import type { DaysReads } from './reads.ts';
 import { readSourcesState } from './source-list.ts';
@@ -98,13 +98,13 @@ export async function findKnown({ networks }: Pick<JudgeDeps, 'networks'>) {
   return [await findServicesVersion(), networks?.findVersion()] as const;
 }
 
-const keptRanges = keep<{ readonly version: string; readonly judged: JudgedRange }>({
+const keepRange = keepFinding<JudgedRange>({
   name: 'range',
-  toBytes: ({ judged }) => 1_000 * (1 + judged.results.size),
+  toBytes: ({ results }) => 1_000 * (1 + results.size),
   ttlMs: 60_000,
 });
 
-/** The same for whoever looks at one page of a range after another: it takes seconds of a year with 20,000 addresses. */
+/** The same for whoever looks at pages of a range, also at the same time: it takes seconds of a year with 20,000 addresses. */
 export async function readJudgedOnce(
   deps: JudgeDeps & { readonly now: () => Date },
   query: JudgedQuery,
@@ -116,11 +116,7 @@ export async function readJudgedOnce(
   const { version: days, reporters } = await readSourcesState(reader, scope, today);
   const version = [days, reporters, today, ...(await findKnown(deps))].join();
   const key = `${scope.domainId} ${range.from} ${range.to}`;
-  const kept = keptRanges.find(reader, key);
-  if (kept?.version === version) return kept.judged;
-  const judged = await readJudged(deps, query);
-  keptRanges.set(reader, key, { version, judged });
-  return judged;
+  return await keepRange(reader, { key, version }, () => readJudged(deps, query));
 }
 
 interface MailQuery {
@@ -171,21 +167,23 @@ async function loadSisters(
 /** By their addresses. */
 export type BySource = ReadonlyMap<string, JudgedSource>;
 
-const keptSenders = keep<{ readonly version: string; readonly judged: BySource }>({
+const keepSenders = keepFinding<BySource>({
   name: 'senders',
-  toBytes: ({ judged }) => 500 * (1 + judged.size),
+  toBytes: ({ size }) => 500 * (1 + size),
 });
 
 /** The senders of a range, for who reads its pages. `version` is another one when something changes by which they are judged. */
-export async function keepJudged(deps: JudgeDeps, query: JudgedQuery, version: string) {
+export async function keepJudged(
+  deps: JudgeDeps,
+  query: JudgedQuery,
+  version: string,
+): Promise<BySource> {
   const { scope, range } = query;
   const key = `${scope.domainId} ${range.from} ${range.to}`;
-  const known = keptSenders.find(deps.reader, key);
-  if (known?.version === version) return known.judged;
-  const { sources } = await readJudged(deps, query);
-  const judged: BySource = new Map(sources.map((source) => [source.address, source]));
-  keptSenders.set(deps.reader, key, { version, judged });
-  return judged;
+  return await keepSenders(deps.reader, { key, version }, async () => {
+    const { sources } = await readJudged(deps, query);
+    return new Map(sources.map((source) => [source.address, source]));
+  });
 }
 
 /**

@@ -42,3 +42,41 @@ export function keep<Value extends object>({ name, toBytes, ttlMs = 0 }: Kind<Va
     delete: (reader: Reader, key: string) => cacheOf(reader).delete(toKey(key)),
   };
 }
+
+interface Finding<Value> {
+  readonly version: string;
+  readonly found: Promise<Value>;
+  /** Once it is found. */
+  readonly value?: Value;
+}
+
+/**
+ * Keeps what is found from when it is looked for, so that whoever asks for it meanwhile waits for the same. A version is another one
+ * when something changes by which it is found. What failed is not kept.
+ */
+export function keepFinding<Value extends object>({ toBytes, ...kind }: Kind<Value>) {
+  const kept = keep<Finding<Value>>({
+    ...kind,
+    toBytes: ({ value }) => (value === undefined ? 1 : toBytes(value)),
+  });
+  return async (
+    reader: Reader,
+    { key, version }: { readonly key: string; readonly version: string },
+    find: () => Promise<Value>,
+  ): Promise<Value> => {
+    const former = kept.find(reader, key);
+    if (former?.version === version) return await former.found;
+    const finding = { version, found: find() };
+    kept.set(reader, key, finding);
+    // A later version may be kept by then.
+    const isKept = () => kept.find(reader, key) === finding;
+    try {
+      const value = await finding.found;
+      if (isKept()) kept.set(reader, key, { ...finding, value });
+      return value;
+    } catch (error) {
+      if (isKept()) kept.delete(reader, key);
+      throw error;
+    }
+  };
+}

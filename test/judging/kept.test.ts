@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keep } from '../../src/judging/kept.ts';
+import { keep, keepFinding } from '../../src/judging/kept.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Reader } from '../../src/store/engine/reader.ts';
 import { aDatabasePath, IS_POSTGRES, openTestStore } from '../support/store.ts';
@@ -54,6 +54,48 @@ describe('what is kept', () => {
     expect(months.find({ ...reader }, 'a')).toBeUndefined();
     months.delete(reader, 'a');
     expect(months.find(reader, 'a')).toBeUndefined();
+    await close();
+  });
+});
+
+describe('what is looked for', () => {
+  const keepMonth = keepFinding<Value>({ name: 'found', toBytes });
+  const month = (name: string) => ({ name, megabytes: 1 });
+
+  test('is found once for all who ask for it meanwhile', async () => {
+    const { reader, close } = await openTestStore();
+    const first = Promise.withResolvers<Value>();
+    const ask = (version: string, find: () => Promise<Value>) =>
+      keepMonth(reader, { key: 'a', version }, find);
+    const never = () => Promise.reject(new Error('It is looked for again.'));
+    const asked = [ask('1', () => first.promise), ask('1', never), ask('1', never)];
+    first.resolve(month('one'));
+    expect(new Set(await Promise.all(asked)).size).toBe(1);
+    expect(await ask('1', never)).toEqual(month('one'));
+    await close();
+  });
+
+  test('is not replaced by an older one that is found later', async () => {
+    const { reader, close } = await openTestStore();
+    const [older, newer] = [Promise.withResolvers<Value>(), Promise.withResolvers<Value>()];
+    const ask = (version: string, find: () => Promise<Value>) =>
+      keepMonth(reader, { key: 'a', version }, find);
+    const asked = [ask('1', () => older.promise), ask('2', () => newer.promise)];
+    newer.resolve(month('newer'));
+    older.resolve(month('older'));
+    expect(await Promise.all(asked)).toEqual([month('older'), month('newer')]);
+    expect(await ask('2', async () => month('again'))).toEqual(month('newer'));
+    await close();
+  });
+
+  test('is looked for again after an error, which all who asked are told', async () => {
+    const { reader, close } = await openTestStore();
+    const failing = Promise.withResolvers<Value>();
+    const ask = (find: () => Promise<Value>) => keepMonth(reader, { key: 'a', version: '1' }, find);
+    const asked = [ask(() => failing.promise), ask(() => failing.promise)];
+    failing.reject(new Error('away'));
+    for (const one of asked) await expect(one).rejects.toThrow('away');
+    expect(await ask(async () => month('one'))).toEqual(month('one'));
     await close();
   });
 });
