@@ -1,6 +1,10 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { updateDomainStatus } from '../../src/store/domains/domains.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { lockDomain } from '../../src/store/lists/heads.ts';
+import { lockReportedDomains } from '../../src/store/reports/reported-domains.ts';
 import { aBareAccount, aDomain, aReport, NOW, receive, toCode } from '../support/builders.ts';
 import { IS_CITUS } from '../support/citus-databases.ts';
 import { caseCount } from '../support/counts.ts';
@@ -175,3 +179,51 @@ test('a change of a domain waits for the change of another process, and a page d
   expect(await listMiscounts(one.db)).toEqual({});
   await Promise.all([one.close(), other.close()]);
 });
+
+test('a domain’s status is that of the last change that waited for its row, on every server', async () => {
+  const { db, close } = await openStore(await aDatabase());
+  const { id } = await aDomain(db, await aBareAccount(db));
+  await updateDomainStatus(db, id, 'paused');
+  const changes: Promise<unknown>[] = [];
+  await db.write(async (tx) => {
+    await lockDomain(tx, id);
+    for (const status of ['active', 'paused'] as const) {
+      changes.push(updateDomainStatus(db, id, status));
+      await expect.poll(() => countWaiting(db)).toBe(changes.length);
+    }
+  });
+  await Promise.all(changes);
+  const domains = await db.selectFrom('domain').select('status').execute();
+  expect(domains).toEqual([{ status: 'paused' }]);
+  expect(await listMiscounts(db)).toEqual({});
+  await close();
+});
+
+test('a change that waits while reports of its domain are stored runs once, and so does the other', async () => {
+  const { db, close } = await openStore(await aDatabase());
+  const { id, name } = await aDomain(db, await aBareAccount(db));
+  const runs = { storing: 0, waiting: 0 };
+  let waiting: Promise<void> | undefined;
+  await db.write(async (tx) => {
+    runs.storing += 1;
+    await lockReportedDomains(tx, [name]);
+    waiting ??= db.write(async (other) => {
+      runs.waiting += 1;
+      await lockDomain(other, id);
+    });
+    await expect.poll(() => countWaiting(db)).toBe(1);
+    await tx.updateTable('domain').set({ reports_total: 0 }).where('id', '=', id).execute();
+  });
+  await waiting;
+  expect(runs).toEqual({ storing: 1, waiting: 1 });
+  await close();
+});
+
+/** Statements that wait for a lock, on Citus one of another server. */
+async function countWaiting(db: Store['db']): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and state = 'active' and wait_event_type in ('Lock', 'Extension')`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}

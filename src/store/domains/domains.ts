@@ -11,7 +11,7 @@ import { type Actor, insertAudit, operator } from '../events/audit.ts';
 import { tellOfChanges } from '../events/events.ts';
 import type { Filters, Wanted } from '../lists/declaration.ts';
 import { declareList } from '../lists/declared.ts';
-import { touchDays, touchDomainList } from '../lists/heads.ts';
+import { lockDomain, touchDays, touchDomainList } from '../lists/heads.ts';
 import type { PagedList } from '../lists/page.ts';
 import { finishListing, noteListing } from '../reports/listing.ts';
 import { findOrInsertDomain, insertReportedDomains } from '../reports/reported-domains.ts';
@@ -169,6 +169,8 @@ export async function updateDomainStatus(
   by: Actor = operator(now),
 ): Promise<DomainRow> {
   const domain = await db.write(async (tx) => {
+    // Else copies of the row on several servers would be compared at different moments (decision 134).
+    await lockDomain(tx, id);
     const changed = await tx
       .updateTable('domain')
       // Alerts of a resumed domain start again.

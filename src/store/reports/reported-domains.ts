@@ -95,8 +95,20 @@ export async function lockReportedDomains(
   names: readonly string[],
 ): Promise<ReportedDomain[]> {
   if (names.length === 0) return [];
-  return await runPrepared(tx, lockedDomains({ names: JSON.stringify(names) }));
+  const given = { names: JSON.stringify(names) };
+  // For a query that has a table of the coordinator too, Citus locks rows on the coordinator alone (decision 134).
+  if (dialectOf(tx).isDivided) await runPrepared(tx, lockedRows(given));
+  return await runPrepared(tx, lockedDomains(given));
 }
+
+const lockedRows = prepareQuery((db, param: Param<{ names: string }>) =>
+  db
+    .selectFrom('domain')
+    .select('id')
+    .where(dialectOf(db).isIn(sql.ref('name'), param('names'), 'text'))
+    .orderBy('name')
+    .$call(dialectOf(db).locked),
+);
 
 const lockedDomains = prepareQuery((db, param: Param<{ names: string }>) =>
   db
