@@ -95,7 +95,7 @@ async function readTls(reader: Reader, { domainId, now, thresholds }: FactsQuery
   if (found === undefined) return [];
   const range = { from: toDay(BEGIN_OF_TIME), to: addDays(toDay(now), 1) };
   const days = toTlsDays(thresholds);
-  return await reader.readPlan(() => planTlsDays({ domainId, ...range, days }));
+  return await reader.readPlan(() => planTlsDays({ domainId, ...range, days }), { domainId });
 }
 
 async function readView(reader: Reader, query: ViewQuery) {

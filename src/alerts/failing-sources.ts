@@ -30,7 +30,7 @@ interface FailingQuery extends SourcesQuery {
 export async function listFailingSources(reader: Reader, query: FailingQuery) {
   const found: (Omit<FailingSource, 'service'> & Pick<DaySource, 'patterns'>)[] = [];
   for (const day of daysToRead(query)) {
-    const sources = await reader.readPlan(() => planDay(day, query));
+    const sources = await reader.readPlan(() => planDay(day, query), { domainId: query.domainId });
     found.push(...sources);
     await yieldToOthers();
   }

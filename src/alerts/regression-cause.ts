@@ -69,7 +69,9 @@ export async function findRegressionCause(
   day: Day,
 ): Promise<FailureCause | undefined> {
   const read = async (range: { readonly from: Day; readonly to: Day }) => {
-    const days = await reader.readPlan(() => planLatest(query, { ...range, limit: DAYS }));
+    const days = await reader.readPlan(() => planLatest(query, { ...range, limit: DAYS }), {
+      domainId: query.domainId,
+    });
     const sums = addUpSources(days.flatMap(({ sources }) => sources));
     return { sources: keepLargest(sums), days: days.length };
   };

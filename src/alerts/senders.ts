@@ -38,7 +38,7 @@ export async function listSenders(
   const failed = failedOf(addUp(query.days.slice(-limit)));
   if (failed * 100 < senderMessages * senderPercent) return [];
   const range = { from: toDay(BEGIN_OF_TIME), to: addDays(toDay(now), 1), limit };
-  const days = await reader.readPlan(() => planLatest(query, range));
+  const days = await reader.readPlan(() => planLatest(query, range), { domainId });
   const parse = remember(parsePattern);
   const mail = toMail(days, await readAllNames(reader, domainId), parse);
   const marks = await readMarks(reader, domainId);

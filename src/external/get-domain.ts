@@ -21,7 +21,8 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) 
   const { days, networks } = given;
   const now = given.now();
   const today = toDay(toInstant(now));
-  const query = stateInAccount({ accountId, domainId, ...toLately(today) });
+  const scope = { accountId, domainId };
+  const query = stateInAccount({ ...scope, ...toLately(today) });
   const checks = [
     dailyCheckOf({ domainId, type: 'tls' }),
     dailyCheckOf({ domainId, type: 'senders' }),
@@ -41,13 +42,13 @@ export const getDomain = (({ accountId, path: { domain_id: domainId } }, given) 
       const [state, tls, senders, report] = await reader.readPlan(function* () {
         const [[state], [tls], [senders]] = yield* askAll(query, ...checks);
         return [state, tls, senders, state && (yield* planNewestReport(domainId))] as const;
-      });
-      const item = await settleDomain({ reader, days, networks }, { accountId, domainId, now });
+      }, scope);
+      const item = await settleDomain({ reader, days, networks }, { ...scope, now });
       if (state === undefined || item === undefined) return undefined;
       const fields = toWorkFields(item, item.range, await given.findAddress(accountId));
       const { tls_version: version } = state;
       const check = toChecked(tls);
-      const of = { scope: { accountId, domainId }, name: item.name, today, version, check };
+      const of = { scope, name: item.name, today, version, check };
       const data = {
         ...toData(item),
         published_policy: toPolicy(report),

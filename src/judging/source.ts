@@ -40,7 +40,7 @@ export function readSource(reader: Reader, { scope, address, range, today }: Add
     // Messages of the days that belong to no results.
     const otherMessages = Math.max(0, addUp(days).messages - addUp(results).messages);
     return { days, cutDays, results, otherMessages, reporters, counted };
-  }, scope.accountId);
+  }, scope);
 }
 
 /** What reporters said of its messages, and who reported them, most messages first. */
@@ -68,8 +68,9 @@ const MAX_DAYS = 64;
 /** The last day on which an address sent in a domain's name; null when it is in no stored day. Reads days until then. */
 export async function findLastDay(
   reader: Reader,
-  { scope: { domainId }, address, today }: Omit<AddressQuery, 'range'>,
+  { scope, address, today }: Omit<AddressQuery, 'range'>,
 ) {
+  const { domainId } = scope;
   const { version, reporters: view } = await reader.readPlan(() => planState({ domainId, today }));
   const counted: CountedDays = { domainId, version, days: [] };
   const from = toDay(BEGIN_OF_TIME);
@@ -83,7 +84,7 @@ export async function findLastDay(
         if (sources.some((of) => of.address === address)) last = day;
       });
       return first;
-    });
+    }, scope);
     if (last !== undefined || first === undefined) return { day: last ?? null, counted };
     to = addDays(first, -1);
   }

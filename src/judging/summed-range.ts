@@ -111,7 +111,7 @@ export async function sumRange(reader: Reader, query: RangeQuery, state?: Report
     const { version, reporters } = former.state;
     if (current?.version === version && current.reporters === reporters) return { summed: former };
   }
-  const found = await reader.readPlan(() => planSums(query));
+  const found = await reader.readPlan(() => planSums(query), { domainId });
   keptSums.set(reader, key, found.summed);
   return found;
 }

@@ -8,5 +8,5 @@ export async function readTlsDays(
   reader: Reader,
   { scope: { domainId }, range }: ScopedQuery,
 ): Promise<Counted & { readonly days: readonly TlsDay[] }> {
-  return { days: await reader.readPlan(() => planTlsDays({ domainId, ...range })) };
+  return { days: await reader.readPlan(() => planTlsDays({ domainId, ...range }), { domainId }) };
 }

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { sumRange } from '../../src/judging/summed-range.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { readFeed } from '../../src/store/feed/feed.ts';
 import { findHead, type PagedList, readCurrentPage } from '../../src/store/lists/page.ts';
@@ -6,6 +7,8 @@ import { reportsOf, reportsOfAccount } from '../../src/store/reports/reports.ts'
 import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts';
 import { makeCitus } from '../support/citus-databases.ts';
 import { runOn } from '../support/postgres.ts';
+
+const RANGE = { from: '2026-03-01', to: '2026-03-31' };
 
 /** A change that is committed on the coordinator, and on no worker yet. */
 async function changeOnCoordinator(url: string): Promise<void> {
@@ -18,7 +21,7 @@ async function changeOnCoordinator(url: string): Promise<void> {
   }
 }
 
-test('while no worker has a change yet, what asks several servers says so, and a domain’s page is whole', async () => {
+test('while no worker has a change yet, what it is read with says so, and a domain’s page is whole', async () => {
   const url = await makeCitus(`one_state_${process.pid}`);
   const { db, reader, close } = await openStore(url);
   onTestFinished(close);
@@ -35,10 +38,13 @@ test('while no worker has a change yet, what asks several servers says so, and a
   expect(ofDomain?.items).toHaveLength(1);
   expect((await read(reportsOfAccount(accountId)))?.items).toHaveLength(1);
   expect((await feed())?.items).toHaveLength(2);
+  const sum = () => sumRange(reader, { domainId, range: RANGE, today: RANGE.to });
+  expect((await sum()).summed.messages).toBeGreaterThan(0);
 
   await changeOnCoordinator(url);
   await expect(feed()).rejects.toMatchObject({ code: 'unavailable' });
   const ofAccount = read(reportsOfAccount(accountId));
   await expect(ofAccount).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(sum()).rejects.toMatchObject({ code: 'unavailable' });
   expect(await read(reportsOf({ accountId, domainId }))).toEqual(ofDomain);
 });

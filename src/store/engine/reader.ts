@@ -12,9 +12,9 @@ export interface Reader {
   readAll<Row>(query: BoundQuery<Row>): Promise<Row[]>;
   /**
    * The result of a plan, all of whose queries read one snapshot of the database. Servers that share the reports of an account
-   * have one each: with `accountId`, all have the same last change of it.
+   * have one each: those that are asked have the same last change of what is named.
    */
-  readPlan<Result>(plan: () => Plan<Result>, accountId?: string): Promise<Result>;
+  readPlan<Result>(plan: () => Plan<Result>, of?: Changing): Promise<Result>;
   /** Whether a query of several domains reads a snapshot of each server. */
   isDivided?(): boolean;
   /** Reads from the replica, if there is one and `isCurrent` accepts its result; else from the primary. */
@@ -22,6 +22,12 @@ export interface Reader {
     read: (reader: Reader) => Promise<Result>,
     isCurrent: (result: Result) => boolean,
   ): Promise<Result>;
+}
+
+/** A domain, or without one an account, whose reports are read with what the coordinator says of them (decision 134). */
+export interface Changing {
+  readonly accountId?: string;
+  readonly domainId?: string | undefined;
 }
 
 /** Queries that build on one another and read one snapshot: a generator that yields queries and gets the rows of each. */

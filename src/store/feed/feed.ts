@@ -84,7 +84,7 @@ export async function openFeed(reader: Reader, query: FeedQuery): Promise<OpenFe
   const isEnd = start !== 'start' && start.key === newest.number && start.nonce === newest.nonce;
   const read = isEnd
     ? { head: toPosition(newest, query), rows: [], contents: NO_CONTENTS }
-    : await reader.readPlan(() => planRows(query, reader.isDivided?.()), accountId);
+    : await reader.readPlan(() => planRows(query, reader.isDivided?.()), { accountId });
   if (read === undefined) return undefined;
   const { head, rows } = read;
   // The first page may be the last one, too.

@@ -68,7 +68,7 @@ export function readPage<Item>(
   list: PagedList<Item>,
   page: Page,
 ): Promise<PageOf<Item>> {
-  return reader.readPlan(() => planPage(list, page), list.reportsOf?.accountId);
+  return reader.readPlan(() => planPage(list, page), list.reportsOf);
 }
 
 /**

@@ -30,7 +30,10 @@ export async function* verify(store: Verified): AsyncGenerator<Difference> {
 }
 
 async function findWrong(store: Verified, owner: FigureOwner): Promise<Difference[]> {
-  const wrong = await store.reader.readPlan(() => planFigures(FIGURES[owner.table], owner));
+  const wrong = await store.reader.readPlan(
+    () => planFigures(FIGURES[owner.table], owner),
+    toChanging(owner),
+  );
   return owner.table === 'domain' ? [...wrong, ...(await compareDays(store, owner))] : wrong;
 }
 
@@ -68,13 +71,16 @@ async function mendOwner(store: Mending, owner: FigureOwner): Promise<void> {
   }
 }
 
+const toChanging = ({ table, id }: FigureOwner) =>
+  table === 'domain' ? { domainId: id } : { accountId: id };
+
 const toPlace = ({ table, at, figure }: Difference) => [table, at, figure].join(' ');
 
 /** The first account or domain whose totals are wrong. */
 export async function findWrongHead(store: Verified): Promise<Difference | undefined> {
   for await (const owner of listOwners(store.db)) {
     const heads = FIGURES[owner.table].filter(({ table }) => table === owner.table);
-    const [wrong] = await store.reader.readPlan(() => planFigures(heads, owner));
+    const [wrong] = await store.reader.readPlan(() => planFigures(heads, owner), toChanging(owner));
     if (wrong !== undefined) return wrong;
   }
   return undefined;
@@ -153,7 +159,7 @@ async function compareDays(
   for (const { day, belief } of await days.orderBy('day').orderBy('belief').execute()) {
     const at = { domainId: id, day, belief };
     const place = { table: 'domain_day', of, at: `${day} ${belief}` };
-    const wrong = await reader.readPlan(() => planWrong(at));
+    const wrong = await reader.readPlan(() => planWrong(at), { domainId: id });
     found.push(...wrong.map((one) => ({ ...place, ...one })));
   }
   return found;

@@ -5,7 +5,7 @@ import { Failure } from '../../../domain/failure.ts';
 import type { Tables } from '../../tables.ts';
 import { dialectOf } from '../dialect.ts';
 import type { BoundQuery } from '../prepared.ts';
-import { createReader, type Plan, type Reader, runPlanAsync } from '../reader.ts';
+import { type Changing, createReader, type Plan, type Reader, runPlanAsync } from '../reader.ts';
 import { isOfConnection } from './errors.ts';
 import { type ReadingPool, toQuery } from './pool.ts';
 
@@ -21,12 +21,11 @@ export function createPostgresReader(reading: ReadingPool, first = reading): Rea
     readFirst: readOn(first),
     readAll: readOn(reading),
     isDivided: () => dialectOf(db).isDivided,
-    readPlan: (plan, accountId) => {
+    readPlan: (plan, of) => {
       const read = () =>
         run(findSql(plan(), db), (client) =>
           inSnapshot(client, async () => {
-            if (accountId !== undefined && dialectOf(db).isDivided)
-              await requireOneState(client, accountId);
+            if (of !== undefined && dialectOf(db).isDivided) await requireOneState(client, of);
             return await runPlanAsync(plan(), (queries) =>
               Promise.all(queries.map((query) => readRows(client, db, query))),
             );
@@ -38,17 +37,27 @@ export function createPostgresReader(reading: ReadingPool, first = reading): Rea
 }
 
 /**
- * Citus commits on its servers one after another, on the coordinator first (decision 134). Each has a copy of the account, which
- * changes with its reports. The first of these is a transaction's first statement, which gives it the snapshot of each server.
+ * Citus commits on its servers one after another, on the coordinator first (decision 134). Each has a copy of the account and of the
+ * domain, which change with their reports. The first of these is a transaction's first statement, which gives it the snapshots of
+ * the servers: of all, or of the one that has the domain.
  */
-const STATE = "changes_nonce || reports_version || coalesce(tls_version, '')";
-const STATES = [
-  `select distinct (select ${STATE} from account where id = $1) as state from every_shard`,
-  `select ${STATE} as state from account where id = $1`,
-];
+const OF_ACCOUNT = "changes_nonce || reports_version || coalesce(tls_version, '')";
+const OF_DOMAIN = "reports_version || coalesce(tls_version, '') || coalesce(days_version, '')";
+const STATES = {
+  account: [
+    `select distinct (select ${OF_ACCOUNT} from account where id = $1) as state from every_shard`,
+    `select ${OF_ACCOUNT} as state from account where id = $1`,
+  ],
+  domain: [
+    `select (select ${OF_DOMAIN} from domain where id = $1) as state
+      from (select count(*) from (select from report where domain_seq = domain_seq($1) limit 1) as one) as asked`,
+    `select ${OF_DOMAIN} as state from domain where id = $1`,
+  ],
+};
 
-async function requireOneState(client: pg.PoolClient, accountId: string): Promise<void> {
-  const read = STATES.map((text) => client.query(toQuery(text, [accountId])));
+async function requireOneState(client: pg.PoolClient, { accountId, domainId }: Changing) {
+  const texts = STATES[domainId === undefined ? 'account' : 'domain'];
+  const read = texts.map((text) => client.query(toQuery(text, [domainId ?? accountId])));
   const states = (await Promise.all(read)).flatMap(({ rows }) => rows.map(({ state }) => state));
   if (new Set(states).size > 1) throw new SeveralStates();
 }
