@@ -36,13 +36,14 @@ export function createPostgresReader(reading: ReadingPool, first = reading): Rea
   });
 }
 
+const OF_ACCOUNT = "changes_nonce || reports_version || coalesce(tls_version, '')";
+const OF_DOMAIN = "reports_version || coalesce(tls_version, '') || coalesce(days_version, '')";
+
 /**
  * Citus commits on its servers one after another, on the coordinator first (decision 134). Each has a copy of the account and of the
  * domain, which change with their reports. The first of these is a transaction's first statement, which gives it the snapshots of
  * the servers: of all, or of the one that has the domain.
  */
-const OF_ACCOUNT = "changes_nonce || reports_version || coalesce(tls_version, '')";
-const OF_DOMAIN = "reports_version || coalesce(tls_version, '') || coalesce(days_version, '')";
 const STATES = {
   account: [
     `select distinct (select ${OF_ACCOUNT} from account where id = $1) as state from every_shard`,
