@@ -5,7 +5,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Tx } from '../engine/database.ts';
 import { dialectOf } from '../engine/dialect.ts';
 import { prepareRows, type RowOf } from '../engine/many-rows.ts';
-import { type Param, prepareQuery, runAllPrepared, runPrepared } from '../engine/prepared.ts';
+import { type Param, prepareQuery, runAllPrepared } from '../engine/prepared.ts';
 import { hasReceivers } from '../events/events.ts';
 import { newVersion } from '../lists/heads.ts';
 import type { DomainStatus, Tables } from '../tables.ts';
@@ -97,8 +97,9 @@ export async function lockReportedDomains(
   if (names.length === 0) return [];
   const given = { names: JSON.stringify(names) };
   // For a query that has a table of the coordinator too, Citus locks rows on the coordinator alone (decision 134).
-  if (dialectOf(tx).isDivided) await runPrepared(tx, lockedRows(given));
-  return await runPrepared(tx, lockedDomains(given));
+  const locks = dialectOf(tx).isDivided ? [lockedRows(given)] : [];
+  const read = await runAllPrepared<object>(tx, [...locks, lockedDomains(given)]);
+  return read.at(-1) as ReportedDomain[];
 }
 
 const lockedRows = prepareQuery((db, param: Param<{ names: string }>) =>
