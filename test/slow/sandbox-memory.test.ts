@@ -16,6 +16,11 @@ const ENVIRONMENT = {
   PLUMBLINE_LOG_LEVEL: 'warn',
 };
 
+/** Requests that wait for their answers. */
+const AT_ONCE = 8;
+/** It takes twenty seconds, and where three lanes of CI share two processors, minutes. */
+const LIMIT_MS = 1_200_000;
+
 /** The demo, whose service has the same kind of data. */
 async function serveDemo() {
   const args = [CLI, 'demo', '--json'];
@@ -52,17 +57,25 @@ async function ask(read: ReturnType<typeof toReader>, domainId: string, count: n
     ...['/changes?include=records&limit=200', domain, `${domain}/days`, `${domain}/sources`],
     ...data.map(({ id }) => `${domain}/reports/${id}/records`),
   ];
-  for (let i = 0; i < count; i++) await read(paths[i % paths.length] as string);
+  // One after another, each would wait for a processor that other work has.
+  const askSome = async (from: number) => {
+    for (let i = from; i < count; i += AT_ONCE) await read(paths[i % paths.length] as string);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, from) => askSome(from)));
 }
 
-test('the sandbox takes at most 30 MB more, after 5,000 requests, than a service that has answered as many', async () => {
-  const demo = await serveDemo();
-  await ask(toReader(demo.url, demo.key), demo.domainId, 5_000);
-  const before = demo.readMegabytes();
-  const read = toReader(`${demo.url}/sandbox`, SANDBOX_KEY);
-  await read('/domains');
-  const first = demo.readMegabytes();
-  await ask(read, SANDBOX_DOMAIN_IDS['example.com'] as string, 5_000);
-  const after = demo.readMegabytes();
-  expect(Math.max(first, after) - before, `${before} → ${first} → ${after}`).toBeLessThan(30);
-});
+test(
+  'the sandbox takes at most 30 MB more, after 5,000 requests, than a service that has answered as many',
+  async () => {
+    const demo = await serveDemo();
+    await ask(toReader(demo.url, demo.key), demo.domainId, 5_000);
+    const before = demo.readMegabytes();
+    const read = toReader(`${demo.url}/sandbox`, SANDBOX_KEY);
+    await read('/domains');
+    const first = demo.readMegabytes();
+    await ask(read, SANDBOX_DOMAIN_IDS['example.com'] as string, 5_000);
+    const after = demo.readMegabytes();
+    expect(Math.max(first, after) - before, `${before} → ${first} → ${after}`).toBeLessThan(30);
+  },
+  LIMIT_MS,
+);
