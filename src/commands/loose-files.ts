@@ -28,8 +28,7 @@ export function warnOfLooseFiles(
  */
 export function warnOfOwner(file: string, warn: (text: string) => void): void {
   const folder = dirname(file);
-  const [owner, made] = [folder, file].map((path) => statSync(path).uid);
-  if (process.getuid?.() !== 0 || owner === 0 || made !== 0) return;
+  if (process.getuid?.() !== 0 || statSync(folder).uid === 0 || statSync(file).uid !== 0) return;
   warn(
     `${file} belongs to root, so the user whose folder it is in cannot use it. To end that: chown --reference=${folder} ${file}*`,
   );
