@@ -5,6 +5,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { launchChromium } from '../../scripts/chromium.ts';
 import { PATIENCE_MS } from '../support/every-suite.ts';
+import { PASSWORD } from '../support/visitor.ts';
 
 const SHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -126,4 +127,13 @@ export async function expectToFit(page: Page): Promise<void> {
 /** htmx activates new content a moment later. A test could click before that. */
 export async function toSettle(page: Page): Promise<void> {
   await page.locator('.htmx-swapping, .htmx-settling').first().waitFor({ state: 'detached' });
+}
+
+/** As a person whose password is that of the tests; to the overview. */
+export async function signIn(page: Page, email: string): Promise<void> {
+  await page.goto('/settings/sign-in');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { DEMO_NETWORKS, ingestDemo, insertDemoAccount } from '../../src/demo/demo-data.ts';
 import { runServer } from '../support/running-server.ts';
-import { aPerson, PASSWORD } from '../support/visitor.ts';
-import { expectToFit, findBarriers, openWindow, shoot, WIDTHS } from './chromium.ts';
+import { aPerson } from '../support/visitor.ts';
+import { expectToFit, findBarriers, openWindow, shoot, signIn, WIDTHS } from './chromium.ts';
 
 test.each(WIDTHS)(
   'the demo says in two clicks who fails, whether it is mine, and what to do, at %i pixels',
@@ -13,11 +13,7 @@ test.each(WIDTHS)(
     await ingestDemo(store, account, today);
     const { email } = await aPerson({ db: store.db }, account.account_id);
     const { page, wrong } = await openWindow(server.url, { width });
-    await page.goto('/settings/sign-in');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signIn(page, email);
     const readMain = () => page.innerText('main');
     // The domain that needs a person comes first, and its alert is open.
     expect(await page.innerText('table.domains tbody tr:first-child')).toContain('shop.example');

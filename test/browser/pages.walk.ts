@@ -8,13 +8,14 @@ import { updatePlan } from '../../src/store/leaving/plan-change.ts';
 import { insertOneTimeLink } from '../../src/store/people/passwords.ts';
 import { aBareAccount, aDomain, aKey, anAlert, aReport, receive } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
-import { aPerson, KEYS, PASSWORD } from '../support/visitor.ts';
+import { aPerson, KEYS } from '../support/visitor.ts';
 import {
   expectToFit,
   findBarriers,
   findLayoutShifts,
   openWindow,
   shoot,
+  signIn,
   WIDTHS,
 } from './chromium.ts';
 
@@ -116,11 +117,7 @@ describe.each(LOOKS)('every page at $width pixels', (look) => {
     await check('sign-in-refused');
     await visit('welcome', `/settings/welcome?link=${link}`);
     await visit('welcome-void', '/settings/welcome?link=void');
-    await page.goto('/settings/sign-in');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signIn(page, email);
     await check('overview');
     await visit('domain', `/settings/domains/${domain.id}`);
     await page.getByRole('heading', { name: 'Do reports come in?' }).waitFor();
@@ -178,11 +175,7 @@ test.each(LOOKS)('an account without any data, at $width pixels', async (look) =
   const { server, store } = await runServer();
   const { email } = await aPerson(store, await aBareAccount(store.db));
   const { page, wrong } = await openWindow(server.url, look);
-  await page.goto('/settings');
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await signIn(page, email);
   for (const place of ['overview', 'integrations/api-keys', 'audit']) {
     await page.goto(`/settings/${place}`);
     expect(await findBarriers(page)).toEqual([]);
@@ -195,11 +188,7 @@ test.each(LOOKS)('the header does not move while it comes in, at $width pixels',
   const { server, store } = await runServer();
   const { email } = await aPerson(store, await aBareAccount(store.db));
   const { page } = await openWindow(server.url, look);
-  await page.goto('/settings');
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await signIn(page, email);
   const header = page.locator('.framed > header');
   /** Of its parts, by which of them have come in. */
   const places = await header.evaluate(({ children }) => {
@@ -227,11 +216,7 @@ describe.each([
     const { server, store } = await runServer();
     const { domain, email } = await fill(store);
     const { page, wrong } = await openWindow(server.url, look);
-    await page.goto('/settings');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signIn(page, email);
     await page.goto(`/settings/domains/${domain.id}`);
     const chart = page.getByRole('img', { name: /^Pass rate by day/ });
     const shown = async () => {

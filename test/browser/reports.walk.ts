@@ -5,13 +5,14 @@ import { aBareAccount, aDomain, aReport, receive } from '../support/builders.ts'
 import { takeIn } from '../support/ingest.ts';
 import { PLAIN } from '../support/intake.ts';
 import { runServer } from '../support/running-server.ts';
-import { aPerson, PASSWORD } from '../support/visitor.ts';
+import { aPerson } from '../support/visitor.ts';
 import {
   expectToFit,
   findBarriers,
   findLayoutShifts,
   openWindow,
   shoot,
+  signIn,
   WIDTHS,
 } from './chromium.ts';
 
@@ -76,11 +77,7 @@ describe.each(LOOKS)(
       const { page, wrong } = await openWindow(server.url, look);
       page.on('console', (message) => wrong.push(message.text()));
       page.on('dialog', (dialog) => wrong.push(dialog.message()));
-      await page.goto('/settings/sign-in');
-      await page.getByLabel('E-mail').fill(email);
-      await page.getByLabel('Password').fill(PASSWORD);
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await signIn(page, email);
 
       const visit = async (name: string, to: string) => {
         await page.goto(to);

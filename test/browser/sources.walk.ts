@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { anMmdb } from '../../scripts/mmdb.ts';
 import { updateNames } from '../../src/store/days/names.ts';
@@ -15,8 +14,15 @@ import {
 } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
 import { aDatabasePath } from '../support/store.ts';
-import { aPerson, PASSWORD } from '../support/visitor.ts';
-import { expectToFit, findBarriers, findLayoutShifts, openWindow, shoot } from './chromium.ts';
+import { aPerson } from '../support/visitor.ts';
+import {
+  expectToFit,
+  findBarriers,
+  findLayoutShifts,
+  openWindow,
+  shoot,
+  signIn,
+} from './chromium.ts';
 
 const LOOKS = [390, 1280].flatMap((width) =>
   [true, false].map((javaScriptEnabled) => ({ width, javaScriptEnabled })),
@@ -97,14 +103,6 @@ async function fill({ db }: Store) {
   ]);
   const { email } = await aPerson({ db }, accountId);
   return { path: `/settings/domains/${id}/sources`, email };
-}
-
-async function signIn(page: Page, email: string): Promise<void> {
-  await page.goto('/settings/sign-in');
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }
 
 describe.each(LOOKS)('the sources at $width pixels, scripts: $javaScriptEnabled', (look) => {

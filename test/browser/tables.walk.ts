@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Store } from '../../src/store/engine/store.ts';
 import { aBareAccount, aDomain, aRecord, aReportOf, receive } from '../support/builders.ts';
 import { runServer } from '../support/running-server.ts';
-import { aPerson, PASSWORD } from '../support/visitor.ts';
-import { expectToFit, openWindow, shoot } from './chromium.ts';
+import { aPerson } from '../support/visitor.ts';
+import { expectToFit, openWindow, shoot, signIn } from './chromium.ts';
 
 const NAMES = ['example.com', 'newsletters.customer-example.org', 'parked.example'];
 const SERVICE = '198.51.100.9';
@@ -65,11 +65,7 @@ describe.each([360, 800, 1024, 1280, 1920])('tables at %i pixels', (width) => {
     const { server, store } = await runServer();
     const { path, empty, email } = await fill(store);
     const { page, wrong } = await openWindow(server.url, { width });
-    await page.goto('/settings/sign-in');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signIn(page, email);
     const places = {
       overview: '/settings/overview',
       domain: path,

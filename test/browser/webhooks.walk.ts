@@ -6,8 +6,8 @@ import { aBareAccount, aDomain, anAlert, NOW } from '../support/builders.ts';
 import { aChannel, deliverAll } from '../support/outbox.ts';
 import { runServer } from '../support/running-server.ts';
 import { aDatabasePath } from '../support/store.ts';
-import { aPerson, PASSWORD } from '../support/visitor.ts';
-import { expectToFit, findBarriers, openWindow, shoot, WIDTHS } from './chromium.ts';
+import { aPerson } from '../support/visitor.ts';
+import { expectToFit, findBarriers, openWindow, shoot, signIn, WIDTHS } from './chromium.ts';
 
 const PATH = '/settings/integrations/webhooks';
 const LOOKS = WIDTHS.flatMap((width) => [true, false].map((scripts) => ({ width, scripts })));
@@ -30,11 +30,7 @@ describe.each(LOOKS)('webhooks at $width pixels, scripts: $scripts', ({ width, s
       expect(wrong, name).toEqual([]);
       await shoot(page, `webhooks-${name}-${width}`);
     };
-    await page.goto('/settings/sign-in');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signIn(page, email);
 
     await page.goto(PATH);
     await check('none');
